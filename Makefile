@@ -1,0 +1,58 @@
+# Every target sets up what it needs in .venv/. `make demo` shows the library at work, `make test` runs all tests.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/guard.py,otel_errcompact/tokens.py,$\
+otel_errcompact/masking.py,otel_errcompact/redaction.py,otel_errcompact/dedup.py,otel_errcompact/extract/*,$\
+otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.py,otel_errcompact/operation.py,$\
+otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest.py,otel_errcompact/report.py,$\
+otel_errcompact/config.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
+
+.PHONY: help install demo test test-fast lint format types layers bench clean
+
+help: ## Show this list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[otlp,cli]' --group test --group lint
+	@touch $@
+
+install: $(READY) ## Install the library, its command line and all tools into .venv/.
+
+demo: install ## A scripted agent fails, reads digests, recovers and escalates.
+	@$(BIN)/errcompact demo
+
+test: install ## Run all tests; the core must be covered to 100 %, everything to 95 %.
+	@$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+	$(BIN)/coverage report --fail-under=95
+
+test-fast: install ## Run the tests that take no time.
+	$(BIN)/pytest -n 2 -m 'not slow and not matrix'
+
+lint: install ## Check style, spelling and the project file.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/validate-pyproject pyproject.toml
+
+format: install ## Mend what can be mended by itself.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: install ## Check the types twice, both times strictly.
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+layers: install ## Check that the layers flow one way.
+	$(BIN)/lint-imports
+
+bench: install ## Measure our cost beside the SDK's, and memory and hostile input.
+	$(BIN)/python benchmarks/cost.py
+
+clean: ## Remove everything that was made.
+	rm -rf .venv dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
