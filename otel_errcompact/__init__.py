@@ -1,0 +1,110 @@
+"""
+Compact, count and escalate the errors of LLM agents, on OpenTelemetry.
+
+Everything public is here and is imported when it is first used, so that the core never drags OpenTelemetry in.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.boundary import Call, Run, compacted, current_run, run
+    from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
+    from otel_errcompact.digest import DigestOptions
+    from otel_errcompact.errors import Facts, Location, RawError
+    from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause, Thresholds
+    from otel_errcompact.exceptions import (
+        ConfigurationError,
+        ErrcompactError,
+        MissingExtraError,
+        RunHalted,
+        RunPaused,
+        TranscriptError,
+    )
+    from otel_errcompact.installation import Installation, install, instrument, uninstall
+    from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
+    from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+    from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+    from otel_errcompact.report import ClassReport, RunReport
+    from otel_errcompact.stores.memory import MemoryLimits, MemoryStore
+    from otel_errcompact.trajectory import TrajectoryFile
+
+_MODULES: Final = {
+    "boundary": ("Call", "Run", "compacted", "current_run", "run"),
+    "config": ("Options", "TelemetryOptions", "TrajectoryOptions"),
+    "digest": ("DigestOptions",),
+    "errors": ("Facts", "Location", "RawError"),
+    "escalation": ("Action", "Continue", "Escalation", "Halt", "Handler", "Pause", "Thresholds"),
+    "exceptions": (
+        "ConfigurationError",
+        "ErrcompactError",
+        "MissingExtraError",
+        "RunHalted",
+        "RunPaused",
+        "TranscriptError",
+    ),
+    "installation": ("Installation", "install", "instrument", "uninstall"),
+    "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
+    "otel.exporter": ("ErrorClassSpanExporter",),
+    "otel.processor": ("ErrorCompactionSpanProcessor",),
+    "report": ("ClassReport", "RunReport"),
+    "stores.memory": ("MemoryLimits", "MemoryStore"),
+    "trajectory": ("TrajectoryFile",),
+}
+_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "Action",
+    "Call",
+    "ClassReport",
+    "ConfigurationError",
+    "Continue",
+    "DigestOptions",
+    "ErrcompactError",
+    "ErrorClassSpanExporter",
+    "ErrorCompactionSpanProcessor",
+    "Escalation",
+    "Facts",
+    "Halt",
+    "Handler",
+    "Installation",
+    "Ledger",
+    "Listener",
+    "Location",
+    "MemoryLimits",
+    "MemoryStore",
+    "MissingExtraError",
+    "Observation",
+    "Options",
+    "Pause",
+    "RawError",
+    "Run",
+    "RunHalted",
+    "RunPaused",
+    "RunReport",
+    "TelemetryOptions",
+    "Thresholds",
+    "TrajectoryFile",
+    "TrajectoryOptions",
+    "TranscriptError",
+    "Verdict",
+    "compacted",
+    "current_run",
+    "install",
+    "instrument",
+    "run",
+    "uninstall",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

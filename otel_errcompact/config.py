@@ -1,0 +1,134 @@
+"""All options in one place, and the only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import typing
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from otel_errcompact.digest import DigestOptions
+from otel_errcompact.escalation import Thresholds
+from otel_errcompact.stores.memory import MemoryLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX: Final = "OTEL_ERRCOMPACT_"
+
+
+class TelemetryOptions(BaseModel):
+    """
+    What goes out as metrics and spans.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    class_labels: int = Field(default=200, ge=1, le=1_500)
+    """How many error classes of this process get a metric label of their own; later ones are `other`."""
+
+
+class TrajectoryOptions(BaseModel):
+    """
+    Where raw errors are kept whole.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    """Whether a file is written at all; raw errors stay on the spans in any case."""
+
+    path: Path = Path("errcompact-trajectory.jsonl")
+    """The OTLP/JSON-lines file."""
+
+    max_bytes: int = Field(default=16_777_216, ge=65_536)
+    """Size in bytes at which the file is rotated to `<path>.1`."""
+
+    backups: int = Field(default=3, ge=0)
+    """How many rotated files are kept."""
+
+    redact: bool = False
+    """Whether secrets are redacted in the file too; raw means raw unless told otherwise."""
+
+
+class Options(BaseModel):
+    """
+    All options of the library.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    """The off switch: with `False`, `install()` installs nothing."""
+
+    thresholds: Thresholds = Thresholds()
+    digest: DigestOptions = DigestOptions()
+    memory: MemoryLimits = MemoryLimits()
+    telemetry: TelemetryOptions = TelemetryOptions()
+    trajectory: TrajectoryOptions = TrajectoryOptions()
+    control_flow: frozenset[str] = frozenset()
+    """Further class names of exceptions that are control flow and not failures."""
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> Options:
+        """
+        Read the options from `OTEL_ERRCOMPACT_*` variables.
+
+        `thresholds.same` is read from `OTEL_ERRCOMPACT_THRESHOLDS_SAME`, and so on; `environment_variables()` lists
+        them. A value that is not allowed warns and leaves the default in place: telemetry must not keep an
+        application from starting.
+        """
+        environ = os.environ if environ is None else environ
+        return cls.model_validate(_read(cls, PREFIX, environ))
+
+
+def environment_variables() -> dict[str, str]:
+    """Return every variable that `Options.from_environ` reads, with its default as text."""
+    return dict(_variables(Options, PREFIX))
+
+
+def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        variable = prefix + name.upper()
+        nested = info.annotation
+        if isinstance(nested, type) and issubclass(nested, BaseModel):
+            values[name] = nested.model_validate(_read(nested, f"{variable}_", environ))
+        elif (text := environ.get(variable, "").strip()) and (
+            value := _parsed(model, name, variable, text)
+        ) is not None:
+            values[name] = value
+    return values
+
+
+def _parsed(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
+    """Return the value of one field, or None with a warning where `text` is not allowed."""
+    annotation = model.model_fields[name].annotation
+    value: Any = text
+    if typing.get_origin(annotation) is frozenset:
+        value = frozenset(part.strip() for part in text.split(",") if part.strip())
+    try:
+        return getattr(model.model_validate({name: value}), name)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"]
+        default = model.model_fields[name].default
+        warnings.warn(
+            f"{variable}={text!r} is ignored ({problem}); the default {default!r} is used", RuntimeWarning, stacklevel=4
+        )
+        return None
+
+
+def _variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, info in model.model_fields.items():
+        nested = info.annotation
+        if isinstance(nested, type) and issubclass(nested, BaseModel):
+            found += _variables(nested, f"{prefix}{name.upper()}_")
+        else:
+            default = info.default
+            text = ",".join(sorted(default)) if isinstance(default, frozenset) else str(default)
+            found.append((prefix + name.upper(), text))
+    return found

@@ -1,0 +1,122 @@
+"""What was observed: raw errors, and the facts the extractors find in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanRef:
+    """
+    The span an occurrence was recorded on, as plain numbers.
+    """
+
+    trace_id: int
+    span_id: int
+    sampled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawError:
+    """
+    What failed, whole: an exception, or the text or body a tool gave back.
+    """
+
+    text: str
+    """The whole text: the traceback of an exception, or the result as the tool returned it."""
+
+    exception: BaseException | None = field(default=None, repr=False, compare=False)
+    """The live exception where it is at hand; read while observing, never kept."""
+
+    type: str = ""
+    """What the source itself says of the type (`exception.type`, `error.type`); empty if it says nothing."""
+
+    message: str = ""
+    """What the source itself says of the message, apart from the text."""
+
+    exit_code: int | None = None
+    """The exit status of a command, where the source reports it apart from the text."""
+
+    tool: str = ""
+    """The tool's name (`gen_ai.tool.name`)."""
+
+    operation: str = ""
+    """What must succeed for this failure to count as resolved; empty means the tool's name."""
+
+    call_id: str = ""
+    """The id of the tool call (`gen_ai.tool.call.id`)."""
+
+    arguments: str = ""
+    """The call's arguments as JSON, or as the text the agent wrote."""
+
+    agent: str = ""
+    """The agent's name (`gen_ai.agent.name`)."""
+
+    boundary: bool = True
+    """Whether the agent sees the outcome of what failed: a tool call, an MCP call, a model call."""
+
+    time_ns: int = 0
+    """When it was observed, in nanoseconds since the epoch."""
+
+    span: SpanRef | None = None
+    """The span it was recorded on."""
+
+    @property
+    def scope(self) -> str:
+        """The operation whose success resolves this failure."""
+        return self.operation or self.tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """
+    Where it failed: the innermost frame of the user's own code, or the place a tool names.
+    """
+
+    function: str = ""
+    file: str = ""
+    line: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.function or self.file)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file
+        if self.function and place:
+            return f"{self.function} ({place})"
+        return self.function or place
+
+
+NOWHERE = Location()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """
+    What the extractor found in a raw error.
+    """
+
+    type: str
+    """The root cause's type: an exception's qualified name, a tool's own code, or a short noun."""
+
+    cause: str
+    """The root cause in one line."""
+
+    location: Location = NOWHERE
+
+    details: tuple[str, ...] = ()
+    """Further salient lines, in the order in which they matter."""
+
+    format: str = "prose"
+    """The name of the extractor that recognised the text."""
+
+    wrappers: tuple[str, ...] = ()
+    """Types of the exceptions that wrap the root cause, outermost first."""
+
+    key_cause: str = ""
+    """The cause as it counts for the dedup key, where that is not the cause that is shown."""
+
+    @property
+    def keyed_cause(self) -> str:
+        """The text whose template enters the dedup key."""
+        return self.key_cause or self.cause

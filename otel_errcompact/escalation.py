@@ -1,0 +1,156 @@
+"""From counts to a decision: carry on, notice, or escalate; and what an escalation may be answered with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.history import ErrorClass, History
+
+Threshold = Literal["same", "consecutive", "total"]
+Level = Literal["carry_on", "notice", "escalate"]
+ActionName = Literal["halt", "continue", "pause", "unhandled"]
+
+
+class Thresholds(BaseModel):
+    """
+    When a run escalates.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    same: int = Field(default=3, ge=1)
+    """The streak of one class."""
+
+    consecutive: int = Field(default=6, ge=1)
+    """Boundary failures in a row, of any class, with no success between."""
+
+    total: int = Field(default=30, ge=1)
+    """Occurrences in the run: the error budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """
+    What the counts say after one occurrence.
+    """
+
+    level: Level = "carry_on"
+    threshold: Threshold = "same"
+    count: int = 0
+    limit: int = 0
+
+
+CARRY_ON: Final = Decision()
+
+
+def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Decision:
+    """
+    Return the most serious decision any threshold calls for after an occurrence of `error_class`.
+    """
+    near = CARRY_ON
+    for decision in _decisions(error_class, history, thresholds):
+        if decision.level == "escalate":
+            return decision
+        if near.level == "carry_on":
+            near = decision
+    return near
+
+
+def _decisions(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Iterator[Decision]:
+    yield _compare("same", error_class.streak, thresholds.same)
+    yield _compare("consecutive", history.consecutive, thresholds.consecutive)
+    yield _compare("total", history.spent, thresholds.total)
+
+
+def _compare(threshold: Threshold, count: int, limit: int) -> Decision:
+    if count >= limit:
+        return Decision(level="escalate", threshold=threshold, count=count, limit=limit)
+    # The last tenth is near, and so is the last step; the very first failure of all is not news.
+    if count > 1 and limit - count <= max(1, limit // 10):
+        return Decision(level="notice", threshold=threshold, count=count, limit=limit)
+    return CARRY_ON
+
+
+class Escalation(BaseModel):
+    """
+    A threshold was reached: what a handler is given to decide on.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    agent: str
+    threshold: Threshold
+    count: int
+    limit: int
+    key: str
+    """The dedup key of the class whose occurrence reached the threshold."""
+
+    type: str
+    location: str
+    cause: str
+    tool: str
+    digest: str
+    """What the agent is shown: the block of recent errors."""
+
+    time_ns: int
+
+    def __str__(self) -> str:
+        return f"{_REACHED[self.threshold]} ({self.count} of {self.limit}): [{self.type}] {self.cause}"
+
+
+_REACHED: Final[dict[Threshold, str]] = {
+    "same": "one error class keeps recurring",
+    "consecutive": "calls keep failing in a row",
+    "total": "the run's error budget is spent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """
+    Stop the run: the next gate raises `RunHalted`.
+    """
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """
+    Let the run go on with fresh counters.
+    """
+
+    message: str = ""
+    """What the human said; the agent reads it in the next digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """
+    Hold the run until a human answers: gates raise `RunPaused` until `run.resume()`.
+    """
+
+    reason: str = ""
+
+
+Action = Halt | Continue | Pause
+Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
+
+
+def action_name(action: Action) -> ActionName:
+    """Return what an answer is called in telemetry and reports."""
+    match action:
+        case Halt():
+            return "halt"
+        case Continue():
+            return "continue"
+        case Pause():
+            return "pause"

@@ -1,0 +1,73 @@
+"""What this library raises. Every exception has `ErrcompactError` as base and a standard one as parent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalation import Escalation
+
+
+class ErrcompactError(Exception):
+    """
+    Base of all exceptions of this library.
+    """
+
+
+class ConfigurationError(ErrcompactError, ValueError):
+    """
+    An argument or option has a value that is not allowed.
+    """
+
+
+class MissingExtraError(ErrcompactError, ImportError):
+    """
+    A feature was asked for by name whose optional dependency is not installed.
+
+    Args:
+        feature: What was asked for.
+        extra: The extra of this distribution that brings it.
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'otel-errcompact[{extra}]'")
+        self.extra = extra
+
+
+class TranscriptError(ErrcompactError, ValueError):
+    """
+    A recorded run cannot be read.
+
+    Args:
+        path: The file.
+        line: The line, counted from 1; 0 where the file as a whole is meant.
+        problem: What is wrong, and what to do.
+    """
+
+    def __init__(self, path: str, line: int, problem: str) -> None:
+        place = f"{path}:{line}" if line else path
+        super().__init__(f"{place}: {problem}")
+        self.path = path
+        self.line = line
+        self.problem = problem
+
+
+class RunHalted(ErrcompactError, RuntimeError):  # noqa: N818 - it reports a decision, not a mistake
+    """
+    The run was stopped: an escalation was answered with `Halt`, or by nobody.
+
+    Args:
+        escalation: The breach that led to the stop.
+        reason: Why, in one line.
+    """
+
+    def __init__(self, escalation: Escalation, reason: str) -> None:
+        super().__init__(f"run {escalation.run_id!r} halted: {reason}")
+        self.escalation = escalation
+        self.reason = reason
+
+
+class RunPaused(RunHalted):
+    """
+    The run waits for a human: an escalation was answered with `Pause`. `run.resume()` lets it go on.
+    """

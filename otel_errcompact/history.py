@@ -1,0 +1,194 @@
+"""What failed in one run: error classes with counts and streaks. It counts, and never acts on what it counts."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.classify import Classified
+    from otel_errcompact.errors import Facts, RawError
+
+SHORT_LENGTH: Final = 4
+MAX_SCOPES: Final = 16
+MAX_SHOWN_LINES: Final = 64
+MAX_FAILED_CALLS: Final = 64
+
+Outcome = Literal["new", "repeat", "handled", "after_escalation"]
+
+
+@dataclass(slots=True, kw_only=True)
+class ErrorClass:
+    """
+    All failures of one run that share a dedup key.
+    """
+
+    key: str
+    short: str
+    """The shortest prefix of the key, at least four characters, that was free in this run."""
+
+    template: str
+    facts: Facts
+    """The facts of the newest occurrence."""
+
+    tool: str
+    first_seen_ns: int
+    last_seen_ns: int
+    hint: str = ""
+    count: int = 0
+    resolved: bool = False
+    escalated: bool = False
+    streaks: dict[str, int] = field(default_factory=dict[str, int])
+    """Occurrences for each operation since it last succeeded; operations that did succeed are gone."""
+
+    shown: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None])
+    """Lines of this class that the agent has been shown."""
+
+    @property
+    def streak(self) -> int:
+        """The longest live streak over the operations that fail with this class."""
+        return max(self.streaks.values(), default=0)
+
+    def show(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that the agent has not been shown yet, and remember them."""
+        fresh = tuple(line for line in dict.fromkeys(lines) if line not in self.shown)
+        self.shown.update(dict.fromkeys(fresh))
+        _trim(self.shown, MAX_SHOWN_LINES)
+        return fresh
+
+
+class History:
+    """
+    The error classes of one run, least recently seen first.
+
+    Args:
+        max_classes: How many classes are kept; beyond it resolved ones go first, then the least recently seen.
+    """
+
+    def __init__(self, *, max_classes: int) -> None:
+        self.total = 0
+        """Occurrences in the whole run."""
+        self.spent = 0
+        """Occurrences counted against the error budget: those since the counters were last fresh."""
+        self.consecutive = 0
+        """Boundary failures in a row, of any class, with no success between."""
+        self.evicted = 0
+        """Classes forgotten because of `max_classes`."""
+        self._max_classes = max_classes
+        self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
+        self._failed_calls: OrderedDict[str, tuple[int, str]] = OrderedDict()
+
+    def __iter__(self) -> Iterator[ErrorClass]:
+        return iter(self._classes.values())
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def get(self, key: str) -> ErrorClass | None:
+        """Return the class with this dedup key."""
+        return self._classes.get(key)
+
+    def find(self, prefix: str) -> ErrorClass | None:
+        """Return the most recently seen class whose key starts with `prefix`, written with or without `#`."""
+        prefix = prefix.strip().removeprefix("#")
+        matches = (found for found in reversed(self._classes.values()) if prefix and found.key.startswith(prefix))
+        return next(matches, None)
+
+    def record(self, raw: RawError, found: Classified, *, call: str = "", hint: str = "") -> ErrorClass:
+        """
+        Count one occurrence and return its class.
+
+        Args:
+            raw: The failure.
+            found: Its facts, template and key.
+            call: The fingerprint of the call that failed, if it may be refused when it is made again.
+            hint: What is shown beside the class.
+        """
+        error_class = self._classes.get(found.key) or self._add(raw, found, hint)
+        self._classes.move_to_end(found.key)
+        self.total += 1
+        self.spent += 1
+        self.consecutive += raw.boundary
+        error_class.count += 1
+        error_class.facts = found.facts
+        error_class.last_seen_ns = raw.time_ns
+        error_class.resolved = False
+        if raw.scope in error_class.streaks or len(error_class.streaks) < MAX_SCOPES:
+            error_class.streaks[raw.scope] = error_class.streaks.get(raw.scope, 0) + 1
+        if call:
+            self._failed_calls[call] = (self.failures_of(call) + 1, found.key)
+            self._failed_calls.move_to_end(call)
+            _trim(self._failed_calls, MAX_FAILED_CALLS)
+        return error_class
+
+    def succeed(self, scope: str, *, call: str = "") -> tuple[ErrorClass, ...]:
+        """
+        End the streaks of the operation `scope` and return the classes that are thereby resolved.
+        """
+        self.consecutive = 0
+        self._failed_calls.pop(call, None)
+        resolved: list[ErrorClass] = []
+        for error_class in self._classes.values():
+            if error_class.streaks.pop(scope, None) is not None and not error_class.streaks:
+                error_class.resolved = True
+                resolved.append(error_class)
+        return tuple(resolved)
+
+    def failures_of(self, call: str) -> int:
+        """Return how often the call with this fingerprint has failed since it last succeeded."""
+        return self._failed_calls.get(call, (0, ""))[0]
+
+    def class_of(self, call: str) -> ErrorClass | None:
+        """Return the class the call with this fingerprint failed with last."""
+        return self._classes.get(self._failed_calls.get(call, (0, ""))[1])
+
+    def refuse(self) -> None:
+        """Count a call that was refused unexecuted: no occurrence, but no success either."""
+        self.consecutive += 1
+
+    def refresh(self) -> None:
+        """Give the run fresh counters: streaks, the row and the budget start anew; counts and classes stay."""
+        self.spent = 0
+        self.consecutive = 0
+        self._failed_calls.clear()
+        for error_class in self._classes.values():
+            error_class.streaks = dict.fromkeys(error_class.streaks, 0)
+
+    def _add(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
+        if len(self._classes) >= self._max_classes:
+            self._evict()
+        added = ErrorClass(
+            key=found.key,
+            short=self._short(found.key),
+            template=found.template,
+            facts=found.facts,
+            tool=raw.tool,
+            first_seen_ns=raw.time_ns,
+            last_seen_ns=raw.time_ns,
+            hint=hint,
+        )
+        self._classes[found.key] = added
+        return added
+
+    def _short(self, key: str) -> str:
+        taken = {found.short for found in self._classes.values()}
+        return next(
+            (key[:length] for length in range(SHORT_LENGTH, len(key)) if key[:length] not in taken),
+            key,
+        )
+
+    def _evict(self) -> None:
+        candidates = [found for found in self._classes.values() if not found.escalated] or list(self._classes.values())
+        gone = next((found for found in candidates if found.resolved), candidates[0])
+        del self._classes[gone.key]
+        self.evicted += 1
+
+
+def _trim(
+    entries: OrderedDict[str, object] | OrderedDict[str, None] | OrderedDict[str, tuple[int, str]], size: int
+) -> None:
+    while len(entries) > size:
+        entries.popitem(last=False)

@@ -1,0 +1,424 @@
+"""The one stateful object: every failure becomes a number here, and only here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from otel_errcompact import digest as rendering
+from otel_errcompact.classify import classify
+from otel_errcompact.config import Options
+from otel_errcompact.escalation import (
+    CARRY_ON,
+    Action,
+    ActionName,
+    Continue,
+    Decision,
+    Escalation,
+    action_name,
+    decide,
+)
+from otel_errcompact.guard import Guard
+from otel_errcompact.hints import hint_for
+from otel_errcompact.history import History
+from otel_errcompact.operation import call_fingerprint
+from otel_errcompact.report import AnsweredEscalation, Result, RunReport, class_report
+from otel_errcompact.stores import RunState
+from otel_errcompact.stores.memory import MemoryStore
+from otel_errcompact.tokens import TokenCounter, estimate_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.classify import Classified
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalation import Thresholds
+    from otel_errcompact.history import ErrorClass, Outcome
+    from otel_errcompact.stores import Store
+
+Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """
+    What became of one failure.
+    """
+
+    run_id: str
+    agent: str
+    raw: RawError
+    found: Classified
+    outcome: Outcome
+    count: int
+    """Occurrences of the class in the run, this one included."""
+
+    streak: int
+    text: str
+    """What the agent reads in place of the raw error."""
+
+    raw_tokens: int
+    digest_tokens: int
+    duration_ns: int
+    """What the compaction cost."""
+
+    escalation: Escalation | None = None
+    """The breach this occurrence led to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """
+    Whether the run may go on.
+    """
+
+    standing: Standing = "carry_on"
+    escalation: Escalation | None = None
+    reason: str = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the next gate refuses to let the run go on."""
+        return self.standing in {"pending", "halt", "pause"}
+
+
+class Listener:
+    """
+    What wants to know of failures. Override what you need; nothing here is called under a run's lock.
+    """
+
+    stage = "listener"
+    """What the listener is called when it fails itself."""
+
+    def on_raw(self, run_id: str, raw: RawError) -> None:
+        """Keep the raw error; called before anything else is done with it."""
+
+    def on_observed(self, observation: Observation) -> None:
+        """Take note of one occurrence."""
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
+        """Take note of a failure inside a call that in the end succeeded."""
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
+        """Take note of classes whose operation has succeeded again."""
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Take note of a breach, before anybody has answered it."""
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        """Take note of what was done about a breach."""
+
+    def on_run_end(self, report: RunReport) -> None:
+        """Take note of how a run ended."""
+
+
+class Ledger:
+    """
+    The state of all runs of this process, and what listens to it.
+
+    Args:
+        options: All options; the defaults if None.
+        store: Where the state of runs lives; this process's memory if None.
+        timer: Nanoseconds for measuring our own cost; injected, since the core reads no clock.
+        count_tokens: How tokens are counted.
+        guard: Keeps failing listeners away from the application.
+    """
+
+    def __init__(
+        self,
+        options: Options | None = None,
+        *,
+        store: Store | None = None,
+        timer: Callable[[], int] = lambda: 0,
+        count_tokens: TokenCounter = estimate_tokens,
+        guard: Guard | None = None,
+    ) -> None:
+        self.options = options or Options()
+        self.guard = guard or Guard()
+        self.store: Store = store or MemoryStore(self.options.memory)
+        self._timer = timer
+        self._count_tokens = count_tokens
+        self._listeners: tuple[Listener, ...] = ()
+
+    def add_listener(self, listener: Listener) -> None:
+        """Tell `listener` of everything from now on."""
+        self._listeners = (*self._listeners, listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Tell `listener` nothing any more."""
+        self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+    def open(self, run_id: str, *, agent: str = "", thresholds: Thresholds | None = None) -> None:
+        """
+        Make a run known before anything fails in it, as somebody does who will pass its gates.
+
+        Args:
+            run_id: The run's id.
+            agent: The agent's name.
+            thresholds: When this run escalates; the options' thresholds if None.
+        """
+        with self.store.edit(run_id, self._create) as state:
+            state.attended = True
+            state.agent = agent or state.agent
+            state.thresholds = thresholds or state.thresholds
+
+    def observe(self, run_id: str, raw: RawError) -> Observation:
+        """
+        Count one failure and return what became of it. The raw error is handed to the audit sink first.
+        """
+        started = self._timer()
+        self._tell(lambda listener: listener.on_raw(run_id, raw))
+        found = classify(raw)
+        with self.store.edit(run_id, self._create) as state:
+            observation = self._record(state, raw, found, started)
+            unanswered = None if state.attended else self._answer(state, "unhandled", "nobody opened the run")
+        self._tell(lambda listener: listener.on_observed(observation))
+        if (escalation := observation.escalation) is not None:
+            self._tell(lambda listener: listener.on_escalated(escalation))
+        self._tell_answered(unanswered)
+        return observation
+
+    def handled(self, run_id: str, raw: RawError) -> None:
+        """
+        Count a failure inside a call that in the end succeeded: for the operator, never for the agent.
+        """
+        self._tell(lambda listener: listener.on_raw(run_id, raw))
+        found = classify(raw)
+        agent = raw.agent
+        with self.store.find(run_id) as state:
+            if state is not None:
+                state.handled += 1
+                agent = agent or state.agent
+        self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
+
+    def succeed(self, run_id: str, tool: str, *, scope: str = "", arguments: str = "") -> tuple[ErrorClass, ...]:
+        """
+        Note that a call succeeded and return the classes that are thereby resolved.
+
+        Args:
+            run_id: The run's id; a run in which nothing has failed needs no note.
+            tool: The tool's name.
+            scope: The operation that succeeded; the tool's name if empty.
+            arguments: The call's arguments; empty if unknown.
+        """
+        with self.store.find(run_id) as state:
+            if state is None:
+                return ()
+            resolved = state.history.succeed(scope or tool, call=_fingerprint(tool, arguments))
+            agent = state.agent
+        if resolved:
+            self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
+        return resolved
+
+    def refuse(self, run_id: str, tool: str, arguments: str) -> str:
+        """
+        Return why an identical call must not be made again, or an empty string if it may.
+
+        A call is refused once it has failed `thresholds.same` times with the same arguments. A refusal is no
+        occurrence, but it goes on the row of consecutive failures, so that a run that insists escalates.
+        """
+        call = _fingerprint(tool, arguments)
+        with self.store.find(run_id) as state:
+            if state is None or not call:
+                return ""
+            failures, error_class = state.history.failures_of(call), state.history.class_of(call)
+            if failures < state.thresholds.same or error_class is None:
+                return ""
+            state.history.refuse()
+            escalation = self._breach(state, error_class, decide(error_class, state.history, state.thresholds))
+            text = rendering.refusal(error_class, failures, options=self.options.digest)
+        if escalation is not None:
+            self._tell(lambda listener: listener.on_escalated(escalation))
+        return text
+
+    def digest(self, run_id: str) -> str:
+        """Return the block of recent errors for the agent's next prompt; empty if there is nothing to say."""
+        with self.store.find(run_id) as state:
+            return "" if state is None else self._block(state)
+
+    def raw(self, run_id: str, key: str) -> str | None:
+        """Return the newest raw error of the class whose key starts with `key`, or None if there is none."""
+        with self.store.find(run_id) as state:
+            found = state.history.find(key) if state is not None else None
+            return state.raw_texts.get(found.key) if state is not None and found is not None else None
+
+    def verdict(self, run_id: str) -> Verdict:
+        """Return whether the run may go on."""
+        with self.store.find(run_id) as state:
+            if state is None or state.breach is None:
+                return Verdict()
+            if state.answer is None:
+                return Verdict(standing="pending", escalation=state.breach)
+            standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action
+            return Verdict(standing=standing, escalation=state.breach, reason=state.answer.message)
+
+    def answer(self, run_id: str, action: Action) -> None:
+        """
+        Settle the escalation that stands in a run; `Continue` gives it fresh counters. Without one, nothing happens.
+        """
+        message = action.message if isinstance(action, Continue) else action.reason
+        with self.store.find(run_id) as state:
+            answered = None if state is None else self._answer(state, action_name(action), message)
+        self._tell_answered(answered)
+
+    def report(self, run_id: str) -> RunReport:
+        """Return the account of a run so far."""
+        with self.store.find(run_id) as state:
+            return _report(state or self._create(run_id))
+
+    def end(self, run_id: str) -> RunReport:
+        """
+        Forget a run and return its account. An escalation nobody answered is counted as unhandled.
+        """
+        state = self.store.discard(run_id) or self._create(run_id)
+        self._tell_answered(
+            self._answer(state, "unhandled", "the run ended before anybody answered") if state.answer is None else None
+        )
+        report = _report(state)
+        self._tell(lambda listener: listener.on_run_end(report))
+        return report
+
+    def streaks(self) -> dict[tuple[str, str, str], int]:
+        """Return the longest live streak over all runs by agent, tool and dedup key."""
+        longest: dict[tuple[str, str, str], int] = {}
+        for run_id in self.store.run_ids():
+            with self.store.find(run_id) as state:
+                for found in state.history if state is not None else ():
+                    place = (state.agent if state is not None else "", found.tool, found.key)
+                    if found.streak:
+                        longest[place] = max(longest.get(place, 0), found.streak)
+        return longest
+
+    def _create(self, run_id: str) -> RunState:
+        options = self.options
+        history = History(max_classes=options.memory.classes_per_run)
+        return RunState(run_id=run_id, agent="", thresholds=options.thresholds, history=history)
+
+    def _record(self, state: RunState, raw: RawError, found: Classified, started: int) -> Observation:
+        stopped = state.breach is not None
+        known = state.history.get(found.key) is not None
+        call = _fingerprint(raw.tool, raw.arguments) if raw.boundary else ""
+        state.agent = state.agent or raw.agent
+        error_class = state.history.record(raw, found, call=call, hint="" if known else hint_for(found.facts))
+        self._keep(state, found.key, raw.text)
+        decision = decide(error_class, state.history, state.thresholds)
+        text = rendering.inline(
+            raw, error_class, decision, options=self.options.digest, count_tokens=self._count_tokens
+        )
+        raw_tokens, digest_tokens = self._count_tokens(raw.text), self._count_tokens(text)
+        state.raw_tokens += raw_tokens
+        state.digest_tokens += digest_tokens
+        state.after_escalation += stopped
+        return Observation(
+            run_id=state.run_id,
+            agent=raw.agent or state.agent,
+            raw=raw,
+            found=found,
+            outcome="after_escalation" if stopped else "repeat" if error_class.count > 1 else "new",
+            count=error_class.count,
+            streak=error_class.streak,
+            text=text,
+            raw_tokens=raw_tokens,
+            digest_tokens=digest_tokens,
+            escalation=self._breach(state, error_class, decision),
+            duration_ns=self._timer() - started,
+        )
+
+    def _keep(self, state: RunState, key: str, text: str) -> None:
+        """Remember the newest raw error of a class, within the limits of one text and of one run."""
+        limits = self.options.memory
+        if len(text) > limits.raw_text_characters:
+            half = limits.raw_text_characters // 2
+            gone = len(text) - 2 * half
+            text = f"{text[:half]}\n... {gone} characters cut; the trajectory keeps them ...\n{text[-half:]}"
+        state.raw_characters += len(text) - len(state.raw_texts.pop(key, ""))
+        state.raw_texts[key] = text
+        while state.raw_characters > limits.raw_characters or len(state.raw_texts) > limits.classes_per_run:
+            _, oldest = state.raw_texts.popitem(last=False)
+            state.raw_characters -= len(oldest)
+
+    def _breach(self, state: RunState, error_class: ErrorClass, decision: Decision) -> Escalation | None:
+        if decision.level != "escalate" or state.breach is not None:
+            return None
+        error_class.escalated = True
+        facts = error_class.facts
+        state.breach = Escalation(
+            run_id=state.run_id,
+            agent=state.agent,
+            threshold=decision.threshold,
+            count=decision.count,
+            limit=decision.limit,
+            key=error_class.key,
+            type=facts.type,
+            location=str(facts.location),
+            cause=facts.cause,
+            tool=error_class.tool,
+            digest=self._block(state),
+            time_ns=error_class.last_seen_ns,
+        )
+        return state.breach
+
+    def _answer(self, state: RunState, action: ActionName, message: str) -> AnsweredEscalation | None:
+        if state.breach is None or (state.answer is not None and state.answer.action == action):
+            return None
+        answered = AnsweredEscalation(escalation=state.breach, action=action, message=message)
+        state.answered.append(answered)
+        state.answer = answered
+        if action == "continue":
+            state.breach = state.answer = None
+            state.guidance = message
+            state.history.refresh()
+        return answered
+
+    def _block(self, state: RunState) -> str:
+        def decision(error_class: ErrorClass) -> Decision:
+            found = decide(error_class, state.history, state.thresholds)
+            return found if found.threshold == "same" else CARRY_ON
+
+        return rendering.block(
+            state.history,
+            options=self.options.digest,
+            decision=decision,
+            escalation=state.breach,
+            guidance=state.guidance,
+            count_tokens=self._count_tokens,
+        )
+
+    def _tell(self, tell: Callable[[Listener], None]) -> None:
+        for listener in self._listeners:
+            with self.guard.stage(listener.stage):
+                tell(listener)
+
+    def _tell_answered(self, answered: AnsweredEscalation | None) -> None:
+        if answered is not None:
+            self._tell(lambda listener: listener.on_answered(answered))
+
+
+def _fingerprint(tool: str, arguments: str) -> str:
+    """The identity of a call; empty where the arguments are unknown, since then no two calls are surely identical."""
+    return call_fingerprint(tool, arguments) if arguments else ""
+
+
+def _report(state: RunState) -> RunReport:
+    classes = tuple(sorted(map(class_report, state.history), key=lambda found: found.first_seen_ns))
+    return RunReport(
+        run_id=state.run_id,
+        agent=state.agent,
+        result=_result(state),
+        occurrences=state.history.total,
+        handled=state.handled,
+        after_escalation=state.after_escalation,
+        raw_tokens=state.raw_tokens,
+        digest_tokens=state.digest_tokens,
+        classes=classes,
+        forgotten_classes=state.history.evicted,
+        escalations=tuple(state.answered),
+    )
+
+
+def _result(state: RunState) -> Result:
+    if state.answer is not None and state.answer.action in {"halt", "pause"}:
+        return "halted"
+    if any(not found.resolved for found in state.history):
+        return "failed"
+    return "recovered" if state.history.total else "clean"

@@ -1,0 +1,158 @@
+"""The state of runs in this process's memory, bounded."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from otel_errcompact.stores import RunFactory, RunState
+
+
+class MemoryLimits(BaseModel):
+    """
+    How much is remembered; the least recently used goes first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    runs: int = Field(default=1_000, ge=1)
+    """Runs in this process."""
+
+    classes_per_run: int = Field(default=100, ge=1)
+    """Error classes of one run."""
+
+    classes: int = Field(default=5_000, ge=1)
+    """Error classes of all runs together."""
+
+    raw_characters: int = Field(default=4_000_000, ge=1_000)
+    """Characters of raw errors kept for `run.raw()`, of all runs together."""
+
+    raw_text_characters: int = Field(default=100_000, ge=1_000)
+    """Characters of one such raw error; a longer one loses its middle, visibly. The trajectory keeps it whole."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    state: RunState
+    lock: Lock = field(default_factory=Lock)
+    classes: int = 0
+    characters: int = 0
+    """What the store's totals count for this run."""
+
+
+class MemoryStore:
+    """
+    The state of runs in this process's memory. A child process starts empty after a fork.
+
+    Args:
+        limits: How much is remembered.
+    """
+
+    def __init__(self, limits: MemoryLimits | None = None) -> None:
+        self._limits = limits or MemoryLimits()
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            forget = weakref.WeakMethod(self._reset)
+            os.register_at_fork(after_in_child=lambda: (reset := forget()) and reset())
+
+    def edit(self, run_id: str, create: RunFactory) -> _Locked[RunState]:
+        """Hand out the run's state, alone under the run's lock; a run that is unknown is created."""
+        with self._lock:
+            entry = self._entries.get(run_id)
+            if entry is None:
+                entry = self._entries[run_id] = _Entry(create(run_id))
+            else:
+                self._entries.move_to_end(run_id)
+        return _Locked(self, entry, entry.state)
+
+    def find(self, run_id: str) -> _Locked[RunState | None]:
+        """Hand out the run's state, alone under the run's lock; None for a run that is unknown."""
+        entry = self._entries.get(run_id)
+        return _Locked(self, entry, entry.state if entry else None)
+
+    def discard(self, run_id: str) -> RunState | None:
+        """Forget a run and return its last state."""
+        with self._lock:
+            entry = self._entries.pop(run_id, None)
+            if entry is None:
+                return None
+            self._forget(entry)
+        with entry.lock:
+            return entry.state
+
+    def run_ids(self) -> tuple[str, ...]:
+        """Return the ids of all known runs, least recently used first."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def account(self, entry: _Entry) -> None:
+        """Bring the totals up to date after `entry` was handed out, and evict what is over the limits."""
+        classes, characters = len(entry.state.history), entry.state.raw_characters
+        if classes == entry.classes and characters == entry.characters and len(self._entries) <= self._limits.runs:
+            return
+        with self._lock:
+            if self._entries.get(entry.state.run_id) is entry:
+                self._classes += classes - entry.classes
+                self._characters += characters - entry.characters
+                entry.classes, entry.characters = classes, characters
+            self._evict()
+
+    def _evict(self) -> None:
+        while len(self._entries) > 1 and self._over():
+            _, entry = self._entries.popitem(last=False)
+            self._forget(entry)
+            self.evicted_runs += 1
+
+    def _over(self) -> bool:
+        limits = self._limits
+        return (
+            len(self._entries) > limits.runs
+            or self._classes > limits.classes
+            or self._characters > limits.raw_characters
+        )
+
+    def _forget(self, entry: _Entry) -> None:
+        self._classes -= entry.classes
+        self._characters -= entry.characters
+
+    def _reset(self) -> None:
+        self._lock = Lock()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._classes = 0
+        self._characters = 0
+        self.evicted_runs = 0
+
+
+_State = TypeVar("_State")
+
+
+class _Locked(Generic[_State]):
+    """A run's state under its lock. A class, since a generator costs a microsecond more on the failing path."""
+
+    __slots__ = ("_entry", "_state", "_store")
+
+    def __init__(self, store: MemoryStore, entry: _Entry | None, state: _State) -> None:
+        self._store = store
+        self._entry = entry
+        self._state = state
+
+    def __enter__(self) -> _State:
+        if self._entry is not None:
+            self._entry.lock.acquire()
+        return self._state
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._entry is not None:
+            self._entry.lock.release()
+            self._store.account(self._entry)

@@ -1,0 +1,49 @@
+"""What every test starts from: our own faults are raised, and OpenTelemetry is as it was."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from otel_errcompact.guard import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", deadline=None, max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _faults_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Guard, "strict", True)
+
+
+@pytest.fixture(autouse=True)
+def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("OTEL_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def in_tmp(tmp_path: Path) -> Iterator[Path]:
+    """A scratch folder as the working directory."""
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    yield tmp_path
+    os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real transcripts and labelled errors; a test that needs it is skipped where it is missing."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"the data for measuring is not there: {SHARED_DATA}")
+    return SHARED_DATA

@@ -1,0 +1,35 @@
+"""Raw errors and classified errors with few words."""
+
+from __future__ import annotations
+
+from otel_errcompact.classify import Classified
+from otel_errcompact.errors import NOWHERE, Facts, Location, RawError
+
+
+def raw(
+    text: str = "connection refused",
+    *,
+    tool: str = "db.query",
+    arguments: str = "",
+    operation: str = "",
+    boundary: bool = True,
+    time_ns: int = 0,
+) -> RawError:
+    return RawError(
+        text=text, tool=tool, arguments=arguments, operation=operation, boundary=boundary, time_ns=time_ns
+    )
+
+
+def facts(
+    cause: str = "connection refused",
+    *,
+    type: str = "ConnectionError",
+    location: Location = NOWHERE,
+    details: tuple[str, ...] = (),
+) -> Facts:
+    return Facts(type=type, cause=cause, location=location, details=details, format="plain")
+
+
+def classified(key: str = "3f2a000000000000", found: Facts | None = None) -> Classified:
+    found = found or facts()
+    return Classified(facts=found, key=key, template=found.cause)

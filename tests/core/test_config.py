@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from otel_errcompact.config import Options, TrajectoryOptions, environment_variables
+from otel_errcompact.escalation import Thresholds
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    """Nothing set means the defaults."""
+    assert Options.from_environ({}) == Options()
+
+
+def test_the_process_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an argument the variables of this process count."""
+    monkeypatch.setitem(os.environ, "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL", "12")
+    assert Options.from_environ().thresholds == Thresholds(total=12)
+
+
+def test_every_kind_of_value_is_read() -> None:
+    """Numbers, flags, paths and comma-separated names."""
+    options = Options.from_environ(
+        {
+            "OTEL_ERRCOMPACT_ENABLED": "false",
+            "OTEL_ERRCOMPACT_THRESHOLDS_SAME": "5",
+            "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "/var/log/agent.jsonl",
+            "OTEL_ERRCOMPACT_CONTROL_FLOW": "AskHuman, Retry",
+            "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "gcc",
+        }
+    )
+    assert options.enabled is False
+    assert options.thresholds.same == 5
+    assert options.trajectory.path == Path("/var/log/agent.jsonl")
+    assert options.control_flow == {"AskHuman", "Retry"}
+    assert options.digest.verbatim_tools == {"gcc"}
+
+
+def test_a_blank_value_is_no_value() -> None:
+    """As everywhere in OpenTelemetry, an empty variable is as good as unset."""
+    assert Options.from_environ({"OTEL_ERRCOMPACT_THRESHOLDS_SAME": " "}) == Options()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        pytest.param("THRESHOLDS_SAME", "0", "Input should be greater than or equal to 1", id="too small"),
+        pytest.param("THRESHOLDS_SAME", "three", "Input should be a valid integer", id="no number"),
+        pytest.param("ENABLED", "perhaps", "Input should be a valid boolean", id="no flag"),
+    ],
+)
+def test_a_bad_variable_warns_and_the_default_stays(name: str, value: str, problem: str) -> None:
+    """Telemetry must not keep an application from starting; the warning names variable, value and default."""
+    with pytest.warns(RuntimeWarning, match=rf"^OTEL_ERRCOMPACT_{name}='{value}' is ignored \({problem}.*default"):
+        options = Options.from_environ({f"OTEL_ERRCOMPACT_{name}": value})
+    assert options == Options()
+
+
+def test_a_bad_argument_raises() -> None:
+    """What is asked for in code must be right: the message names the value."""
+    with pytest.raises(ValidationError, match="input_value=-1"):
+        TrajectoryOptions(backups=-1)
+
+
+def test_a_misspelt_option_raises() -> None:
+    """An option that does not exist is refused instead of ignored."""
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Options.model_validate({"treshold": 3})
+
+
+def test_the_variables_are_listed_with_their_defaults() -> None:
+    """Documentation and `--help` are made from this list."""
+    assert environment_variables() == {
+        "OTEL_ERRCOMPACT_ENABLED": "True",
+        "OTEL_ERRCOMPACT_THRESHOLDS_SAME": "3",
+        "OTEL_ERRCOMPACT_THRESHOLDS_CONSECUTIVE": "6",
+        "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL": "30",
+        "OTEL_ERRCOMPACT_DIGEST_INLINE_TOKENS": "400",
+        "OTEL_ERRCOMPACT_DIGEST_BLOCK_TOKENS": "600",
+        "OTEL_ERRCOMPACT_DIGEST_LINE_CHARACTERS": "400",
+        "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "",
+        "OTEL_ERRCOMPACT_MEMORY_RUNS": "1000",
+        "OTEL_ERRCOMPACT_MEMORY_CLASSES_PER_RUN": "100",
+        "OTEL_ERRCOMPACT_MEMORY_CLASSES": "5000",
+        "OTEL_ERRCOMPACT_MEMORY_RAW_CHARACTERS": "4000000",
+        "OTEL_ERRCOMPACT_MEMORY_RAW_TEXT_CHARACTERS": "100000",
+        "OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS": "200",
+        "OTEL_ERRCOMPACT_TRAJECTORY_ENABLED": "True",
+        "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "errcompact-trajectory.jsonl",
+        "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": "16777216",
+        "OTEL_ERRCOMPACT_TRAJECTORY_BACKUPS": "3",
+        "OTEL_ERRCOMPACT_TRAJECTORY_REDACT": "False",
+        "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
+    }
