@@ -1,0 +1,9 @@
+"""The public way to wrap a tool call: runs, calls and the decorator."""
+
+from __future__ import annotations
+
+from otel_errcompact.boundary.call import Call
+from otel_errcompact.boundary.decorator import compacted
+from otel_errcompact.boundary.runs import Run, current_run, run
+
+__all__ = ["Call", "Run", "compacted", "current_run", "run"]

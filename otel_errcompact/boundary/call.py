@@ -1,0 +1,206 @@
+"""One tool call: its span, its failure, and the text the agent gets for it."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+
+from otel_errcompact.boundary.recording import (
+    TOOL_ERROR,
+    Counted,
+    counted_since,
+    mark_counted,
+    record,
+    safe_message,
+    span_ref,
+    whole_text,
+)
+from otel_errcompact.digest import one_line
+from otel_errcompact.errors import RawError
+from otel_errcompact.operation import operation_of
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans import qualified_name
+from otel_errcompact.recognise import is_control_flow
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from opentelemetry.trace import Span
+    from typing_extensions import Self
+
+    from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.ledger import Observation
+
+current_call: Final[ContextVar[Call | None]] = ContextVar("errcompact-call", default=None)
+"""The innermost call that is open in this context."""
+
+
+class Call:
+    """
+    One tool call of a run, as a context manager for `with` and `async with`.
+
+    An exception that leaves the block is a failure of the tool: it is kept whole on the span, counted, and swallowed,
+    and `text` is what the agent reads. Control flow, such as cancellation or an approval request, passes untouched.
+
+    Args:
+        run: The run.
+        tool: The tool's name.
+        arguments: The arguments as JSON; empty if unknown.
+        call_id: The id of the call.
+        reraise: Let the exception go on after it was counted, for code that turns it into an answer itself.
+    """
+
+    def __init__(self, run: Run, *, tool: str, arguments: str, call_id: str, reraise: bool) -> None:
+        self.tool = tool
+        self.call_id = call_id
+        self.arguments = arguments
+        self.result: object = None
+        """What the tool returned; set it in the block."""
+        self.refused = ""
+        """Why this identical call must not be executed again; empty if it may."""
+        self.failure: Observation | None = None
+        """What became of the failure, if this call was the one that counted it."""
+        self._run = run
+        self._reraise = reraise
+        self._error: RawError | None = None
+        self._counted: Counted | None = None
+        self._opened_at = 0
+        self._span: Span = trace.INVALID_SPAN
+        self._scope = operation_of(tool, arguments)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run the call belongs to."""
+        return self._run.run_id
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed or was refused."""
+        return bool(self._error or self.refused)
+
+    @property
+    def text(self) -> str:
+        """What the agent reads: the result, or the digest of the failure; never a raw traceback."""
+        if self._counted is not None:
+            return self._counted.text
+        if self._error is not None:
+            return one_line(f"[{self._error.type or TOOL_ERROR}] {self._error.message or self._error.text}")
+        return self.refused or str(self.result)
+
+    def fail(self, text: str, *, type: str = "", message: str = "", exit_code: int | None = None) -> None:  # noqa: A002 - the attribute's name
+        """
+        Declare that the tool's answer is an error.
+
+        Args:
+            text: The whole answer.
+            type: What the tool calls the error, if it has a name for it.
+            message: The message, where the tool gives it apart from the text.
+            exit_code: The exit status of a command.
+        """
+        self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
+
+    def __enter__(self) -> Self:
+        self._run.check()
+        self._open()
+        return self
+
+    async def __aenter__(self) -> Self:
+        await self._run.acheck()
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> bool:
+        swallowed = self._close(error)
+        self._run.settle()
+        return swallowed
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> bool:
+        swallowed = self._close(error)
+        await self._run.asettle()
+        return swallowed
+
+    def _open(self) -> None:
+        with self._run.guard.stage("boundary"):
+            self._opened_at = self._run.tick()
+            self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
+            self._span = self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
+        self._context_token = otel_context.attach(trace.set_span_in_context(self._span))
+        self._call_token = current_call.set(self)
+
+    def _attributes(self) -> dict[str, str]:
+        attributes = {
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL,
+            semconv.GEN_AI_TOOL_NAME: self.tool,
+            semconv.GEN_AI_CONVERSATION_ID: self._run.run_id,
+            semconv.GEN_AI_AGENT_NAME: self._run.agent,
+            semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
+        }
+        return {name: value for name, value in attributes.items() if value}
+
+    def _close(self, error: BaseException | None) -> bool:
+        """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
+        current_call.reset(self._call_token)
+        otel_context.detach(self._context_token)
+        control = True
+        with self._run.guard.stage("boundary"):
+            control = error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
+            if error is not None and not control:
+                self._error = self._raw(
+                    text=whole_text(error), type=qualified_name(error), message=safe_message(error), exception=error
+                )
+            self._settle(control)
+        return error is not None and not control and not self._reraise
+
+    def _settle(self, control: bool) -> None:
+        try:
+            if self._error is not None:
+                self._counted = self._count(self._error)
+            elif not control and not self.refused:
+                self._run.ledger.succeed(self._run.run_id, self.tool, scope=self._scope, arguments=self.arguments)
+        finally:
+            if self._error is not None:
+                record(self._span, self._error, self._counted.key if self._counted else "")
+            self._span.end()
+
+    def _count(self, raw: RawError) -> Counted:
+        """Count the failure, unless it only passes on what a call inside this one has counted."""
+        error = raw.exception
+        passed_on = counted_since(error, self.run_id, self._opened_at) if error is not None else None
+        if passed_on is not None:
+            return passed_on
+        self.failure = self._run.observe(raw)
+        counted = Counted(self.run_id, self._run.tick(), self.failure.found.key, self.failure.text)
+        if error is not None:
+            mark_counted(error, counted)
+        return counted
+
+    def _raw(
+        self,
+        *,
+        text: str,
+        type: str = "",  # noqa: A002 - the attribute's name
+        message: str = "",
+        exit_code: int | None = None,
+        exception: BaseException | None = None,
+    ) -> RawError:
+        return RawError(
+            text=text,
+            exception=exception,
+            type=type,
+            message=message,
+            exit_code=exit_code,
+            tool=self.tool,
+            operation=self._scope,
+            call_id=self.call_id,
+            arguments=self.arguments,
+            agent=self._run.agent,
+            time_ns=self._run.clock_ns(),
+            span=span_ref(self._span),
+        )

@@ -1,0 +1,50 @@
+"""Calling a function as a tool: its result or the compacted text, never a raw traceback."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from otel_errcompact.boundary.arguments import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from otel_errcompact.boundary.call import Call
+    from otel_errcompact.boundary.runs import Run
+
+
+def execute(run: Run, function: Callable[..., Any], tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """
+    Call `function` as the tool `tool` (its own name if empty) and return its result or the compacted text.
+
+    A coroutine function gives an awaitable of the same.
+    """
+    name = tool or getattr(function, "__name__", "") or type(function).__name__
+    call = run.tool(name, arguments=_arguments(run, function, args, kwargs))
+    if inspect.iscoroutinefunction(function):
+        return _await(call, function, args, kwargs)
+    with call:
+        if not call.refused:
+            call.result = function(*args, **kwargs)
+    return call.text if call.failed else call.result
+
+
+async def _await(
+    call: Call, function: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    async with call:
+        if not call.refused:
+            call.result = await function(*args, **kwargs)
+    return call.text if call.failed else call.result
+
+
+def _arguments(run: Run, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return the arguments by the names the function gives them; by position where it has no signature."""
+    with run.guard.stage("arguments"):
+        try:
+            named = inspect.signature(function).bind(*args, **kwargs).arguments
+        except (TypeError, ValueError):
+            named = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
+        return as_text(named)
+    return ""

@@ -1,0 +1,179 @@
+"""The gate of a run: it asks the escalation handler once per breach, and stops a run that must not go on."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause
+from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from otel_errcompact.ledger import Ledger, Verdict
+
+NO_HANDLER: Final = Halt("no escalation handler was given")
+
+_asking: Final[ContextVar[bool]] = ContextVar("errcompact-asking", default=False)
+"""Set while the handler runs, so that what the handler itself calls is not gated."""
+
+
+class Gate:
+    """
+    Asks the handler about each breach of one run exactly once, and holds everybody else back until it has answered.
+
+    Args:
+        ledger: Where the run's state is.
+        run_id: The run's id.
+        handler: Answers an escalation; without one the answer is `Halt`.
+        on_answer: Told every answer.
+    """
+
+    def __init__(
+        self, ledger: Ledger, run_id: str, handler: Handler | None, on_answer: Callable[[Action], None]
+    ) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+        self._handler = handler
+        self._on_answer = on_answer
+        self._asynchronous = handler is not None and _is_async(handler)
+        self._lock = Lock()
+        self._open_question: Event | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run may go on."""
+        return self._ledger.verdict(self._run_id)
+
+    def settle(self) -> None:
+        """Ask the handler if a breach stands unanswered and it can be asked from synchronous code."""
+        escalation = self._unanswered()
+        if escalation is None or (self._asynchronous and _loop_is_running()):
+            return
+        with self._question() as mine:
+            if mine:
+                self._answered(self._ask(escalation))
+
+    async def asettle(self) -> None:
+        """Ask the handler, also an asynchronous one, if a breach stands unanswered."""
+        escalation = self._unanswered()
+        if escalation is None:
+            return
+        with self._question() as mine:
+            if mine:
+                self._answered(await self._aask(escalation))
+
+    def check(self) -> None:
+        """
+        Let the run pass, or stop it.
+
+        Raises:
+            RunHalted: The run was stopped.
+            RunPaused: The run waits for a human.
+        """
+        self.settle()
+        question = self._open_question
+        if question is not None and not _asking.get() and not _loop_is_running():
+            question.wait()
+        self._pass()
+
+    async def acheck(self) -> None:
+        """
+        Let the run pass, or stop it; the form for asynchronous code.
+
+        Raises:
+            RunHalted: The run was stopped.
+            RunPaused: The run waits for a human.
+        """
+        await self.asettle()
+        question = self._open_question
+        if question is not None and not _asking.get():
+            await asyncio.to_thread(question.wait)
+        self._pass()
+
+    def _answered(self, action: Action) -> None:
+        self._ledger.answer(self._run_id, action)
+        self._on_answer(action)
+
+    def _pass(self) -> None:
+        verdict = self.verdict
+        if verdict.escalation is None or not verdict.stopped or _asking.get():
+            return
+        if verdict.standing == "halt":
+            raise RunHalted(verdict.escalation, verdict.reason or str(verdict.escalation))
+        reason = verdict.reason or (
+            "the escalation handler has not answered yet" if verdict.standing == "pending" else str(verdict.escalation)
+        )
+        if verdict.standing == "pending" and self._asynchronous:
+            reason += "; it is asynchronous, so use `await run.acheck()` or `async with`"
+        raise RunPaused(verdict.escalation, reason)
+
+    def _unanswered(self) -> Escalation | None:
+        verdict = self.verdict
+        return verdict.escalation if verdict.standing == "pending" and not _asking.get() else None
+
+    @contextmanager
+    def _question(self) -> Iterator[bool]:
+        """Yield whether the caller is the one who asks; everybody else goes on to wait for the answer."""
+        with self._lock:
+            mine = self._open_question is None and self.verdict.standing == "pending"
+            question = self._open_question = Event() if mine else self._open_question
+        if not mine or question is None:
+            yield False
+            return
+        token = _asking.set(True)
+        try:
+            yield True
+        finally:
+            _asking.reset(token)
+            self._open_question = None
+            question.set()
+
+    def _ask(self, escalation: Escalation) -> Action:
+        if self._handler is None:
+            return NO_HANDLER
+        try:
+            answer = self._handler(escalation)
+            return _checked(asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer)
+        except Exception as error:  # noqa: BLE001 - a handler that fails must not let the run go on unseen
+            return self._failed(error)
+
+    async def _aask(self, escalation: Escalation) -> Action:
+        if self._handler is None:
+            return NO_HANDLER
+        try:
+            answer = self._handler(escalation)
+            return _checked(await answer if inspect.isawaitable(answer) else answer)
+        except Exception as error:  # noqa: BLE001 - a handler that fails must not let the run go on unseen
+            return self._failed(error)
+
+    def _failed(self, error: Exception) -> Halt:
+        self._ledger.guard.failed("escalation_handler", error, fatal=False)
+        return Halt(f"the escalation handler failed: {type(error).__name__}: {error}")
+
+
+def _checked(answer: object) -> Action:
+    if isinstance(answer, Halt | Continue | Pause):
+        return answer
+    raise ConfigurationError(f"an escalation handler returned {answer!r}; return Halt(), Continue() or Pause()")
+
+
+async def _awaited(answer: Awaitable[Action]) -> Action:
+    return await answer
+
+
+def _is_async(handler: Handler) -> bool:
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""The raw error on the span: an `exception` event that holds it whole."""
+
+from __future__ import annotations
+
+import traceback
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from opentelemetry.trace import Status, StatusCode
+
+from otel_errcompact.digest import one_line
+from otel_errcompact.errors import SpanRef
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.occurrences import chain
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from otel_errcompact.errors import RawError
+
+TOOL_ERROR: Final = "tool_error"
+"""`error.type` of a result that is an error without an exception, as the MCP conventions have it."""
+
+
+COUNTED: Final = "__errcompact_counted__"
+
+
+class Counted(NamedTuple):
+    """
+    That an exception was counted, when, and as what. It stands on the exception object and holds no reference to it.
+    """
+
+    run_id: str
+    at: int
+    key: str
+    text: str
+
+
+def mark_counted(error: BaseException, counted: Counted) -> None:
+    """Write on an exception that it was counted; classes that refuse attributes go without."""
+    with suppress(Exception):
+        setattr(error, COUNTED, counted)
+
+
+def counted_since(error: BaseException, run_id: str, since: int) -> Counted | None:
+    """
+    Return what an exception, or one it was raised from, was already counted as in this run.
+
+    Args:
+        error: The exception.
+        run_id: The run's id.
+        since: When the call began that the exception now leaves. An object that was counted earlier and is raised
+            again is a new occurrence.
+    """
+    marks = (getattr(link, COUNTED, None) for link in chain(error))
+    return next(
+        (mark for mark in marks if isinstance(mark, Counted) and mark.run_id == run_id and mark.at > since), None
+    )
+
+
+def record(span: Span, raw: RawError, key: str) -> None:
+    """
+    Put a raw error on its span, with the class it was given, so that operators get from a class to its traces.
+
+    Args:
+        span: The span.
+        raw: The raw error.
+        key: The dedup key; empty if the error could not be classified.
+    """
+    kind = raw.type or TOOL_ERROR
+    event = {
+        semconv.EXCEPTION_TYPE: kind,
+        semconv.EXCEPTION_MESSAGE: raw.message,
+        semconv.EXCEPTION_STACKTRACE: raw.text,
+    }
+    if key:
+        event[semconv.CLASS] = key
+        span.set_attribute(semconv.CLASS, key)
+    span.add_event(semconv.EXCEPTION_EVENT, event)
+    span.set_attribute(semconv.ERROR_TYPE, kind)
+    span.set_status(Status(StatusCode.ERROR, one_line(raw.message or raw.text)))
+
+
+def span_ref(span: Span) -> SpanRef | None:
+    """Return the ids of `span`, or None for a span that is not real."""
+    context = span.get_span_context()
+    if not context.is_valid:
+        return None
+    return SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled)
+
+
+def whole_text(error: BaseException) -> str:
+    """Return the whole traceback of `error`, its causes and notes included."""
+    return "".join(traceback.format_exception(error))
+
+
+def safe_message(error: BaseException) -> str:
+    """Return the message of `error`; an exception that cannot even be printed says so."""
+    try:
+        return str(error)
+    except Exception as fault:  # noqa: BLE001 - the application's own __str__ may raise anything
+        return f"<{type(fault).__name__} in __str__>"

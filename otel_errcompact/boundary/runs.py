@@ -1,0 +1,315 @@
+"""One agent run: the public way to wrap tool calls."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import uuid
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+
+from otel_errcompact.boundary.arguments import as_text
+from otel_errcompact.boundary.call import Call, current_call
+from otel_errcompact.boundary.functions import execute
+from otel_errcompact.boundary.gate import Gate
+from otel_errcompact.boundary.recording import counted_since, record, safe_message, span_ref, whole_text
+from otel_errcompact.errors import RawError
+from otel_errcompact.escalation import Continue, action_name
+from otel_errcompact.exceptions import RunHalted
+from otel_errcompact.installation import current_ledger
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.context import with_run
+from otel_errcompact.otel.occurrences import is_marked
+from otel_errcompact.otel.spans import qualified_name
+from otel_errcompact.recognise import is_control_flow
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+
+    from opentelemetry.trace import Span, Tracer, TracerProvider
+    from typing_extensions import Self
+
+    from otel_errcompact.boundary.arguments import Arguments
+    from otel_errcompact.escalation import Action, Handler, Thresholds
+    from otel_errcompact.guard import Guard
+    from otel_errcompact.ledger import Ledger, Observation, Verdict
+    from otel_errcompact.report import RunReport
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_current_run: Final[ContextVar[Run | None]] = ContextVar("errcompact-run", default=None)
+
+
+class Run:
+    """
+    One agent run (conversation, task): the scope of history, thresholds and digest.
+
+    Use it as `with errcompact.run() as run:` or `async with errcompact.run() as run:`.
+
+    Args:
+        run_id: The run's id, such as the conversation's; a random one if empty.
+        agent: The agent's name.
+        on_escalation: Answers an escalation with `Halt`, `Continue` or `Pause`; may be asynchronous. Without one the
+            run halts.
+        thresholds: When this run escalates; the options' thresholds if None.
+        ledger: Where failures are counted; the installed one if None.
+        tracer_provider: Where the spans go; the installed or the global provider if None.
+        clock_ns: Nanoseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        run_id: str = "",
+        *,
+        agent: str = "",
+        on_escalation: Handler | None = None,
+        thresholds: Thresholds | None = None,
+        ledger: Ledger | None = None,
+        tracer_provider: TracerProvider | None = None,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.run_id: Final = run_id or uuid.uuid4().hex
+        self.agent: Final = agent
+        self.ledger: Final = ledger or current_ledger()
+        self.clock_ns: Final = clock_ns
+        self.tracer: Final[Tracer] = trace.get_tracer(semconv.SCOPE, tracer_provider=tracer_provider)
+        self._thresholds = thresholds
+        self._gate = Gate(self.ledger, self.run_id, on_escalation, self._note)
+        self._span: Span = trace.INVALID_SPAN
+        self._final: RunReport | None = None
+        self._ticks = itertools.count(1)
+
+    @property
+    def guard(self) -> Guard:
+        """What keeps our own faults away from the application."""
+        return self.ledger.guard
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run may go on, and why not."""
+        return self._gate.verdict
+
+    def tool(self, name: str, *, arguments: Arguments = None, call_id: str = "", reraise: bool = False) -> Call:
+        """
+        Wrap one tool call: `with run.tool("db.query", arguments={...}) as call:`, or `async with`.
+
+        Args:
+            name: The tool's name.
+            arguments: The call's arguments; without them identical calls cannot be recognised, and so not refused.
+            call_id: The id of the call.
+            reraise: Let an exception go on after it was counted.
+
+        Raises:
+            RunHalted: On entry, when the run was stopped; `RunPaused` when it waits for a human.
+        """
+        return Call(self, tool=name, arguments=as_text(arguments), call_id=call_id, reraise=reraise)
+
+    @overload
+    def call(self, function: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R | str]: ...
+    @overload
+    def call(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | str: ...
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """
+        Call a function as a tool of its own name; its result is returned, or the compacted text if it failed.
+
+        A coroutine function gives an awaitable of the same. An identical call that has failed too often is refused,
+        not executed.
+
+        Raises:
+            RunHalted: The run was stopped; `RunPaused` when it waits for a human.
+        """
+        return execute(self, function, "", args, kwargs)
+
+    def fail(
+        self,
+        text: str,
+        *,
+        tool: str = "",
+        arguments: Arguments = None,
+        call_id: str = "",
+        exit_code: int | None = None,
+    ) -> str:
+        """
+        Declare that a tool's answer is an error, and return what the agent reads in its place.
+
+        Inside `with run.tool(...)` and without `tool`, the call that is open has failed; its text is known when it
+        ends, and an empty string is returned. Else this is one whole call.
+
+        Args:
+            text: The whole answer.
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+            exit_code: The exit status of a command.
+        """
+        call = current_call.get()
+        if not tool and call is not None and call.run_id == self.run_id:
+            call.fail(text, exit_code=exit_code)
+            return ""
+        with self.tool(tool, arguments=arguments, call_id=call_id) as whole:
+            whole.fail(text, exit_code=exit_code)
+        return whole.text
+
+    def digest(self) -> str:
+        """Return the block of recent errors for the agent's next prompt; empty if there is nothing to say."""
+        return self.ledger.digest(self.run_id)
+
+    def raw(self, key: str) -> str | None:
+        """Return the newest raw error of the class `key` (a prefix, as digests show it, is enough), or None."""
+        return self.ledger.raw(self.run_id, key)
+
+    def report(self) -> RunReport:
+        """Return the account of the run: so far, or the final one once it has ended."""
+        return self._final or self.ledger.report(self.run_id)
+
+    def resume(self, message: str = "") -> None:
+        """Let a paused or halted run go on with fresh counters; the agent reads `message` in its next digest."""
+        self.ledger.answer(self.run_id, Continue(message))
+
+    def check(self) -> None:
+        """
+        Pass the gate; call it before each step of the agent.
+
+        Raises:
+            RunHalted: The run was stopped; `RunPaused` when it waits for a human.
+        """
+        self._gate.check()
+
+    async def acheck(self) -> None:
+        """
+        Pass the gate in asynchronous code, where an asynchronous escalation handler can be awaited.
+
+        Raises:
+            RunHalted: The run was stopped; `RunPaused` when it waits for a human.
+        """
+        await self._gate.acheck()
+
+    def observe(self, raw: RawError) -> Observation:
+        """Count one failure of this run."""
+        observation = self.ledger.observe(self.run_id, raw)
+        if (escalation := observation.escalation) is not None:
+            self._span.set_attribute(semconv.THRESHOLD, escalation.threshold)
+            self._span.set_attribute(semconv.CLASS, escalation.key)
+        return observation
+
+    def tick(self) -> int:
+        """Return the next number of a sequence that orders what happens in this run."""
+        return next(self._ticks)
+
+    def settle(self) -> None:
+        """Ask the escalation handler about a breach that stands unanswered."""
+        with self.guard.stage("gate"):
+            self._gate.settle()
+
+    async def asettle(self) -> None:
+        """Ask the escalation handler, also an asynchronous one, about a breach that stands unanswered."""
+        with self.guard.stage("gate"):
+            await self._gate.asettle()
+
+    def __enter__(self) -> Self:
+        with self.guard.stage("boundary"):
+            self.ledger.open(self.run_id, agent=self.agent, thresholds=self._thresholds)
+            self._span = self.tracer.start_span(
+                f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=self._attributes()
+            )
+        context = trace.set_span_in_context(self._span, with_run(self.run_id))
+        self._context_token = otel_context.attach(context)
+        self._run_token: Token[Run | None] = _current_run.set(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> None:
+        _current_run.reset(self._run_token)
+        otel_context.detach(self._context_token)
+        with self.guard.stage("boundary"):
+            if error is not None:
+                self._count(error)
+            self._final = self.ledger.end(self.run_id)
+            self._span.set_attribute(semconv.RESULT, self._final.result)
+            self._span.end()
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, frames)
+
+    def _count(self, error: BaseException) -> None:
+        """Count an exception that leaves the run, unless something inside the run has counted it already."""
+        if isinstance(error, RunHalted) or is_control_flow(error, self.ledger.options.control_flow):
+            return
+        raw = RawError(
+            text=whole_text(error),
+            exception=error,
+            type=qualified_name(error),
+            message=safe_message(error),
+            tool=semconv.SPAN_RUN,
+            agent=self.agent,
+            boundary=False,
+            time_ns=self.clock_ns(),
+            span=span_ref(self._span),
+        )
+        counted = counted_since(error, self.run_id, 0)
+        known = counted is not None or is_marked(error)
+        record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
+
+    def _note(self, action: Action) -> None:
+        self._span.set_attribute(semconv.ACTION, action_name(action))
+
+    def _attributes(self) -> dict[str, str]:
+        attributes = {
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_RUN,
+            semconv.GEN_AI_AGENT_NAME: self.agent,
+            semconv.GEN_AI_CONVERSATION_ID: self.run_id,
+        }
+        return {name: value for name, value in attributes.items() if value}
+
+
+def run(
+    run_id: str = "",
+    *,
+    agent: str = "",
+    on_escalation: Handler | None = None,
+    thresholds: Thresholds | None = None,
+    ledger: Ledger | None = None,
+    tracer_provider: TracerProvider | None = None,
+) -> Run:
+    """
+    Open one agent run: `with errcompact.run(agent="shop") as run:`, or `async with`.
+
+    Args:
+        run_id: The run's id, such as the conversation's; a random one if empty.
+        agent: The agent's name.
+        on_escalation: Answers an escalation with `Halt`, `Continue` or `Pause`; may be asynchronous. Without one the
+            run halts.
+        thresholds: When this run escalates; the options' thresholds if None.
+        ledger: Where failures are counted; the installed one if None.
+        tracer_provider: Where the spans go; the installed or the global provider if None.
+    """
+    return Run(
+        run_id,
+        agent=agent,
+        on_escalation=on_escalation,
+        thresholds=thresholds,
+        ledger=ledger,
+        tracer_provider=tracer_provider,
+    )
+
+
+def current_run() -> Run | None:
+    """Return the run that is open in this context."""
+    return _current_run.get()
+
+
+def unattended_run() -> Run:
+    """Return the run of code that opened none: the trace's, and outside any trace one for the whole process."""
+    context = trace.get_current_span().get_span_context()
+    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else "default")

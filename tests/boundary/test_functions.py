@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+import otel_errcompact as errcompact
+from otel_errcompact import ConfigurationError, Ledger, compacted
+from otel_errcompact.installation import current_ledger
+
+
+def divide(a: int, b: int = 0) -> float:
+    return a / b
+
+
+async def adivide(a: int, b: int = 0) -> float:
+    await asyncio.sleep(0)
+    return a / b
+
+
+def test_a_function_is_called_as_a_tool(ledger: Ledger) -> None:
+    """Its result is returned, or the compacted text."""
+    with errcompact.run("r", ledger=ledger) as run:
+        assert run.call(divide, 6, b=3) == 2.0
+        assert str(run.call(divide, 6)).startswith("[ZeroDivisionError] at divide (")
+        assert run.report().classes[0].tool == "divide"
+
+
+async def test_a_coroutine_function_is_awaited(ledger: Ledger) -> None:
+    """The same for asynchronous tools."""
+    async with errcompact.run("r", ledger=ledger) as run:
+        assert await run.call(adivide, 6, 3) == 2.0
+        assert str(await run.call(adivide, 6)).startswith("[ZeroDivisionError] at adivide (")
+
+
+def test_a_callable_without_a_name_or_signature_will_do(ledger: Ledger) -> None:
+    """A partial is named by its type; a built-in without a signature gives its arguments by position."""
+    with errcompact.run("r", ledger=ledger) as run:
+        run.call(partial(divide, 1))
+        run.call(min, 5)
+        assert [found.tool for found in run.report().classes] == ["partial", "min"]
+
+
+def test_arguments_that_do_not_fit_are_the_tool_s_failure(ledger: Ledger) -> None:
+    """A model that calls a tool wrongly gets told so."""
+    with errcompact.run("r", ledger=ledger) as run:
+        assert "TypeError" in str(run.call(divide, 1, 2, 3))  # type: ignore[call-overload]
+
+
+def test_the_decorator_makes_a_tool_of_the_open_run(ledger: Ledger) -> None:
+    """A decorated function belongs to whatever run is open where it is called."""
+
+    @compacted
+    def parse(text: str) -> int:
+        """Parse a number."""
+        return int(text)
+
+    @compacted(tool="math.divide")
+    def halve(number: int, by: int) -> float:
+        return number / by
+
+    with errcompact.run("r", ledger=ledger) as run:
+        assert parse("7") == 7
+        assert str(parse("seven")).startswith("[ValueError] at parse (")
+        assert str(halve(1, 0)).startswith("[ZeroDivisionError] at halve (")
+        assert [found.tool for found in run.report().classes] == ["parse", "math.divide"]
+    assert (parse.__name__, parse.__doc__) == ("parse", "Parse a number.")
+
+
+async def test_the_decorator_takes_coroutine_functions(ledger: Ledger) -> None:
+    """Also with a name of its own."""
+
+    @compacted(tool="slow.divide")
+    async def halve(number: int, by: int) -> float:
+        return await adivide(number, by)
+
+    async with errcompact.run("r", ledger=ledger) as run:
+        assert await halve(4, 2) == 2.0
+        assert "ZeroDivisionError" in str(await halve(4, 0))
+        assert run.report().classes[0].tool == "slow.divide"
+
+
+def test_without_a_run_the_failure_is_counted_all_the_same() -> None:
+    """Code that opened no run still gets a digest; it is counted in the process's own ledger."""
+
+    @compacted
+    def parse(text: str) -> int:
+        return int(text)
+
+    assert str(parse("eight")).startswith("[ValueError] at parse (")
+    assert current_ledger().end("default").occurrences == 1
+
+
+@pytest.mark.parametrize("wrong", ["name", 3], ids=repr)
+def test_only_functions_can_be_decorated(wrong: object) -> None:
+    """The message says what was given and what to write."""
+    with pytest.raises(ConfigurationError, match=r"@compacted got .*; give it a function"):
+        compacted(wrong)  # type: ignore[call-overload]
+
+
+def test_generators_are_refused() -> None:
+    """A generator fails while it is consumed, outside the call."""
+
+    def numbers() -> object:
+        yield 1
+
+    with pytest.raises(ConfigurationError, match="got the generator"):
+        compacted(numbers)

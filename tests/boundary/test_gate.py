@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+import otel_errcompact as errcompact
+from otel_errcompact import Continue, Escalation, Halt, Pause, RunHalted, RunPaused, Thresholds
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from otel_errcompact.ledger import Ledger
+
+
+def fail(run: errcompact.Run, times: int = 1, *, arguments: dict[str, object] | None = None) -> str:
+    text = ""
+    for _ in range(times):
+        with run.tool("query", arguments=arguments) as call:
+            raise KeyError("orders")
+        text = call.text
+    return text
+
+
+def test_without_a_handler_the_run_halts_at_the_next_gate(ledger: Ledger) -> None:
+    """The third failure of one class escalates; `check` then stops the run."""
+    with errcompact.run("r", ledger=ledger) as run:
+        run.check()
+        assert "ESCALATED" in fail(run, 3)
+        assert run.verdict.standing == "halt"
+        with pytest.raises(RunHalted, match=r"^run 'r' halted: no escalation handler was given$") as halted:
+            run.check()
+        assert halted.value.escalation.threshold == "same"
+    assert run.report().result == "halted"
+
+
+def test_a_halted_run_starts_no_further_tool(ledger: Ledger) -> None:
+    """Entering a call is a gate too."""
+    with errcompact.run("r", ledger=ledger) as run:
+        fail(run, 3)
+        with pytest.raises(RunHalted), run.tool("other"):
+            raise AssertionError("must not be reached")
+
+
+def test_the_handler_is_asked_once_at_the_failing_call(ledger: Ledger) -> None:
+    """It gets the escalation as soon as the call has ended, and its reason is in the halt."""
+    asked: list[Escalation] = []
+
+    def handler(escalation: Escalation) -> Halt:
+        asked.append(escalation)
+        return Halt("too expensive")
+
+    with errcompact.run("r", agent="shop", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        assert [(escalation.count, escalation.agent, escalation.tool) for escalation in asked] == [(3, "shop", "query")]
+        for _ in range(2):
+            with pytest.raises(RunHalted, match="too expensive"):
+                run.check()
+    assert len(asked) == 1
+
+
+def test_continue_lets_the_run_go_on_with_fresh_counters(ledger: Ledger) -> None:
+    """The agent reads what the human said, and escalates again only after as many failures."""
+    asked: list[Escalation] = []
+
+    def handler(escalation: Escalation) -> Continue:
+        asked.append(escalation)
+        return Continue("use table users")
+
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        run.check()
+        assert "OPERATOR: use table users" in run.digest()
+        fail(run, 2)
+        assert len(asked) == 1
+        fail(run, 1)
+    assert [escalation.count for escalation in asked] == [3, 3]
+
+
+def test_pause_holds_the_run_until_it_is_resumed(ledger: Ledger) -> None:
+    """Gates raise `RunPaused`, which is a halt for those who do not care, until a human answers."""
+    with errcompact.run("r", ledger=ledger, on_escalation=lambda _: Pause("ask Ann")) as run:
+        fail(run, 3)
+        with pytest.raises(RunPaused, match="ask Ann"):
+            run.check()
+        run.resume("Ann says go")
+        run.check()
+        assert "OPERATOR: Ann says go" in run.digest()
+
+
+async def test_an_async_handler_is_awaited(ledger: Ledger) -> None:
+    """In asynchronous code the handler may take its time."""
+
+    async def handler(_: Escalation) -> Halt:
+        await asyncio.sleep(0)
+        return Halt("asked")
+
+    async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        for _ in range(3):
+            async with run.tool("query"):
+                raise KeyError("orders")
+        with pytest.raises(RunHalted, match="asked"):
+            await run.acheck()
+
+
+def test_an_async_handler_is_run_from_sync_code(ledger: Ledger) -> None:
+    """Where no event loop runs, one is started for the handler."""
+
+    async def handler(_: Escalation) -> Continue:
+        await asyncio.sleep(0)
+        return Continue()
+
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        run.check()
+        assert run.verdict.standing == "carry_on"
+
+
+async def test_an_async_handler_waits_for_an_async_gate(ledger: Ledger) -> None:
+    """A synchronous gate inside a running loop cannot await: it holds the run and says what to do."""
+
+    class Handler:
+        async def __call__(self, _: Escalation) -> Continue:
+            return Continue()
+
+    async with errcompact.run("r", ledger=ledger, on_escalation=Handler()) as run:
+        fail(run, 3)
+        assert run.verdict.standing == "pending"
+        with pytest.raises(RunPaused, match=r"not answered yet; it is asynchronous, so use `await run.acheck\(\)`"):
+            run.check()
+        await run.acheck()
+        assert run.verdict.standing == "carry_on"
+
+
+@pytest.mark.parametrize("answer", [None, "continue"], ids=repr)
+def test_a_handler_that_gives_no_answer_halts(ledger: Ledger, answer: object) -> None:
+    """A wrong answer never lets a run go on unseen; the message says what is allowed."""
+    with errcompact.run("r", ledger=ledger, on_escalation=lambda _: answer) as run:  # type: ignore[arg-type,return-value]
+        fail(run, 3)
+        with pytest.raises(RunHalted, match=rf"returned {answer!r}; return Halt\(\), Continue\(\) or Pause\(\)"):
+            run.check()
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_handler_that_raises_halts_and_is_counted(ledger: Ledger, asynchronous: bool) -> None:
+    """The failure of the handler is itself visible."""
+
+    def broken(_: Escalation) -> Halt:
+        raise OSError("pager is down")
+
+    async def abroken(_: Escalation) -> Halt:
+        raise OSError("pager is down")
+
+    async def play() -> None:
+        async with errcompact.run("r", ledger=ledger, on_escalation=abroken if asynchronous else broken) as run:
+            for _ in range(3):
+                async with run.tool("query"):
+                    raise KeyError("orders")
+            with pytest.raises(RunHalted, match="the escalation handler failed: OSError: pager is down"):
+                await run.acheck()
+
+    asyncio.run(play())
+    assert dict(ledger.guard.failures) == {"escalation_handler": 1}
+
+
+async def test_an_async_run_without_a_handler_halts(ledger: Ledger) -> None:
+    """As in synchronous code."""
+    async with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(3):
+            async with run.tool("query"):
+                raise KeyError("orders")
+        with pytest.raises(RunHalted):
+            await run.acheck()
+
+
+def test_what_the_handler_calls_is_not_gated(ledger: Ledger) -> None:
+    """A handler may use the run's own tools to find out more."""
+    seen: list[str] = []
+
+    def handler(_: Escalation) -> Continue:
+        run.check()
+        with run.tool("list_tables") as call:
+            call.result = "users"
+        seen.append(call.text)
+        return Continue()
+
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        run.check()
+    assert seen == ["users"]
+
+
+def test_threads_wait_for_the_answer(ledger: Ledger) -> None:
+    """While one thread asks, the others are held at the gate and then all go on."""
+    asking, answer = threading.Event(), threading.Event()
+    asked: list[Escalation] = []
+    passed: list[bool] = []
+
+    def handler(escalation: Escalation) -> Continue:
+        asked.append(escalation)
+        asking.set()
+        answer.wait()
+        return Continue()
+
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+
+        def other() -> None:
+            asking.wait()
+            run.check()
+            passed.append(answer.is_set())
+
+        threads = [threading.Thread(target=fail, args=(run, 3)), *(threading.Thread(target=other) for _ in range(3))]
+        for thread in threads:
+            thread.start()
+        asking.wait()
+        threads[1].join(timeout=0.05)
+        assert passed == []
+        answer.set()
+        for thread in threads:
+            thread.join()
+    assert (len(asked), passed) == (1, [True, True, True])
+
+
+async def test_tasks_wait_for_the_answer(ledger: Ledger) -> None:
+    """The same in one event loop, which is not blocked meanwhile."""
+    answer = asyncio.Event()
+    asked: list[Escalation] = []
+
+    async def handler(escalation: Escalation) -> Continue:
+        asked.append(escalation)
+        await answer.wait()
+        return Continue()
+
+    async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+
+        async def worker() -> None:
+            for _ in range(3):
+                async with run.tool("query"):
+                    raise KeyError("orders")
+
+        first = asyncio.create_task(worker())
+        while not asked:
+            await asyncio.sleep(0)
+        waiting = asyncio.create_task(run.acheck())
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        answer.set()
+        await asyncio.gather(first, waiting)
+    assert len(asked) == 1
+
+
+async def test_a_sync_gate_in_a_loop_never_blocks_the_task_that_asks(ledger: Ledger) -> None:
+    """It cannot wait for a task of its own loop, so it says that the run is held."""
+    answer = asyncio.Event()
+    asking = asyncio.Event()
+
+    async def handler(_: Escalation) -> Continue:
+        asking.set()
+        await answer.wait()
+        return Continue()
+
+    async with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        task = asyncio.create_task(run.acheck())
+        await asking.wait()
+        with pytest.raises(RunPaused, match="has not answered yet"):
+            run.check()
+        answer.set()
+        await task
+
+
+def test_the_run_s_span_tells_of_the_escalation(
+    ledger: Ledger, tracer_provider: TracerProvider, exporter: InMemorySpanExporter
+) -> None:
+    """Threshold, class and answer stand on it."""
+    with errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider) as run:
+        fail(run, 3)
+    attributes = exporter.get_finished_spans()[-1].attributes or {}
+    assert attributes["errcompact.threshold"] == "same"
+    assert attributes["errcompact.class"] == run.report().classes[0].key
+    assert attributes["errcompact.action"] == "halt"
+    assert attributes["errcompact.result"] == "halted"
+
+
+def test_an_identical_call_that_keeps_failing_is_refused(ledger: Ledger) -> None:
+    """After `same` failures it is not executed again, while another call is."""
+    thresholds = Thresholds(same=2, consecutive=100)
+    executed: list[str] = []
+
+    def flaky(table: str) -> str:
+        executed.append(table)
+        raise KeyError(f"{table}-{'ab'[len(executed) % 2]}")
+
+    with errcompact.run("r", ledger=ledger, thresholds=thresholds) as run:
+        texts = [run.call(flaky, "orders") for _ in range(4)]
+        assert executed == ["orders", "orders"]
+        assert texts[2] == texts[3]
+        assert str(texts[2]).startswith("NOT EXECUTED: this exact call has failed 2 times.")
+        run.call(flaky, "users")
+        assert executed == ["orders", "orders", "users"]
+
+
+def test_a_refused_call_in_a_with_block_says_so(ledger: Ledger) -> None:
+    """A block cannot be skipped from outside, so the call tells that it must not be executed."""
+    with errcompact.run("r", ledger=ledger, thresholds=Thresholds(same=2, consecutive=100)) as run:
+        for number in range(2):
+            with run.tool("query", arguments={"table": "orders"}):
+                raise KeyError(str("ab"[number]))
+        with run.tool("query", arguments={"table": "orders"}) as call:
+            assert call.refused
+        assert (call.failed, call.text) == (True, call.refused)
+        assert run.report().occurrences == 2

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+
+import otel_errcompact as errcompact
+from otel_errcompact import current_run
+from otel_errcompact.boundary.runs import unattended_run
+from otel_errcompact.otel.context import current_run_id
+
+if TYPE_CHECKING:
+    from otel_errcompact.ledger import Ledger
+
+
+def test_a_run_without_an_id_gets_one(ledger: Ledger) -> None:
+    """Two runs never share a random id."""
+    first, second = errcompact.run(ledger=ledger), errcompact.run(ledger=ledger)
+    assert first.run_id != second.run_id
+    assert len(first.run_id) == 32
+
+
+def test_the_open_run_is_known_in_its_context(ledger: Ledger) -> None:
+    """Inside the block, and no longer after it; runs nest."""
+    assert current_run() is None
+    with errcompact.run("outer", ledger=ledger) as outer:
+        with errcompact.run("inner", ledger=ledger) as inner:
+            assert (current_run(), current_run_id()) == (inner, "inner")
+        assert (current_run(), current_run_id()) == (outer, "outer")
+    assert (current_run(), current_run_id()) == (None, "")
+
+
+def test_the_block_of_recent_errors_is_for_the_next_prompt(ledger: Ledger) -> None:
+    """It lists what is live and falls silent when all is well."""
+    with errcompact.run("r", ledger=ledger) as run:
+        run.fail("KeyError: 'sku'", tool="parse")
+        assert run.digest().splitlines()[0] == "[RECENT ERRORS]"
+        with run.tool("parse"):
+            pass
+        assert run.digest() == ""
+
+
+def test_the_raw_error_can_be_asked_for(ledger: Ledger) -> None:
+    """Detail on demand, by the name the digest shows."""
+    with errcompact.run("r", ledger=ledger) as run:
+        run.fail("KeyError: 'sku'\nsecond line", tool="parse")
+        key = run.report().classes[0].key
+        assert run.raw(f"#{key[:4]}") == "KeyError: 'sku'\nsecond line"
+        assert run.raw("#none") is None
+
+
+def test_the_final_report_stays(ledger: Ledger) -> None:
+    """After the run has ended its account is still there, although the state is gone."""
+    with errcompact.run("r", ledger=ledger) as run:
+        run.fail("KeyError: 'sku'", tool="parse")
+    assert run.report().occurrences == 1
+    assert ledger.store.run_ids() == ()
+
+
+def test_an_exception_of_the_agent_itself_passes_and_is_counted(ledger: Ledger) -> None:
+    """What leaves the run's block is the application's to handle; the operator sees it all the same."""
+    with pytest.raises(LookupError, match="no plan"), errcompact.run("r", agent="shop", ledger=ledger) as run:
+        raise LookupError("no plan")
+    assert [(found.type, found.tool) for found in run.report().classes] == [("LookupError", "invoke_agent")]
+
+
+def test_a_halt_that_leaves_the_run_is_no_failure(ledger: Ledger) -> None:
+    """It was counted as an escalation already."""
+    with pytest.raises(errcompact.RunHalted), errcompact.run("r", ledger=ledger) as run:
+        for _ in range(3):
+            run.fail("KeyError: 'sku'", tool="parse")
+        run.check()
+    assert (run.report().occurrences, run.report().result) == (3, "halted")
+
+
+def test_an_exception_let_through_by_a_call_counts_once(ledger: Ledger) -> None:
+    """It was one failure, however far it went."""
+    with pytest.raises(KeyError), errcompact.run("r", ledger=ledger) as run, run.tool("parse", reraise=True):
+        raise KeyError("sku")
+    assert [(found.tool, found.count) for found in run.report().classes] == [("parse", 1)]
+
+
+def test_without_a_run_the_trace_is_the_run(tracer_provider: TracerProvider) -> None:
+    """And outside any trace one run stands for the process."""
+    with tracer_provider.get_tracer("app").start_as_current_span("work") as span:
+        assert unattended_run().run_id == f"{span.get_span_context().trace_id:032x}"
+    assert unattended_run().run_id == "default"
