@@ -147,10 +147,6 @@ Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
 
 def action_name(action: Action) -> ActionName:
     """Return what an answer is called in telemetry and reports."""
-    match action:
-        case Halt():
-            return "halt"
-        case Continue():
-            return "continue"
-        case Pause():
-            return "pause"
+    if isinstance(action, Halt):
+        return "halt"
+    return "continue" if isinstance(action, Continue) else "pause"

@@ -9,7 +9,14 @@ Arguments = Mapping[str, object] | str | None
 
 
 def as_text(arguments: Arguments) -> str:
-    """Return a call's arguments as JSON; text is taken as it is, and what JSON does not know by its `str`."""
+    """
+    Return a call's arguments as JSON; text is taken as it is, and what JSON does not know by its `str`.
+
+    Arguments that cannot be written down, such as cyclic ones, count as unknown: the text is empty.
+    """
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
-    return json.dumps(arguments, default=str, ensure_ascii=False)
+    try:
+        return json.dumps(arguments, default=str, ensure_ascii=False)
+    except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
+        return ""

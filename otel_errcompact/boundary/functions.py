@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from otel_errcompact.boundary.arguments import as_text
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -21,7 +19,7 @@ def execute(run: Run, function: Callable[..., Any], tool: str, args: tuple[Any, 
     A coroutine function gives an awaitable of the same.
     """
     name = tool or getattr(function, "__name__", "") or type(function).__name__
-    call = run.tool(name, arguments=_arguments(run, function, args, kwargs))
+    call = run.tool(name, arguments=_arguments(function, args, kwargs))
     if inspect.iscoroutinefunction(function):
         return _await(call, function, args, kwargs)
     with call:
@@ -39,12 +37,9 @@ async def _await(
     return call.text if call.failed else call.result
 
 
-def _arguments(run: Run, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def _arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments by the names the function gives them; by position where it has no signature."""
-    with run.guard.stage("arguments"):
-        try:
-            named = inspect.signature(function).bind(*args, **kwargs).arguments
-        except (TypeError, ValueError):
-            named = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
-        return as_text(named)
-    return ""
+    try:
+        return inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {**{str(index): value for index, value in enumerate(args)}, **kwargs}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from otel_errcompact.forks import reset_in_child
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -60,9 +60,7 @@ class MemoryStore:
     def __init__(self, limits: MemoryLimits | None = None) -> None:
         self._limits = limits or MemoryLimits()
         self._reset()
-        if hasattr(os, "register_at_fork"):
-            forget = weakref.WeakMethod(self._reset)
-            os.register_at_fork(after_in_child=lambda: (reset := forget()) and reset())
+        reset_in_child(self._reset)
 
     def edit(self, run_id: str, create: RunFactory) -> _Locked[RunState]:
         """Hand out the run's state, alone under the run's lock; a run that is unknown is created."""

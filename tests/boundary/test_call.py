@@ -145,9 +145,9 @@ def test_the_raw_error_is_whole_on_the_span(
     ledger: Ledger, tracer_provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
     """An `exception` event with type, message, the whole traceback and the class; the span has failed."""
-    with errcompact.run("r", agent="shop", ledger=ledger, tracer_provider=tracer_provider) as run:
-        with run.tool("query", call_id="c1") as call:
-            query("orders")
+    run = errcompact.run("r", agent="shop", ledger=ledger, tracer_provider=tracer_provider)
+    with run, run.tool("query", call_id="c1") as call:
+        query("orders")
     assert call.failure is not None
     tool, whole = exporter.get_finished_spans()
     assert tool.name == "execute_tool query"
@@ -230,9 +230,7 @@ def test_a_sampled_out_trace_loses_nothing(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("stage", ["observe", "succeed"])
-def test_a_fault_of_ours_never_reaches_the_agent(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
+def test_a_fault_of_ours_never_reaches_the_agent(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
     """Should the library itself fail, the tool's result or a plain one-line error is all that is seen."""
 
     def broken(*args: object, **kwargs: object) -> None:
@@ -266,4 +264,62 @@ def test_arguments_that_are_no_json_are_taken_by_their_text(ledger: Ledger) -> N
     ledger.add_listener(truth)
     with errcompact.run("r", ledger=ledger) as run, run.tool("query", arguments={"path": object}):
         query("orders")
-    assert truth.raw[0].arguments == "{\"path\": \"<class 'object'>\"}"
+    assert truth.raw[0].arguments == '{"path": "<class \'object\'>"}'
+
+
+def test_arguments_that_cannot_be_written_down_are_unknown(ledger: Ledger) -> None:
+    """Cyclic arguments do not stop the call."""
+    cyclic: dict[str, object] = {}
+    cyclic["self"] = cyclic
+    truth = Truth()
+    ledger.add_listener(truth)
+    with errcompact.run("r", ledger=ledger) as run, run.tool("query", arguments=cyclic):
+        query("orders")
+    assert truth.raw[0].arguments == ""
+
+
+def test_a_failure_that_passes_through_two_calls_counts_once(ledger: Ledger) -> None:
+    """A tool built on another tool of the run passes its failure on; both calls read the same digest."""
+    with errcompact.run("r", ledger=ledger) as run:
+        with run.tool("report") as outer, run.tool("query", reraise=True) as inner:
+            query("orders")
+        assert (inner.failed, outer.failed, outer.text) == (True, True, inner.text)
+        assert (inner.failure is not None, outer.failure) == (True, None)
+        assert [(found.tool, found.count) for found in run.report().classes] == [("query", 1)]
+
+
+def test_a_wrapped_failure_that_passes_through_two_calls_counts_once(ledger: Ledger) -> None:
+    """The same where the outer tool raises an exception of its own from it."""
+    with errcompact.run("r", ledger=ledger) as run:
+        with run.tool("report"):
+            try:
+                with run.tool("query", reraise=True):
+                    query("orders")
+            except KeyError as error:
+                raise RuntimeError("no report") from error
+        assert run.report().occurrences == 1
+
+
+def test_an_exception_object_raised_again_is_a_new_occurrence(ledger: Ledger) -> None:
+    """Some libraries raise one and the same object every time."""
+    same = ConnectionError("refused")
+    with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(2):
+            with run.tool("query"):
+                raise same
+        assert run.report().occurrences == 2
+
+
+class Slotted(Exception):
+    """Refuses attributes."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(name)
+
+
+def test_an_exception_that_refuses_attributes_is_counted(ledger: Ledger) -> None:
+    """It cannot be marked, and is counted all the same."""
+    with errcompact.run("r", ledger=ledger) as run:
+        with run.tool("query"):
+            raise Slotted("closed")
+        assert run.report().occurrences == 1

@@ -226,11 +226,12 @@ def test_threads_wait_for_the_answer(ledger: Ledger) -> None:
 
 async def test_tasks_wait_for_the_answer(ledger: Ledger) -> None:
     """The same in one event loop, which is not blocked meanwhile."""
-    answer = asyncio.Event()
+    asking, answer = asyncio.Event(), asyncio.Event()
     asked: list[Escalation] = []
 
     async def handler(escalation: Escalation) -> Continue:
         asked.append(escalation)
+        asking.set()
         await answer.wait()
         return Continue()
 
@@ -242,8 +243,7 @@ async def test_tasks_wait_for_the_answer(ledger: Ledger) -> None:
                     raise KeyError("orders")
 
         first = asyncio.create_task(worker())
-        while not asked:
-            await asyncio.sleep(0)
+        await asking.wait()
         waiting = asyncio.create_task(run.acheck())
         await asyncio.sleep(0.01)
         assert not waiting.done()
@@ -301,6 +301,20 @@ def test_an_identical_call_that_keeps_failing_is_refused(ledger: Ledger) -> None
         assert str(texts[2]).startswith("NOT EXECUTED: this exact call has failed 2 times.")
         run.call(flaky, "users")
         assert executed == ["orders", "orders", "users"]
+
+
+async def test_an_async_call_is_refused_too(ledger: Ledger) -> None:
+    """The coroutine function is not called."""
+    executed: list[int] = []
+
+    async def flaky() -> None:
+        executed.append(1)
+        raise KeyError("ab"[len(executed) % 2])
+
+    async with errcompact.run("r", ledger=ledger, thresholds=Thresholds(same=2, consecutive=100)) as run:
+        texts = [await run.call(flaky) for _ in range(3)]
+    assert len(executed) == 2
+    assert str(texts[2]).startswith("NOT EXECUTED")
 
 
 def test_a_refused_call_in_a_with_block_says_so(ledger: Ledger) -> None:

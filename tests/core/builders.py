@@ -15,9 +15,7 @@ def raw(
     boundary: bool = True,
     time_ns: int = 0,
 ) -> RawError:
-    return RawError(
-        text=text, tool=tool, arguments=arguments, operation=operation, boundary=boundary, time_ns=time_ns
-    )
+    return RawError(text=text, tool=tool, arguments=arguments, operation=operation, boundary=boundary, time_ns=time_ns)
 
 
 def facts(

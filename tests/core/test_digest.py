@@ -70,9 +70,7 @@ def test_new_evidence_in_a_repeat_is_shown() -> None:
     history = History(max_classes=9)
     shown(history, facts("invalid literal: 'abc'", location=QUERY, details=("row 1",)))
     assert shown(history, facts("invalid literal: 'xyz'", location=QUERY, details=("row 1", "row 2"))) == (
-        "ConnectionError #3f2a again (x2, 2 in a row)\n"
-        "  | query (db.py:42): invalid literal: 'xyz'\n"
-        "  | row 2"
+        "ConnectionError #3f2a again (x2, 2 in a row)\n  | query (db.py:42): invalid literal: 'xyz'\n  | row 2"
     )
 
 
@@ -144,6 +142,18 @@ def test_details_beyond_the_budget_are_counted() -> None:
     text = inline(error, made, CARRY_ON, options=DigestOptions(inline_tokens=60))
     assert text.splitlines()[0] == "[ConnectionError] at tool db.query: connection refused #3f2a"
     assert text.splitlines()[-1] == "  ... 6 more lines"
+    assert estimate_tokens(text) <= 60
+
+
+def test_a_budget_too_small_for_one_line_cuts_it_visibly() -> None:
+    """What must stay is shortened, the longest lines first, and says so."""
+    history = History(max_classes=9)
+    error, made = failed(history, facts("word " * 100))
+    notice = Decision(level="notice", threshold="same", count=2, limit=3)
+    text = inline(error, made, notice, options=DigestOptions(inline_tokens=40))
+    assert [line[-3:] for line in text.splitlines()] == ["...", "se."]
+    text = inline(error, made, CARRY_ON, options=DigestOptions(inline_tokens=60))
+    assert text.endswith("...")
     assert estimate_tokens(text) <= 60
 
 

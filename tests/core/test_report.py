@@ -52,8 +52,7 @@ def test_a_recovered_class_is_recovered_even_after_an_escalation() -> None:
 def test_a_clean_run_has_a_short_report() -> None:
     """No table where there is nothing to list."""
     assert Ledger().report("r").to_markdown() == (
-        "# Run r: clean\n\n"
-        "0 failures in 0 classes, 0 handled, 0 after an escalation. Raw errors 0 tokens, digests 0.\n"
+        "# Run r: clean\n\n0 failures in 0 classes, 0 handled, 0 after an escalation. Raw errors 0 tokens, digests 0.\n"
     )
 
 

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_test_says_its_rule() -> None:
+    """A test without a sentence is no specification."""
+    silent = [
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
+def test_only_the_options_read_the_environment() -> None:
+    """`config.py` reads our variables; the installation asks for the standard ones of the OTLP exporter."""
+    readers = {
+        str(path.relative_to(ROOT / "otel_errcompact"))
+        for path in (ROOT / "otel_errcompact").rglob("*.py")
+        if "os.environ" in (text := path.read_text(encoding="utf-8")) or "getenv(" in text
+    }
+    assert readers <= {"config.py", "installation.py"}
+
+
+def test_only_semconv_spells_our_telemetry_names() -> None:
+    """A name written twice drifts."""
+    spelt = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
+        for path in (ROOT / "otel_errcompact").rglob("*.py")
+        if path.name != "semconv.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.startswith(("errcompact.", "gen_ai.", "exception."))
+        and " " not in node.value
+    ]
+    assert spelt == []
+
+
+def test_generated_files_are_not_tracked() -> None:
+    """No trajectory, coverage or cache file is ever committed."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    unwanted = (".coverage", "errcompact-trajectory", "__pycache__", ".egg-info")
+    assert [name for name in tracked.splitlines() if any(part in name for part in unwanted)] == []

@@ -1,0 +1,122 @@
+"""The wheel as users get it: bare, with the oldest and the newest OpenTelemetry, and with all extras."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = ("core", "extract", "otel", "boundary", "test_trajectory.py", "test_installation.py")
+TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis", "inline-snapshot")
+
+pytestmark = [pytest.mark.matrix, pytest.mark.timeout(280)]
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4_000:]}\n{done.stderr[-4_000:]}"
+    return done.stdout
+
+
+def uv(*arguments: str | Path) -> str:
+    return run(sys.executable, "-m", "uv", *arguments)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    uv("build", "--quiet", "--wheel", "--out-dir", folder, ROOT)
+    return next(folder.glob("*.whl"))
+
+
+def environment(folder: Path, *packages: str | Path) -> Path:
+    """Make a virtual environment outside the checkout and return its interpreter."""
+    uv("venv", "--quiet", "--python", sys.executable, folder / "venv")
+    python = folder / "venv" / "bin" / "python"
+    uv("pip", "install", "--quiet", "--python", python, *packages)
+    return python
+
+
+def run_tests(python: Path, folder: Path) -> str:
+    """Run the tests of the library against what is installed; the checkout's package is out of sight."""
+    shutil.copytree(ROOT / "tests", folder / "checkout" / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder / "checkout")
+    chosen = [f"tests/{name}" for name in TESTS]
+    return run(
+        python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *chosen, cwd=folder / "checkout"
+    )
+
+
+def test_a_bare_wheel_works_without_any_extra(wheel: Path, tmp_path: Path) -> None:
+    """Star import, a run with a failing tool, and a command line that says what it lacks."""
+    python = environment(tmp_path, wheel)
+    script = """
+        from otel_errcompact import *
+        import otel_errcompact as errcompact
+        with errcompact.run("r") as run:
+            with run.tool("parse") as call:
+                int("seven")
+        print(call.text.splitlines()[0].partition(" at ")[0], run.report().result)
+    """
+    assert run(python, "-c", textwrap.dedent(script), cwd=tmp_path) == "[ValueError] failed\n"
+    done = subprocess.run(
+        [tmp_path / "venv" / "bin" / "errcompact", "demo"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "pip install 'otel-errcompact[cli]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_core_needs_no_opentelemetry(wheel: Path, tmp_path: Path) -> None:
+    """With OpenTelemetry blocked, the core imports and works."""
+    python = environment(tmp_path, wheel)
+    script = """
+        import sys
+        sys.modules["opentelemetry"] = None
+        from otel_errcompact import Ledger, RawError, Options, Thresholds
+        from otel_errcompact.classify import classify
+        ledger = Ledger()
+        print(ledger.observe("r", RawError(text="KeyError: 'sku'", tool="parse")).found.facts.type)
+    """
+    assert run(python, "-c", textwrap.dedent(script), cwd=tmp_path) == "KeyError\n"
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [
+        pytest.param(
+            (
+                "opentelemetry-api==1.28.0",
+                "opentelemetry-sdk==1.28.0",
+                "opentelemetry-exporter-otlp-proto-common==1.28.0",
+                "opentelemetry-exporter-otlp==1.28.0",
+                "pydantic==2.7.0",
+                # The oldest releases of OpenTelemetry still import pkg_resources through an entry point look-up.
+                "setuptools<81",
+            ),
+            id="oldest",
+        ),
+        pytest.param(("opentelemetry-sdk", "opentelemetry-exporter-otlp", "pydantic"), id="newest"),
+    ],
+)
+def test_the_wheel_passes_the_library_s_tests(wheel: Path, tmp_path: Path, packages: tuple[str, ...]) -> None:
+    """The oldest and the newest OpenTelemetry, the checkout out of sight."""
+    python = environment(tmp_path, wheel, *packages, *TOOLS)
+    assert " passed" in run_tests(python, tmp_path)
+
+
+def test_the_command_line_comes_with_its_extra(wheel: Path, tmp_path: Path) -> None:
+    """`pip install 'otel-errcompact[cli]'` is all that the demo needs."""
+    python = environment(tmp_path, f"otel-errcompact[cli] @ {wheel.as_uri()}")
+    assert run(tmp_path / "venv" / "bin" / "errcompact", "--version").startswith("errcompact 0.1.0")
+    key = run(tmp_path / "venv" / "bin" / "errcompact", "key", ROOT / "LICENSE")
+    assert '"key"' in key
+    assert run(python, "-c", "import otel_errcompact, pathlib; print(pathlib.Path(otel_errcompact.__file__).parent)")
+    assert "trajectory" in run(tmp_path / "venv" / "bin" / "errcompact", "demo", cwd=tmp_path)
