@@ -82,7 +82,8 @@ class RunReport(BaseModel):
             f"# Run {_cell(self.run_id)}: {self.result}",
             "",
             (
-                f"{self.occurrences} failures in {len(self.classes)} classes, {self.handled} handled, "
+                f"{_counted(self.occurrences, 'failure', 'failures')} in "
+                f"{_counted(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
                 f"{self.after_escalation} after an escalation. "
                 f"Raw errors {self.raw_tokens} tokens, digests {self.digest_tokens}."
             ),
@@ -129,6 +130,10 @@ def class_report(error_class: ErrorClass) -> ClassReport:
         first_seen_ns=error_class.first_seen_ns,
         last_seen_ns=error_class.last_seen_ns,
     )
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _error(found: ClassReport) -> str:

@@ -11,7 +11,7 @@ from opentelemetry.trace import Status, StatusCode
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.occurrences import chain
+from otel_errcompact.otel.occurrences import MARK, chain
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -56,6 +56,11 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
     return next(
         (mark for mark in marks if isinstance(mark, Counted) and mark.run_id == run_id and mark.at > since), None
     )
+
+
+def counted_by_span(error: BaseException) -> bool:
+    """Tell whether the span processor has counted an exception, or one it was raised from."""
+    return any(getattr(link, MARK, None) is not None for link in chain(error))
 
 
 def record(span: Span, raw: RawError, key: str) -> None:

@@ -15,14 +15,20 @@ from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.boundary.call import Call, current_call
 from otel_errcompact.boundary.functions import execute
 from otel_errcompact.boundary.gate import Gate
-from otel_errcompact.boundary.recording import counted_since, record, safe_message, span_ref, whole_text
+from otel_errcompact.boundary.recording import (
+    counted_by_span,
+    counted_since,
+    record,
+    safe_message,
+    span_ref,
+    whole_text,
+)
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, action_name
 from otel_errcompact.exceptions import RunHalted
 from otel_errcompact.installation import current_ledger
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import with_run
-from otel_errcompact.otel.occurrences import is_marked
 from otel_errcompact.otel.spans import qualified_name
 from otel_errcompact.recognise import is_control_flow
 
@@ -258,7 +264,7 @@ class Run:
             span=span_ref(self._span),
         )
         counted = counted_since(error, self.run_id, 0)
-        known = counted is not None or is_marked(error)
+        known = counted is not None or counted_by_span(error)
         record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
 
     def _note(self, action: Action) -> None:
