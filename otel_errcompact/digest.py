@@ -30,6 +30,7 @@ _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,
 _FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
 _SPACES: Final = re.compile(r"\s+")
+_NEEDS_WORK: Final = re.compile(r"\A |  | \Z|\[|\(x")
 
 
 class DigestOptions(BaseModel):
@@ -57,6 +58,8 @@ def one_line(text: str, limit: int = 400) -> str:
     Return untrusted text as harmless data: one line of at most `limit` characters, without ANSI sequences, control or
     bidirectional characters, and unable to forge the block's delimiters or a count.
     """
+    if len(text) <= limit and text.isascii() and text.isprintable() and not _NEEDS_WORK.search(text):
+        return text
     # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
     text = _SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text[: 8 * limit]))).strip()
     text = _FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text))
@@ -87,8 +90,7 @@ def inline(
     notice = _notice(error_class, decision)
     if raw.tool in options.verbatim_tools:
         return "\n".join(filter(None, (redact(plain_lines(raw.text)), _repeat_mark(error_class), notice)))
-    lines = _evidence(error_class.facts, error_class.hint, options.line_characters)
-    fresh = error_class.show(lines)
+    fresh = _fresh_evidence(error_class, options.line_characters)
     if error_class.count > 1:
         head = f"{_kind(error_class.facts)} {_repeat_mark(error_class)}"
         return _within(options.inline_tokens, count_tokens, [head, *fresh], notice)
@@ -174,6 +176,15 @@ def _head(facts: Facts, tool: str, limit: int) -> str:
 
 def _kind(facts: Facts) -> str:
     return one_line(facts.type, 80).replace("[", "(").replace("]", ")") or "Error"
+
+
+def _fresh_evidence(error_class: ErrorClass, limit: int) -> tuple[str, ...]:
+    facts = error_class.facts
+    # Most repeats are equal to the last one, and then there is nothing to look at.
+    if facts == error_class.told:
+        return ()
+    error_class.told = facts
+    return error_class.show(_evidence(facts, error_class.hint, limit))
 
 
 def _evidence(facts: Facts, hint: str, limit: int) -> list[str]:

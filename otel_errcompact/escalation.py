@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from otel_errcompact.history import ErrorClass, History
 
 Threshold = Literal["same", "consecutive", "total"]
@@ -55,18 +53,18 @@ def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) ->
     Return the most serious decision any threshold calls for after an occurrence of `error_class`.
     """
     near = CARRY_ON
-    for decision in _decisions(error_class, history, thresholds):
+    counts: tuple[tuple[Threshold, int, int], ...] = (
+        ("same", error_class.streak, thresholds.same),
+        ("consecutive", history.consecutive, thresholds.consecutive),
+        ("total", history.spent, thresholds.total),
+    )
+    for threshold, count, limit in counts:
+        decision = _compare(threshold, count, limit)
         if decision.level == "escalate":
             return decision
         if near.level == "carry_on":
             near = decision
     return near
-
-
-def _decisions(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Iterator[Decision]:
-    yield _compare("same", error_class.streak, thresholds.same)
-    yield _compare("consecutive", history.consecutive, thresholds.consecutive)
-    yield _compare("total", history.spent, thresholds.total)
 
 
 def _compare(threshold: Threshold, count: int, limit: int) -> Decision:

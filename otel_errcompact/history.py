@@ -44,6 +44,9 @@ class ErrorClass:
     streaks: dict[str, int] = field(default_factory=dict[str, int])
     """Occurrences for each operation since it last succeeded; operations that did succeed are gone."""
 
+    told: Facts | None = None
+    """The facts whose lines the agent has been shown last."""
+
     shown: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None])
     """Lines of this class that the agent has been shown."""
 

@@ -132,6 +132,7 @@ def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
     assert lines == [
         "[RECENT ERRORS]",
         f"[ConnectionError] at tool db.query: connection refused (x2) #{key[:4]}",
+        "  hint: nothing listens at that address: start the service, or correct host and port",
         f"NOTICE: #{key[:4]} failed 2 times without success; at 3 the run escalates. Try something else.",
         "[/RECENT ERRORS]",
     ]
