@@ -1,0 +1,201 @@
+"""
+Readers of recorded agent runs: files of several programs as one neutral model.
+
+A format is one module with `detect` and `read`, and one row in `FORMATS`. Formats are told apart by content. JSON lines
+are read a line at a time, with one run in memory; a single JSON document is loaded whole. What is malformed is reported
+with file and line, and the rest is still read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.exceptions import TranscriptError
+from otel_errcompact.transcripts import claude_code, jaeger, openai_chat, openhands, otlp_json, swe_agent
+from otel_errcompact.transcripts.model import (
+    AttributeValue,
+    RecordedCall,
+    RecordedEvent,
+    RecordedRun,
+    RecordedSpan,
+    RecordedTrace,
+)
+from otel_errcompact.transcripts.source import read_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from otel_errcompact.transcripts.records import OnProblem, Value
+
+__all__ = [
+    "FORMATS",
+    "AttributeValue",
+    "Format",
+    "RecordedCall",
+    "RecordedEvent",
+    "RecordedRun",
+    "RecordedSpan",
+    "RecordedTrace",
+    "find",
+    "read",
+]
+
+SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"})
+"""Names of the files that are looked into when a folder is walked."""
+
+_FIRST_VALUES: Final = 32
+"""How many values may come before the first that shows the format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """
+    A kind of transcript.
+    """
+
+    name: str
+    description: str
+
+    detect: Callable[[object], bool]
+    """Tells whether a JSON value (a line, or the document) belongs to this format."""
+
+    read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace]]
+    """Reads the values of one file."""
+
+
+FORMATS: Final = (
+    Format(
+        name="claude-code",
+        description="Claude Code sessions (.jsonl)",
+        detect=claude_code.detect,
+        read=claude_code.read,
+    ),
+    Format(
+        name="openai-chat",
+        description="OpenAI chat messages and tau-bench results (.json, .jsonl)",
+        detect=openai_chat.detect,
+        read=openai_chat.read,
+    ),
+    Format(
+        name="swe-agent",
+        description="SWE-agent and SWE-smith trajectories (.traj)",
+        detect=swe_agent.detect,
+        read=swe_agent.read,
+    ),
+    Format(
+        name="openhands",
+        description="OpenHands evaluation output (output.jsonl)",
+        detect=openhands.detect,
+        read=openhands.read,
+    ),
+    Format(
+        name="otlp-json",
+        description="OTLP/JSON traces, as the trajectory file (.jsonl)",
+        detect=otlp_json.detect,
+        read=otlp_json.read,
+    ),
+    Format(
+        name="jaeger",
+        description="Jaeger JSON traces (.json)",
+        detect=jaeger.detect,
+        read=jaeger.read,
+    ),
+)
+"""All formats; no two recognise the same value."""
+
+
+def read(
+    path: Path,
+    *,
+    on_problem: OnProblem,
+    on_bytes: Callable[[int], None] | None = None,
+) -> Iterator[RecordedRun | RecordedTrace]:
+    """
+    Read a transcript file, whatever its format. Nothing is raised for what the file holds.
+
+    Args:
+        path: The file.
+        on_problem: Takes each malformed line or field, or what is wrong with the file as a whole, as it is met.
+        on_bytes: Takes the number of bytes read since its last call; the sum is the size of the file.
+
+    Yields:
+        The runs or traces, in the order in which they end in the file.
+    """
+    values = read_values(path, on_problem=on_problem, on_bytes=on_bytes)
+    first, format_ = _detect(values)
+    if format_ is not None:
+        yield from format_.read(itertools.chain(first, values))
+    elif first:
+        known = "; ".join(known.description for known in FORMATS)
+        on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
+
+
+def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:
+    """
+    Find transcript files.
+
+    A file that is named is taken as it is, so that `read` can say what is wrong with it. In folders, hidden folders,
+    files with other suffixes and JSON files that hold something else are skipped in silence. No file is found twice.
+
+    Args:
+        paths: Files and folders.
+        on_problem: Takes each folder that cannot be read, or that holds no transcript.
+
+    Yields:
+        The files, those of a folder in the order of their names.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        found = False
+        for file in _walk(path, on_problem) if path.is_dir() else (path,):
+            found = True
+            real = os.path.realpath(file)
+            if real not in seen:
+                seen.add(real)
+                yield file
+        if not found and on_problem is not None:
+            on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))
+
+
+def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
+    """
+    Take values until one shows the format; return all that were taken.
+    """
+    first: list[Value] = []
+    for value in itertools.islice(values, _FIRST_VALUES):
+        first.append(value)
+        for format_ in FORMATS:
+            if format_.detect(value[0]):
+                return first, format_
+    return first, None
+
+
+def _walk(folder: Path, on_problem: OnProblem | None) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        if on_problem is not None:
+            on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
+
+    for name, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
+        for file in sorted(files):
+            path = Path(name, file)
+            if path.suffix.lower() in SUFFIXES and path.is_file() and not _is_foreign(path):
+                yield path
+
+
+def _is_foreign(path: Path) -> bool:
+    """
+    Tell a file of JSON that is no transcript. One that cannot be parsed may be a broken transcript.
+    """
+    with contextlib.closing(read_values(path, on_problem=_ignore)) as values:
+        first, format_ = _detect(values)
+    return bool(first) and format_ is None
+
+
+def _ignore(_: TranscriptError) -> None:
+    pass

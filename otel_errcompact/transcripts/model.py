@@ -1,0 +1,144 @@
+"""What a recorded run is, whichever program recorded it. Plain data: no format, no OpenTelemetry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+AttributeValue: TypeAlias = (
+    "str | bool | int | float | tuple[str, ...] | tuple[bool, ...] | tuple[int, ...] | tuple[float, ...]"
+)
+"""What an attribute may hold: a scalar, or scalars of one type."""
+
+SpanKind: TypeAlias = Literal["internal", "server", "client", "producer", "consumer"]
+StatusCode: TypeAlias = Literal["unset", "ok", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall:
+    """
+    One tool call and what it gave back. Whether that is a failure is for the recogniser to judge.
+    """
+
+    tool: str
+    """The tool's name; empty where the record has a result without its call."""
+
+    result: str
+    """The whole text the agent got."""
+
+    start_ns: int
+    """When the agent asked, in nanoseconds since the epoch; made up where the record has no times (see `draft`)."""
+
+    end_ns: int
+    """When the answer came; never before `start_ns`."""
+
+    line: int
+    """
+    The line of the file that holds the result, from 1; where a line or the file holds a whole run, the number of the
+    result in that run.
+    """
+
+    arguments: str = ""
+    """The call's arguments as JSON, or as the text the agent wrote."""
+
+    call_id: str = ""
+    """The id of the tool call; empty if the format has none."""
+
+    operation: str = ""
+    """What must succeed for a failure of this call to count as resolved; empty means the tool."""
+
+    flagged: bool | None = None
+    """What the format itself says: failed, did not fail, or (`None`) nothing."""
+
+    exit_code: int | None = None
+    """The exit status, where the format gives it apart from the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """
+    One run of an agent: its tool calls, in the order of their results, and the size of its context.
+    """
+
+    run_id: str
+    """The record's own name of the run; another file may use it again."""
+
+    agent: str
+    """The record's own name of the agent, else the format's."""
+
+    source: str
+    """The file."""
+
+    calls: tuple[RecordedCall, ...]
+
+    context_tokens: int
+    """Tokens of user, assistant and system text, tool arguments and tool results, as estimated by `estimate_tokens`."""
+
+    result_tokens: int
+    """Tokens of the tool results alone, by the same estimate."""
+
+    outcome: str = ""
+    """How the run ended in the record's words (a reward, an exit status, an error); empty if it does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEvent:
+    """
+    One event of a recorded span.
+    """
+
+    name: str
+    time_ns: int
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+    dropped_attributes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSpan:
+    """
+    One recorded span: all that is needed to build a real one again, but for its links and trace state.
+    """
+
+    trace_id: int
+    span_id: int
+    name: str
+    start_ns: int
+    end_ns: int
+    parent_id: int | None = None
+    kind: SpanKind = "internal"
+    status: StatusCode = "unset"
+    status_description: str = ""
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+    events: tuple[RecordedEvent, ...] = ()
+    scope_name: str = ""
+    scope_version: str = ""
+    resource: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+    dropped_attributes: int = 0
+    dropped_events: int = 0
+    dropped_links: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTrace:
+    """
+    One recorded trace.
+    """
+
+    run_id: str
+    """The trace id as 32 hex digits."""
+
+    source: str
+    """The file."""
+
+    spans: tuple[RecordedSpan, ...]
+    """In the order in which they ended, so that children come before their parents."""
+
+
+def in_order_of_end(spans: Iterable[RecordedSpan]) -> tuple[RecordedSpan, ...]:
+    """
+    Sort spans as a tracer would have ended them; of two that end together the later started is the inner one.
+    """
+    return tuple(sorted(spans, key=lambda span: (span.end_ns, -span.start_ns)))
