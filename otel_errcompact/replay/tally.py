@@ -1,0 +1,159 @@
+"""Counting what the ledger tells of replayed runs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from otel_errcompact.escalation import Continue
+from otel_errcompact.ledger import Listener
+from otel_errcompact.replay.results import ReplayedEscalation, ReplayedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.classify import Classified
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalation import Escalation
+    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.ledger import Ledger, Observation
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """
+    The numbers of one run while it is played.
+    """
+
+    run_id: str
+    agent: str
+    source: str
+    outcome: str = ""
+    tool_calls: int = 0
+    failures: int = 0
+    detected: int = 0
+    ignored: int = 0
+    handled: int = 0
+    longest_streak: int = 0
+    raw_error_tokens: int = 0
+    digest_tokens: int = 0
+    result_tokens: int = 0
+    context_tokens: int = 0
+    keys: dict[str, None] = field(default_factory=dict[str, None])
+    escalations: list[ReplayedEscalation] = field(default_factory=list[ReplayedEscalation])
+    carried: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    """Streaks by class and operation that fresh counters have cut, though nothing has succeeded."""
+
+
+class Tallies(Listener):
+    """
+    The numbers of all runs that are being played. Answers every escalation with `Continue`.
+
+    Args:
+        ledger: What tells of the runs.
+    """
+
+    stage = "replay"
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.source = ""
+        """The file that is being played."""
+        self._ledger = ledger
+        self._open: OrderedDict[str, Tally] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._open
+
+    def open(self, run_id: str, *, agent: str = "", outcome: str = "") -> Tally:
+        """Return the numbers of a run, which somebody attends from now on."""
+        tally = self._open.get(run_id)
+        if tally is None:
+            tally = self._open[run_id] = Tally(run_id=run_id, agent=agent, source=self.source, outcome=outcome)
+            self._ledger.open(run_id, agent=agent)
+        self._open.move_to_end(run_id)
+        return tally
+
+    def close(self, run_id: str) -> ReplayedRun:
+        """End a run and return what came of it."""
+        tally = self._open.pop(run_id)
+        report = self._ledger.end(run_id)
+        return ReplayedRun(
+            run_id=tally.run_id,
+            agent=tally.agent or report.agent,
+            source=tally.source,
+            outcome=tally.outcome,
+            result=report.result,
+            tool_calls=tally.tool_calls,
+            failures=tally.failures,
+            detected=tally.detected,
+            ignored=tally.ignored,
+            handled=tally.handled,
+            classes=len(tally.keys),
+            class_keys=tuple(tally.keys),
+            longest_streak=tally.longest_streak,
+            escalations=tuple(tally.escalations),
+            raw_error_tokens=tally.raw_error_tokens,
+            digest_tokens=tally.digest_tokens,
+            result_tokens=tally.result_tokens,
+            context_tokens=tally.context_tokens,
+            report=report,
+        )
+
+    def close_oldest(self) -> ReplayedRun:
+        """End the run that was touched least recently."""
+        return self.close(next(iter(self._open)))
+
+    def settle(self) -> None:
+        """Forget what was carried over of streaks that a success has since ended; call it after each span."""
+        for tally in self._open.values():
+            if tally.carried:
+                live = {(found.key, scope) for found in self._classes(tally.run_id) for scope in found.streaks}
+                tally.carried = {place: streak for place, streak in tally.carried.items() if place in live}
+
+    def on_raw(self, run_id: str, raw: RawError) -> None:
+        """Attend a run that makes itself known by a failure."""
+        self.open(run_id, agent=raw.agent)
+
+    def on_observed(self, observation: Observation) -> None:
+        """Count one occurrence."""
+        tally = self.open(observation.run_id)
+        tally.failures += 1
+        tally.raw_error_tokens += observation.raw_tokens
+        tally.digest_tokens += observation.digest_tokens
+        tally.keys[observation.found.key] = None
+        tally.longest_streak = max(tally.longest_streak, self._streak(tally, observation.found.key))
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
+        """Count a failure inside a call that in the end succeeded."""
+        self.open(run_id).handled += 1
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Note an escalation and let the run go on with fresh counters."""
+        tally = self.open(escalation.run_id)
+        tally.escalations.append(
+            ReplayedEscalation(threshold=escalation.threshold, key=escalation.key, call=tally.tool_calls)
+        )
+        for found in self._classes(escalation.run_id):
+            for scope, streak in found.streaks.items():
+                place = (found.key, scope)
+                tally.carried[place] = tally.carried.get(place, 0) + streak
+        self._ledger.answer(escalation.run_id, Continue())
+
+    def _streak(self, tally: Tally, key: str) -> int:
+        return max(
+            (
+                streak + tally.carried.get((key, scope), 0)
+                for found in self._classes(tally.run_id)
+                if found.key == key
+                for scope, streak in found.streaks.items()
+            ),
+            default=0,
+        )
+
+    def _classes(self, run_id: str) -> Iterator[ErrorClass]:
+        with self._ledger.store.find(run_id) as state:
+            yield from state.history if state is not None else ()
