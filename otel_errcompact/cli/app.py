@@ -1,0 +1,198 @@
+"""The commands and their options. What they do is in a module each, imported when it is called for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+app: Final = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help reads the same in a pipe, and an error is a line instead of a box.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="FILE", help="Files, each of them one raw error; '-', or none, is standard input."),
+]
+Field = Annotated[
+    str, typer.Option("--jsonl", metavar="FIELD", help="Each line is a JSON object; its FIELD is a raw error.")
+]
+Tool = Annotated[str, typer.Option("--tool", metavar="NAME", help="The tool that failed.")]
+ExitCode = Annotated[
+    int | None, typer.Option("--exit-code", metavar="N", help="The exit status of the command that failed.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+# Behind \b the help keeps the lines as they are.
+
+REPLAY_EPILOG: Final = """\
+\b
+Examples:
+  errcompact replay ~/.claude/projects
+  errcompact replay output.jsonl --same 4 --json | jq .total
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 errcompact replay runs/
+
+\b
+With --json, an object:
+  runs   a list, for each run:
+    run_id, agent, source, outcome    as the record has them
+    tool_calls        calls with a result
+    failures          failures the agent would be told of
+    detected          those of them that the record did not flag
+    ignored           declined calls, empty searches, cancellations
+    handled           failures inside a call that succeeded
+    classes           distinct failures; class_keys are their keys
+    longest_streak    failures of one class without a success
+    escalations       a list of threshold, key, and number of the call
+    raw_error_tokens, digest_tokens      of the failures
+    result_tokens, context_tokens        of all results, of everything
+  total  the same over all runs; runs and escalations are numbers,
+         classes are distinct over all runs
+"""
+KEY_EPILOG: Final = """\
+\b
+Examples:
+  pytest 2>&1 | errcompact key
+  errcompact key build.log --tool make --exit-code 2
+  errcompact key failures.jsonl --jsonl text | jq -r .key | sort | uniq -c
+"""
+DIGEST_EPILOG: Final = """\
+\b
+Examples:
+  pytest 2>&1 | errcompact digest | jq -r .text
+  errcompact digest first.log second.log --tool pytest
+  errcompact digest failures.jsonl --jsonl text
+"""
+REPORT_EPILOG: Final = """\
+\b
+Examples:
+  errcompact report errcompact-trajectory.jsonl
+  errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
+"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"errcompact {version('otel-errcompact')}")
+        raise typer.Exit
+
+
+@app.callback()
+def errcompact(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """
+    The errors of LLM agents: compacted for the agent, counted for the operator, kept whole for whoever debugs.
+
+    Start with 'errcompact demo', then try 'errcompact replay' on runs of your own agent.
+
+    Exit codes: 0 fine, 1 some input was malformed (each with a message, and the rest was processed), 2 wrong usage.
+    """
+
+
+@app.command(short_help="Watch a scripted agent fail, recover, loop and be stopped.")
+def demo(
+    *,
+    plain: Annotated[bool, typer.Option("--plain", help="Neither colours nor drawn boxes.")] = False,
+    trajectory: Annotated[
+        Path | None,
+        typer.Option(
+            "--trajectory", metavar="FILE", help="Append the raw errors to this file, instead of one made anew here."
+        ),
+    ] = None,
+) -> None:
+    """
+    Watch a scripted agent at work: its tools fail, it reads the digests, recovers, loops and is stopped.
+
+    It takes seconds and needs no model and no network. It ends with an account of what the agent saw instead of the
+    raw errors, and where these are kept.
+    """
+    from otel_errcompact.cli.demo import demo as play
+
+    play(plain=plain, trajectory=trajectory)
+
+
+@app.command(short_help="Play recorded agent runs through the real pipeline.", epilog=REPLAY_EPILOG)
+def replay(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
+    *,
+    as_json: Json = False,
+    trajectory: Annotated[
+        Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
+    ] = None,
+    same: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures of one class without success.")
+    ] = None,
+    consecutive: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Escalate at N failed calls in a row, of any class.")
+    ] = None,
+    total: Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")] = None,
+) -> None:
+    """
+    Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
+
+    Reads Claude Code sessions, OpenAI chat messages and tau-bench results, SWE-agent trajectories, OpenHands output,
+    and traces as OTLP/JSON or Jaeger JSON. Each tool call becomes a span with the times of the record. Where
+    OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves this
+    machine. No escalation stops a run: it goes on with fresh counters, as if a human let it, so that all are seen.
+    """
+    from otel_errcompact.cli.replay import Settings, print_replay
+
+    settings = Settings(trajectory=trajectory, same=same, consecutive=consecutive, total=total)
+    raise typer.Exit(print_replay(paths, settings, as_json=as_json))
+
+
+@app.command(short_help="Raw errors in, dedup keys and facts out.", epilog=KEY_EPILOG)
+def key(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: ExitCode = None) -> None:
+    """
+    Print the dedup key of raw errors and what it is made of, as a line of JSON each.
+
+    A line has key, type, location, cause, template, format and details. Failures with one key are one class.
+    """
+    from otel_errcompact.cli.inputs import Input
+    from otel_errcompact.cli.key import print_keys
+
+    raise typer.Exit(print_keys(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
+
+
+@app.command(short_help="Raw errors of one run in, what the agent reads out.", epilog=DIGEST_EPILOG)
+def digest(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: ExitCode = None) -> None:
+    """
+    Print what an agent would read in place of raw errors, as a line of JSON each.
+
+    The input is one run, in order: a failure that was seen before comes out short. A line has text, key, count (of
+    its class so far), raw_tokens and digest_tokens (estimated as a quarter of the characters).
+    """
+    from otel_errcompact.cli.digest import print_digests
+    from otel_errcompact.cli.inputs import Input
+
+    raise typer.Exit(print_digests(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
+
+
+@app.command(short_help="Read a trajectory file back: the report of each run.", epilog=REPORT_EPILOG)
+def report(
+    files: Annotated[list[Path], typer.Argument(metavar="TRAJECTORY", help="Trajectory files, as OTLP/JSON lines.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """
+    Read trajectory files back, and print the report of each run in them as Markdown.
+
+    A trajectory holds what failed and nothing of what succeeded, so that no class is told to have recovered or
+    escalated. Of the other records that 'errcompact replay' reads, what recovered is known too.
+    """
+    from otel_errcompact.cli.report import print_reports
+
+    raise typer.Exit(print_reports(files, as_json=as_json))
