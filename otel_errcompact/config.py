@@ -90,12 +90,17 @@ def environment_variables() -> dict[str, str]:
     return dict(_variables(Options, PREFIX))
 
 
+def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
+    # Python 3.10 takes `frozenset[str]` for a type, which `issubclass` then refuses.
+    return typing.get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
 def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, info in model.model_fields.items():
         variable = prefix + name.upper()
         nested = info.annotation
-        if isinstance(nested, type) and issubclass(nested, BaseModel):
+        if _is_model(nested):
             values[name] = nested.model_validate(_read(nested, f"{variable}_", environ))
         elif (text := environ.get(variable, "").strip()) and (
             value := _parsed(model, name, variable, text)
@@ -125,10 +130,9 @@ def _variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for name, info in model.model_fields.items():
         nested = info.annotation
-        if isinstance(nested, type) and issubclass(nested, BaseModel):
+        if _is_model(nested):
             found += _variables(nested, f"{prefix}{name.upper()}_")
         else:
-            default = info.default
-            text = ",".join(sorted(default)) if isinstance(default, frozenset) else str(default)
-            found.append((prefix + name.upper(), text))
+            names = typing.get_origin(nested) is frozenset
+            found.append((prefix + name.upper(), ",".join(sorted(info.default)) if names else str(info.default)))
     return found

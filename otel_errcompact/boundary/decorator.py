@@ -38,11 +38,11 @@ def compacted(function: Callable[..., Any] | None = None, /, *, tool: str = "") 
         ConfigurationError: `function` is a generator or not callable.
     """
     if function is None:
-        return lambda decorated: _wrap(decorated, tool)
-    return _wrap(function, tool)
+        return functools.partial(_wrap, tool=tool)
+    return _wrap(function, tool=tool)
 
 
-def _wrap(function: Callable[..., Any], tool: str) -> Callable[..., Any]:
+def _wrap(function: Callable[..., Any], *, tool: str) -> Callable[..., Any]:
     _check_function(function)
     if inspect.iscoroutinefunction(function):
 

@@ -13,7 +13,7 @@ from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handl
 from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Generator
 
     from otel_errcompact.ledger import Ledger, Verdict
 
@@ -118,7 +118,7 @@ class Gate:
         return verdict.escalation if verdict.standing == "pending" and not _asking.get() else None
 
     @contextmanager
-    def _question(self) -> Iterator[bool]:
+    def _question(self) -> Generator[bool, None, None]:
         """Yield whether the caller is the one who asks; everybody else goes on to wait for the answer."""
         with self._lock:
             mine = self._open_question is None and self.verdict.standing == "pending"
