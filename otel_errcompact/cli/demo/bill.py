@@ -1,0 +1,76 @@
+"""What the session costs in tokens: its errors, its whole conversation, and all prompts a model would be sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from otel_errcompact.cli.demo.agent import TASK
+from otel_errcompact.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.cli.demo.session import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """
+    One position of the bill, with raw errors in the context and with digests in their place.
+    """
+
+    raw: int
+    digest: int
+
+    @property
+    def saved_percent(self) -> int:
+        """How much of it the digests save."""
+        return round(100 * (self.raw - self.digest) / self.raw) if self.raw else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """
+    What a session costs.
+    """
+
+    errors: Cost
+    """The results of the failed calls."""
+
+    conversation: Cost
+    """All messages at the end: the task, the agent's own words, its calls, and all results."""
+
+    prompts: Cost
+    """All prompts together: each step sends the whole conversation so far, and on the digest's side its block."""
+
+
+def bill(steps: Sequence[Step]) -> Bill:
+    """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
+    task = estimate_tokens(TASK)
+    raw = digest = task
+    prompts_raw = prompts_digest = 0
+    block = ""
+    for step in steps:
+        prompts_raw += raw
+        prompts_digest += digest + estimate_tokens(block)
+        block = step.recent_errors
+        said = _said(step)
+        raw += said + estimate_tokens(step.raw)
+        digest += said + estimate_tokens(step.read)
+    failed = [step for step in steps if step.outcome == "failed"]
+    return Bill(
+        errors=Cost(
+            raw=sum(estimate_tokens(step.raw) for step in failed),
+            digest=sum(estimate_tokens(step.read) for step in failed),
+        ),
+        conversation=Cost(raw=raw, digest=digest),
+        prompts=Cost(raw=prompts_raw, digest=prompts_digest),
+    )
+
+
+def _said(step: Step) -> int:
+    """The tokens of the agent's own words."""
+    call = json.dumps({"tool": step.call.tool, **step.call.arguments})
+    return estimate_tokens(step.call.thought) + estimate_tokens(call)

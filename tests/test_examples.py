@@ -1,0 +1,50 @@
+"""Every example runs as it stands, as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
+
+
+def run_example(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    return subprocess.run(
+        [sys.executable, path], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_ends_well_and_shows_no_raw_traceback(path: Path, tmp_path: Path) -> None:
+    """An example needs no argument, exits with 0, and prints no raw traceback."""
+    done = run_example(path, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback (most recent call last)" not in done.stdout + done.stderr
+
+
+def test_the_quickstart_shows_a_recovery_and_a_halt(tmp_path: Path) -> None:
+    """Its first agent reads the digest and mends its query; its second one is stopped at the third failure."""
+    done = run_example(FOLDER / "quickstart.py", tmp_path)
+    lines = done.stdout.splitlines()
+
+    assert "no such column: amount" in lines[0]
+    assert lines[2] == "[(None,)]"
+    assert [line.split()[-1] for line in lines if line.startswith("# Run")] == ["recovered", "halted"]
+    assert sum("again (x3, 3 in a row)" in line for line in lines) == 1
+    assert not any("(x4" in line for line in lines)
+
+
+def test_the_quickstart_says_where_the_raw_errors_are(tmp_path: Path) -> None:
+    """Without an exporter the raw errors go to a file in the working directory, and the first start says so."""
+    done = run_example(FOLDER / "quickstart.py", tmp_path)
+    trajectory = tmp_path / "errcompact-trajectory.jsonl"
+
+    assert str(trajectory) in done.stderr
+    assert trajectory.read_text().count("Traceback (most recent call last)") == 4
