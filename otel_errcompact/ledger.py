@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal
 
 from otel_errcompact import digest as rendering
-from otel_errcompact.classify import classify
+from otel_errcompact.classify import Classified, classify
 from otel_errcompact.config import Options
+from otel_errcompact.errors import Facts
 from otel_errcompact.escalation import (
     CARRY_ON,
     Action,
@@ -30,7 +32,6 @@ from otel_errcompact.tokens import TokenCounter, estimate_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.classify import Classified
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalation import Thresholds
     from otel_errcompact.history import ErrorClass, Outcome
@@ -168,7 +169,7 @@ class Ledger:
         """
         started = self._timer()
         self._tell(lambda listener: listener.on_raw(run_id, raw))
-        found = classify(raw)
+        found = self._classify(raw)
         with self.store.edit(run_id, self._create) as state:
             observation = self._record(state, raw, found, started)
             unanswered = None if state.attended else self._answer(state, "unhandled", "nobody opened the run")
@@ -183,7 +184,7 @@ class Ledger:
         Count a failure inside a call that in the end succeeded: for the operator, never for the agent.
         """
         self._tell(lambda listener: listener.on_raw(run_id, raw))
-        found = classify(raw)
+        found = self._classify(raw)
         agent = raw.agent
         with self.store.find(run_id) as state:
             if state is not None:
@@ -294,6 +295,12 @@ class Ledger:
         history = History(max_classes=options.memory.classes_per_run)
         return RunState(run_id=run_id, agent="", thresholds=options.thresholds, history=history)
 
+    def _classify(self, raw: RawError) -> Classified:
+        """Classify a raw error; should that fail, thresholds must still count it, or a loop would never end."""
+        with self.guard.stage("classify"):
+            return classify(raw)
+        return _unclassified(raw)
+
     def _record(self, state: RunState, raw: RawError, found: Classified, started: int) -> Observation:
         stopped = state.breach is not None
         known = state.history.get(found.key) is not None
@@ -392,6 +399,13 @@ class Ledger:
     def _tell_answered(self, answered: AnsweredEscalation | None) -> None:
         if answered is not None:
             self._tell(lambda listener: listener.on_answered(answered))
+
+
+def _unclassified(raw: RawError) -> Classified:
+    """The class of what our own fault kept from being classified: its type and tool are all that is known."""
+    key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+    facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")
+    return Classified(facts=facts, key=key, template=facts.cause)
 
 
 def _fingerprint(tool: str, arguments: str) -> str:

@@ -403,6 +403,22 @@ def test_a_listener_that_fails_harms_nobody(monkeypatch: pytest.MonkeyPatch, jou
     assert journal.entries[-1] == "observed new x1"
 
 
+def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should our own extraction fail, the loop still ends: type and tool make the class."""
+
+    def broken(raw: RawError) -> Classified:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr("otel_errcompact.ledger.classify", broken)
+    ledger = Ledger()
+    ledger.open("r")
+    observations = [ledger.observe("r", raw(f"{REFUSED} {number}")) for number in range(3)]
+    assert observations[-1].escalation is not None
+    assert dict(ledger.guard.failures) == {"classify": 3}
+    assert ledger.digest("r").splitlines()[1].startswith("[Error] at tool db.query: could not be classified (x3) #")
+
+
 def test_a_removed_listener_hears_nothing_more(ledger: Ledger, journal: Journal) -> None:
     """Removal takes effect at once."""
     ledger.remove_listener(journal)
