@@ -26,7 +26,7 @@ from otel_errcompact.boundary.recording import (
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, action_name
 from otel_errcompact.exceptions import RunHalted
-from otel_errcompact.installation import current_ledger
+from otel_errcompact.installation import current_ledger, current_tracer_provider
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import with_run
 from otel_errcompact.otel.spans import qualified_name
@@ -83,7 +83,9 @@ class Run:
         self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
         self.clock_ns: Final = clock_ns
-        self.tracer: Final[Tracer] = trace.get_tracer(semconv.SCOPE, tracer_provider=tracer_provider)
+        self.tracer: Final[Tracer] = trace.get_tracer(
+            semconv.SCOPE, tracer_provider=tracer_provider or current_tracer_provider()
+        )
         self._thresholds = thresholds
         self._gate = Gate(self.ledger, self.run_id, on_escalation, self._note)
         self._span: Span = trace.INVALID_SPAN

@@ -11,6 +11,10 @@ from otel_errcompact.boundary.runs import unattended_run
 from otel_errcompact.otel.context import current_run_id
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
     from otel_errcompact.ledger import Ledger
 
 
@@ -86,3 +90,17 @@ def test_without_a_run_the_trace_is_the_run(tracer_provider: TracerProvider) -> 
     with tracer_provider.get_tracer("app").start_as_current_span("work") as span:
         assert unattended_run().run_id == f"{span.get_span_context().trace_id:032x}"
     assert unattended_run().run_id == "default"
+
+
+def test_spans_go_where_the_library_was_installed(
+    tracer_provider: TracerProvider, exporter: InMemorySpanExporter, ledger: Ledger, in_tmp: Path
+) -> None:
+    """A provider that was given to `install` need not be given to every run again."""
+    options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(path=in_tmp / "t.jsonl"))
+    installation = errcompact.install(tracer_provider=tracer_provider, ledger=ledger, options=options)
+    try:
+        with errcompact.run("r", agent="shop"):
+            pass
+    finally:
+        installation.uninstall()
+    assert [span.name for span in exporter.get_finished_spans()] == ["invoke_agent shop"]
