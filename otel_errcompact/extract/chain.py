@@ -1,0 +1,205 @@
+"""From a chain of exceptions to facts: the same way for exceptions at hand and for tracebacks read as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Facts
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
+from otel_errcompact.extract.message import NO_MESSAGE, read_message
+from otel_errcompact.masking import mask
+from otel_errcompact.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from otel_errcompact.extract.frames import Frame
+
+FORMAT: Final = "python"
+
+MAX_CHAIN: Final = 100
+"""Exceptions of one chain that are looked at."""
+
+MAX_CHILDREN: Final = 100
+"""Exceptions of one group that are looked at."""
+
+MAX_DEPTH: Final = 10
+"""Groups inside groups that are looked into; as deep as Python prints them."""
+
+MAX_WRAPPERS: Final = 16
+
+_NO_ROOTS: Final = frozenset({"CancelledError", "GeneratorExit"})
+
+
+class Failure(NamedTuple):
+    """
+    One exception of a chain.
+
+    A named tuple, since chains are what repeated failures are recognised by: they hash and compare in C.
+    """
+
+    type: str
+    message: str = ""
+    own: Frame | None = None
+    """The innermost frame of the user's own code."""
+
+    innermost: Frame | None = None
+    extra: str = ""
+    """What the exception carries besides its message: the body of a response, the standard error of a command."""
+
+    children: tuple[tuple[Failure, ...], ...] = ()
+    """The chains of a group's exceptions."""
+
+
+def printed_source(frame: Frame) -> str:
+    """
+    Return the source line that was printed with a frame.
+    """
+    return frame.source
+
+
+def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = printed_source) -> Facts:
+    """
+    Return the facts of a chain.
+
+    Args:
+        chain: The exceptions, outermost first; at least one.
+        source_of: Tells the source line of a frame.
+    """
+    chain = _to_root(chain)
+    root = chain[-1]
+    if root.children:
+        return _facts_of_group(chain, source_of)
+    reading = read_message(root.message)
+    frame = _frame_of(chain)
+    return Facts(
+        type=root.type,
+        cause=reading.cause,
+        location=frame.place() if frame is not None else NOWHERE,
+        details=details((*reading.details, *_around(chain, frame, source_of))),
+        format=FORMAT,
+        wrappers=_wrappers(chain),
+        key_cause=reading.key,
+    )
+
+
+def _to_root(chain: Sequence[Failure]) -> Sequence[Failure]:
+    """
+    Return the chain up to its root cause: a group's causes are its children, and a cancellation is an effect.
+    """
+    end = len(chain)
+    if end == 1:
+        return chain
+    for number, failure in enumerate(chain):
+        if failure.children:
+            return chain[: number + 1]
+    while end > 1 and chain[end - 1].type.rpartition(".")[2] in _NO_ROOTS:
+        end -= 1
+    return chain[:end]
+
+
+def _frame_of(chain: Sequence[Failure]) -> Frame | None:
+    """
+    Return the frame that counts: the innermost own one of the root cause, else of the exception nearest to it that has
+    one; without any, the innermost of all.
+    """
+    for failure in reversed(chain):
+        if failure.own is not None:
+            return failure.own
+    return chain[-1].innermost
+
+
+def _wrappers(chain: Sequence[Failure]) -> tuple[str, ...]:
+    return tuple(failure.type for failure in chain[:-1][:MAX_WRAPPERS]) if len(chain) > 1 else ()
+
+
+def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[Frame], str]) -> list[str]:
+    """
+    Return what helps to fix the root cause besides its message.
+    """
+    lines: list[str] = []
+    root = chain[-1]
+    source = (frame.source or source_of(frame)) if frame is not None else ""
+    if source:
+        lines.append(f"> {source}")
+    for failure in chain:
+        if failure.extra:
+            reading = read_message(failure.extra)
+            lines.extend((reading.cause, *reading.details[:3]))
+    if len(chain) > 1:
+        lines.extend(_wrapper_lines(chain[:-1], root.message, frame))
+    if root.innermost is not None and root.innermost is not frame:
+        lines.append(f"raised in {root.innermost.place()}")
+    return lines
+
+
+def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) -> Iterator[str]:
+    """
+    Yield the wrappers' messages, outermost first, where they say more than the root cause has `said`.
+    """
+    for wrapper in wrappers:
+        message = read_message(wrapper.message).cause
+        if message == NO_MESSAGE or message in said:
+            continue
+        at = f" at {wrapper.own.place()}" if wrapper.own is not None and wrapper.own != frame else ""
+        yield f"raised as {wrapper.type}{at}: {message}"
+
+
+# --- groups ----------------------------------------------------------------------------------------------------------
+
+
+def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str]) -> Facts:
+    """
+    Return the facts of a group: those of its children if they are all one failure, else what they are together.
+    """
+    group = chain[-1]
+    children = [facts_of(child, source_of=source_of) for child in group.children]
+    signatures = [_signature(child) for child in children]
+    distinct = dict(zip(reversed(signatures), reversed(children), strict=True))
+    if len(distinct) == 1:
+        return _facts_of_only_child(chain, children[0], len(children))
+    counts = Counter(signatures)
+    lines = [_child_line(distinct[signature], count) for signature, count in counts.items()]
+    more = (line for signature in counts for line in distinct[signature].details[:2])
+    summary = "; ".join(f"{child.type}: {clip(child.cause, 80)}" for child in map(distinct.__getitem__, counts))
+    frame = _frame_of(chain)
+    return Facts(
+        type=group.type,
+        cause=clip(f"{read_message(group.message).cause}: {summary}"),
+        location=frame.place() if frame is not None else NOWHERE,
+        details=details((*lines, *more, *_around(chain, frame, source_of))),
+        format=FORMAT,
+        wrappers=_wrappers(chain),
+        key_cause=" + ".join(sorted(distinct)),
+    )
+
+
+def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> Facts:
+    """
+    Return the facts of a group's only distinct child; the group counts as a wrapper.
+    """
+    mark = (f"(x{count} in one {chain[-1].type})",) if count > 1 else ()
+    return Facts(
+        type=child.type,
+        cause=child.cause,
+        location=child.location,
+        details=details((*mark, *child.details, *_wrapper_lines(chain, child.cause, None))),
+        format=FORMAT,
+        wrappers=(*(failure.type for failure in chain), *child.wrappers)[:MAX_WRAPPERS],
+        key_cause=child.key_cause,
+    )
+
+
+def _signature(child: Facts) -> str:
+    """
+    Return what makes two children the same failure, with secrets and volatile parts taken out.
+    """
+    file = child.location.file.replace("\\", "/").rpartition("/")[2]
+    return f"{child.type} in {child.location.function} ({file}): {mask(redact(child.keyed_cause))}"
+
+
+def _child_line(child: Facts, count: int) -> str:
+    times = f" (x{count})" if count > 1 else ""
+    at = f" at {child.location}" if child.location else ""
+    return clip(f"{child.type}{at}: {child.cause}", MAX_DETAIL - len(times)) + times

@@ -1,0 +1,152 @@
+"""Forms in which a line states an error, whatever program printed it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR", "_OTHER", ""})
+"""Types that say no more than that something failed."""
+
+_BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u00d7>] )?"
+_TIMESTAMP: Final = re.compile(
+    r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
+)
+_TYPED: Final = re.compile(
+    rf"{_BULLET}(?:[A-Z]{{1,4}}[0-9]{{3,5}} )?(?:Uncaught (?:\(in promise\) )?|Unhandled exception: )?"
+    r"(?P<type>[A-Za-z_][\w.$<>]{1,200})(?: \[\w{1,60}\])?(?:: (?P<message>.*)|:?$)"
+)
+_EXCEPTION_NAME: Final = re.compile(
+    r"(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Exceeded|Refused|Denied|NotFound|Unavailable|Violation"
+    r"|Iteration|ExceptionGroup|Aborted|Cancelled|Expired|Overflow|Disconnected|Closed)$"
+)
+_QUALIFIED_NAME: Final = re.compile(r"\.[A-Z]\w*$")
+_LOCATED: Final = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:\"'()|]{1,400})"
+    r"(?::(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?:|\((?P<row>[0-9]{1,9}),[0-9]{1,9}\):)"
+    r" (?:fatal error|error|Error|ERROR)(?:\[(?P<code>[\w-]{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?:"
+    r" (?P<message>.*)"
+)
+_SEVERITY: Final = re.compile(
+    rf"{_BULLET}\[?(?P<severity>(?i:error|fatal|panic|critical|failure|fatal error))\]?"
+    r"(?:\[(?P<code>\w{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?: (?P<message>.+)"
+)
+_LEVEL: Final = re.compile(
+    rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?!\w)\]?"
+    r"(?::[\w.]{1,80}:| -|:)? ?(?P<message>\S.*)"
+)
+_HEADING: Final = re.compile(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
+_TELLING: Final = re.compile(
+    r"(?i)\b(?:errors?|fail(?:ed|s|ure|ures)?|cannot|can't|could ?n[o']t|unable|no such|denied|refused|rejected|invalid"
+    r"|unexpected|unknown|unresolved|unsupported|undefined|undeclared|missing|required|tim(?:ed|e) ?out|exceed(?:ed|s)?"
+    r"|exception|abort(?:ed)?|crash(?:ed)?|killed|panic|fatal|conflict|mismatch|violat(?:ed|es|ion)|forbidden"
+    r"|unauthorized|not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported"
+    r"|recognized|valid|match|defined|installed|read|ignored)|(?:does|do|did|is|was|were|are|has|have|must|may) not"
+    r"|(?:is|are|was|do|does)n't|must be|expected|too (?:many|long|large|big|small|few|short)|ignored|out of)\b"
+)
+
+
+class Statement(NamedTuple):
+    """
+    What one line states: a type, a message, and where.
+    """
+
+    type: str
+    message: str
+    location: Location = NOWHERE
+
+
+def is_exception_name(name: str) -> bool:
+    """
+    Tell whether `name` is how programming languages name exceptions: `KeyError`, `httpx.ReadTimeout`.
+    """
+    return _EXCEPTION_NAME.search(name) is not None or _QUALIFIED_NAME.search(name) is not None
+
+
+def statement_of(line: str) -> Statement | None:
+    """
+    Return what a line states if it has one of the strict forms of an error, else nothing.
+    """
+    line = without_timestamp(line)
+    return _typed(line) or _located(line) or _severity(line)
+
+
+def is_heading(line: str) -> bool:
+    """
+    Tell whether a line announces the error that the next one states: `error during build:`.
+    """
+    return line.endswith(":") and _HEADING.match(line) is not None
+
+
+def last_statement(lines: Sequence[str], *, besides: str = "") -> str:
+    """
+    Return the last line that states an error by itself, with the heading before it, or nothing.
+
+    Args:
+        lines: The lines to look through.
+        besides: What is stated already; lines that say it again do not count.
+    """
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        if besides and besides in line:
+            continue
+        if is_heading(line):
+            return " ".join(lines[number : number + 2])
+        if statement_of(line) is not None:
+            return line
+    return ""
+
+
+def is_telling(line: str) -> bool:
+    """
+    Tell whether a line of prose has a word that failures are told with.
+    """
+    return _TELLING.search(line) is not None
+
+
+def is_log_record(line: str) -> bool:
+    """
+    Tell whether a line begins with the time a log record begins with.
+    """
+    return _TIMESTAMP.match(line) is not None
+
+
+def without_timestamp(line: str) -> str:
+    """
+    Return a log record without its time.
+    """
+    found = _TIMESTAMP.match(line)
+    return line[found.end() :] if found else line
+
+
+def _typed(line: str) -> Statement | None:
+    found = _TYPED.match(line)
+    if found is None or not is_exception_name(found["type"]):
+        return None
+    kind, message = found["type"], found["message"] or ""
+    inner = _typed(message) if message and kind in GENERIC_TYPES else None
+    return inner or Statement(kind, message)
+
+
+def _located(line: str) -> Statement | None:
+    found = _LOCATED.match(line)
+    if found is None:
+        return None
+    place = Location(file=found["file"], line=int(found["line"] or found["row"]))
+    return Statement(found["code"] or found["number"] or "error", found["message"], place)
+
+
+def _severity(line: str) -> Statement | None:
+    found = _SEVERITY.match(line)
+    if found is not None:
+        kind = found["code"] or found["number"] or found["severity"].lower()
+        inner = _typed(found["message"]) if kind == "error" else None
+        return inner or Statement(kind, found["message"])
+    found = _LEVEL.match(line)
+    return Statement("error", found["message"]) if found else None

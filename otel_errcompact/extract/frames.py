@@ -1,0 +1,90 @@
+"""Frames of a stack, and which of them are the user's own code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_REMEMBERED_FILES: Final = 4_096
+
+_FOREIGN: Final = re.compile(
+    r"""
+    [/\\](?:site|dist)-packages[/\\]
+    | [/\\]lib(?:64)?[/\\](?:python|pypy)[0-9]
+    | (?i:[/\\](?:python[0-9]+|python[/\\][0-9.]+[/\\]x[0-9]+)[/\\]lib[/\\])
+    | (?i:[/\\](?:mini|ana)conda3?(?:[/\\]envs[/\\][^/\\]+)?[/\\]lib[/\\])
+    | [/\\]opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)[/\\]
+    | [/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])
+    """,
+    re.VERBOSE,
+)
+_HANDED_OVER: Final = "<string>"
+_TYPED_IN: Final = (_HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<cell")
+
+_own_files: dict[str, bool] = {}
+
+
+class Frame(NamedTuple):
+    """
+    One frame of a stack.
+
+    A named tuple, since it is part of what a repeated failure is recognised by: it hashes and compares in C.
+    """
+
+    file: str
+    line: int | None = None
+    function: str = ""
+    source: str = ""
+
+    def place(self) -> Location:
+        """Return where this frame is."""
+        return Location(function=self.function, file=self.file, line=self.line)
+
+
+def is_own(file: str, function: str = "") -> bool:
+    """
+    Tell whether code is the user's own: not installed, not the standard library, not generated, not telemetry.
+
+    Args:
+        file: The file as a traceback names it; of this machine or of any other.
+        function: The function, which tells a script on a command line from methods that a library generated.
+    """
+    own = _own_files.get(file)
+    if own is None:
+        own = _remember(file)
+    return own and (file != _HANDED_OVER or function == "<module>")
+
+
+def _remember(file: str) -> bool:
+    if len(_own_files) >= MAX_REMEMBERED_FILES:
+        _own_files.clear()
+    own = file.startswith(_TYPED_IN) if file[:1] == "<" else _FOREIGN.search(file) is None
+    _own_files[file] = own
+    return own
+
+
+def most_recurrent(stack: Iterable[tuple[Frame, int]]) -> Frame | None:
+    """
+    Return the own function that a runaway recursion goes through.
+
+    Where the stack ends is chance, so of the functions that call one another in turn it is always the first by name.
+
+    Args:
+        stack: The frames, outermost first, each with how often in a row it stands there.
+    """
+    innermost: dict[tuple[str, str], Frame] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for frame, count in stack:
+        if is_own(frame.file, frame.function):
+            innermost[frame.file, frame.function] = frame
+            counts[frame.file, frame.function] += count
+    often = max(counts.values(), default=0) // 2
+    return min(((place, innermost[place]) for place, count in counts.items() if count >= often), default=(None, None))[
+        1
+    ]

@@ -1,0 +1,84 @@
+"""Error pages: what a reader would see of them, without scripts and styles."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.forms import is_telling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MARKERS: Final = ("<html", "<HTML", "<!doctype html", "<!DOCTYPE html", "<!DOCTYPE HTML")
+
+MAX_TAGS: Final = 4_000
+"""Tags of a page that are looked at."""
+
+_HIDDEN: Final = frozenset({"script", "style", "svg", "noscript"})
+_INLINE: Final = frozenset({"a", "b", "i", "em", "strong", "code", "span", "small", "u", "font", "abbr", "time"})
+_TAG_NAME: Final = re.compile(r"/?([A-Za-z][A-Za-z0-9]{0,20})")
+_MIN_WORDS: Final = 4
+"""Words of a sentence; what has fewer is a label."""
+
+_HEADING: Final = frozenset({"title", "h1"})
+
+
+def page_start(text: str) -> int:
+    """
+    Return where the HTML page begins that `text` holds in its first line, or -1 if it holds none there.
+    """
+    line = text.partition("\n")[0]
+    return min((start for start in map(line.find, MARKERS) if start >= 0), default=-1)
+
+
+def read_page(page: str) -> tuple[str, tuple[str, ...]]:
+    """
+    Return what an error page says.
+
+    Returns:
+        The title or else the first heading, and the further sentences and headings, telling ones first.
+    """
+    blocks = dict.fromkeys(_visible(page))
+    headings = [text for tag, text in blocks if tag in _HEADING]
+    sentences = [text for tag, text in blocks if tag not in _HEADING and len(text.split()) >= _MIN_WORDS]
+    ordered = dict.fromkeys((*headings[:1], *sorted(sentences, key=_reads_dull), *headings[1:]))
+    title, *rest = ordered or ("",)
+    return title, tuple(rest)
+
+
+def _reads_dull(sentence: str) -> bool:
+    return not is_telling(sentence)
+
+
+def _visible(page: str) -> Iterator[tuple[str, str]]:
+    """
+    Yield the page's blocks of text, each with the tag it stands in.
+    """
+    tag, parts = "", [""]
+    hidden = ""
+    for number, chunk in enumerate(page.split("<", MAX_TAGS)):
+        name = _name(chunk) if number else ""
+        if hidden:
+            hidden = "" if chunk.startswith("/") and name == hidden else hidden
+            continue
+        if name in _HIDDEN and not chunk.startswith("/"):
+            hidden = name
+        if name not in _INLINE:
+            yield from _block(tag, parts)
+            tag, parts = ("" if chunk.startswith("/") else name), []
+        if not hidden:
+            parts.append(chunk.partition(">")[2] if number else "")
+    yield from _block(tag, parts)
+
+
+def _name(chunk: str) -> str:
+    found = _TAG_NAME.match(chunk)
+    return found[1].lower() if found else "!"
+
+
+def _block(tag: str, parts: list[str]) -> Iterator[tuple[str, str]]:
+    text = " ".join(unescape(" ".join(parts)).split())
+    if text:
+        yield tag, text

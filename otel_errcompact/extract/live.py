@@ -1,0 +1,236 @@
+"""Facts of a live exception: its frames are walked, no source is read and nothing is formatted."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
+from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+from otel_errcompact.extract.python import chain_of
+from otel_errcompact.extract.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from otel_errcompact.errors import Facts
+
+MAX_MESSAGE: Final = 2_000
+"""Characters of a message that is taken as it is; a longer one is cleaned and cut like other text."""
+
+MAX_EXTRA: Final = 4_096
+"""Characters of a response's body or a command's standard error that are looked at."""
+
+MAX_FAILURES: Final = 1_000
+"""Exceptions that are looked at in all chains and groups of one failure."""
+
+NO_STRING: Final = "<exception str() failed>"
+"""What Python prints where an exception cannot be turned into text."""
+
+UNREADABLE: Final = "<unreadable exception>"
+"""The type of an exception that cannot be looked at."""
+
+_REMOTE: Final = ("RemoteTraceback", "_RemoteTraceback")
+
+
+def extract(exception: BaseException) -> Facts:
+    """
+    Return the facts of a live exception.
+    """
+    return facts_of(read_chain(exception), source_of=loaded_line)
+
+
+def read_chain(exception: BaseException) -> tuple[Failure, ...]:
+    """
+    Return the chain of a live exception, outermost first.
+
+    Chains of two occurrences of one failure with equal messages are equal.
+    """
+    try:
+        return _read_chain(exception, {id(exception)}, 0)
+    except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
+        return (Failure(UNREADABLE, NO_STRING),)
+
+
+def loaded_line(frame: Frame) -> str:
+    """
+    Return a frame's source line out of the cache that formatting a traceback fills; no file is opened.
+    """
+    entry = cast("tuple[Any, ...]", linecache.cache.get(frame.file, ()))
+    lines: list[str] = entry[2] if len(entry) > 2 else []  # noqa: PLR2004 - size, time, lines, name; lazy ones are shorter
+    return lines[frame.line - 1].strip() if frame.line and 0 < frame.line <= len(lines) else ""
+
+
+def _read_chain(exception: BaseException, seen: set[int], depth: int) -> tuple[Failure, ...]:
+    """
+    Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
+    """
+    following = _following(exception, seen)
+    failure = _read(exception, seen, depth)
+    if following is None:
+        return (failure,)
+    failures = [failure]
+    while following is not None and len(failures) < MAX_CHAIN:
+        exception = following
+        if type(exception).__name__ in _REMOTE:
+            return (*failures, *chain_of(_string_of(exception)))
+        following = _following(exception, seen)
+        failures.append(_read(exception, seen, depth))
+    return tuple(failures)
+
+
+def _following(exception: BaseException, seen: set[int]) -> BaseException | None:
+    """
+    Return the cause of `exception`, or the exception during whose handling it was raised.
+    """
+    following = exception.__cause__
+    if following is None or id(following) in seen:
+        following = None if exception.__suppress_context__ else exception.__context__
+    if following is None or id(following) in seen or len(seen) > MAX_FAILURES:
+        return None
+    seen.add(id(following))
+    return following
+
+
+def _read(exception: BaseException, seen: set[int], depth: int) -> Failure:
+    """
+    Read one exception without its causes.
+    """
+    kind = type(exception)
+    name = _name(kind)
+    message = _message(exception)
+    own, innermost = _frames(exception.__traceback__)
+    if isinstance(exception, SyntaxError) and exception.lineno is not None:
+        return _at_syntax_error(exception, Failure(name, message, own, innermost))
+    if isinstance(exception, RecursionError):
+        own = most_recurrent(_walk(exception.__traceback__))
+    children = _attribute(exception, "exceptions")
+    if children is not None and any(base.__name__ == "BaseExceptionGroup" for base in kind.__mro__):
+        return Failure(name, message, own, innermost, "", _children(children, seen, depth))
+    extra = "" if kind.__module__ == "builtins" else _extra(exception, message)
+    return Failure(name, message, own, innermost, extra)
+
+
+def _name(kind: type[BaseException]) -> str:
+    """
+    Return a type's name as Python prints it.
+    """
+    module = kind.__module__
+    if module == "builtins" or module == "__main__":  # noqa: PLR1714 - hot path
+        return kind.__qualname__
+    return f"{module}.{kind.__qualname__}"
+
+
+def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None]:
+    """
+    Return the innermost own frame and the innermost frame, the same object where they are one.
+    """
+    if traceback is None:
+        return None, None
+    stack: list[TracebackType] = []
+    while traceback is not None:
+        stack.append(traceback)
+        traceback = traceback.tb_next
+    innermost = _frame(stack[-1])
+    if is_own(innermost.file, innermost.function):
+        return innermost, innermost
+    for entry in reversed(stack):
+        code = entry.tb_frame.f_code
+        if is_own(code.co_filename, code.co_name):
+            return _frame(entry), innermost
+    return None, innermost
+
+
+def _walk(traceback: TracebackType | None) -> Iterator[tuple[Frame, int]]:
+    while traceback is not None:
+        yield _frame(traceback), 1
+        traceback = traceback.tb_next
+
+
+def _frame(traceback: TracebackType) -> Frame:
+    code = traceback.tb_frame.f_code
+    return Frame(code.co_filename, traceback.tb_lineno, code.co_name)
+
+
+def _message(exception: BaseException) -> str:
+    """
+    Return the message with the notes below it, as Python prints them.
+    """
+    message = _string_of(exception)
+    notes = _attribute(exception, "__notes__")
+    if isinstance(notes, list | tuple):
+        message = "\n".join((message, *map(_string_of, cast("list[object]", notes)[:MAX_CHILDREN])))
+    return message if len(message) <= MAX_MESSAGE and message.isprintable() else clean(message)
+
+
+def _at_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
+    """
+    Return the failure at the place that could not be compiled; code without a file lies where it was handed over.
+    """
+    head, _, notes = failure.message.partition("\n")
+    message = _string_of(error.msg)
+    place = Frame(_string_of(error.filename or "<string>"), error.lineno, "", _string_of(error.text or "").strip())
+    message = f"{message}\n{notes}" if notes and head else message
+    if place.file.startswith("<") and failure.own is not None:
+        return failure._replace(message=message, extra=place.source)
+    return failure._replace(message=message, own=place, innermost=place)
+
+
+def _children(children: object, seen: set[int], depth: int) -> tuple[tuple[Failure, ...], ...]:
+    """
+    Read the chains of a group's exceptions, the last one first: that is where Python prints what children share.
+    """
+    if depth >= MAX_DEPTH or not isinstance(children, list | tuple):
+        return ()
+    members = [
+        child for child in cast("tuple[object, ...]", children)[:MAX_CHILDREN] if isinstance(child, BaseException)
+    ]
+    seen.update(map(id, members))
+    chains = [_read_chain(child, seen, depth + 1) for child in reversed(members) if len(seen) <= MAX_FAILURES]
+    return tuple(reversed(chains))
+
+
+def _extra(exception: BaseException, message: str) -> str:
+    """
+    Return what the exception carries beyond its message: a response's body, or a command's standard error.
+    """
+    response = _attribute(exception, "response")
+    if response is not None:
+        return "" if "{" in message else _body_of(response)
+    for name in ("body", "stderr", "output"):
+        text = _decoded(_attribute(exception, name))
+        if text:
+            return text
+    return ""
+
+
+def _body_of(response: object) -> str:
+    """
+    Return the body of a response as far as it was received; asking for more would read from the network.
+    """
+    received = _attribute(response, "_content")
+    return _decoded(_attribute(response, "text") if received is None else received)
+
+
+def _decoded(value: object) -> str:
+    if isinstance(value, bytes):
+        return value[:MAX_EXTRA].decode("utf-8", "replace")
+    return value[:MAX_EXTRA] if isinstance(value, str) else ""
+
+
+def _attribute(owner: object, name: str) -> object:
+    """
+    Return an attribute that may be missing, or be a property that raises.
+    """
+    try:
+        return getattr(owner, name, None)
+    except BaseException:  # noqa: BLE001 - the application's own code, which may raise anything
+        return None
+
+
+def _string_of(value: object) -> str:
+    try:
+        return "" + str(value)  # An instance of a subclass of `str` becomes a plain one.
+    except BaseException:  # noqa: BLE001 - the application's own code, which may raise anything; as `traceback` does
+        return NO_STRING

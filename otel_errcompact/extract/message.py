@@ -1,0 +1,176 @@
+"""From the message of an exception, or of a line that states an error, to its cause."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.bodies import find_body
+from otel_errcompact.extract.clipping import MAX_CAUSE, clip
+from otel_errcompact.extract.forms import GENERIC_TYPES, is_log_record, last_statement
+from otel_errcompact.extract.html import page_start, read_page
+from otel_errcompact.extract.reading import Reading
+from otel_errcompact.extract.validation import read_validation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NO_MESSAGE: Final = "no message"
+
+MAX_LINES: Final = 200
+"""Lines of one message that are looked at from either end."""
+
+_QUOTES: Final = '"""'
+_RECURSION: Final = "maximum recursion depth exceeded"
+_COMMAND: Final = re.compile(
+    r"Command (?:'(?P<quoted>.{1,2000})'|(?P<listed>\[.{1,2000}\])) "
+    r"(?P<outcome>returned non-zero exit status -?[0-9]+|died with .{1,80}|timed out after .{1,40})\.?",
+    re.DOTALL,
+)
+_ARGUMENT: Final = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "cmd", "powershell", "pwsh"})
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z_:-]*$")
+_SUGGESTION: Final = re.compile(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
+
+
+def read_message(message: str) -> Reading:
+    """
+    Return what `message` comes down to.
+
+    Args:
+        message: The message, of any length and number of lines.
+
+    Returns:
+        A reading whose cause is never empty.
+    """
+    message = message.strip()
+    if "\n" not in message and "{" not in message and "</" not in message and len(message) <= MAX_CAUSE:
+        return _read_plain(message)
+    return read_validation(message) or _read_page(message) or _read_body(message) or _read_lines(message.split("\n"))
+
+
+def command_key(command: str | Sequence[str]) -> str:
+    """
+    Return what counts of a command line: the program, its sub-command and the names of its options, but no values.
+    """
+    words = command.split() if isinstance(command, str) else list(command)
+    if words and _base_name(words[0]) in _SHELLS and len(words) > 1:
+        words = " ".join(word for word in words[1:] if word[:1] not in "-/").strip("'\"").split() or words
+    if not words:
+        return ""
+    kept = [_base_name(words[0])]
+    if len(words) > 1 and _PLAIN_WORD.match(words[1]):
+        kept.append(words[1])
+    kept.extend(word.partition("=")[0] for word in words[1:] if word[:1] == "-")
+    return " ".join(kept)
+
+
+def _read_plain(message: str) -> Reading:
+    """
+    Read a single line without anything inside it.
+    """
+    if message.startswith("Command "):
+        return _read_command(message)
+    if message.startswith(_RECURSION):
+        # What follows says in which built-in the limit was met, which is chance.
+        return Reading(message, _RECURSION if len(message) > len(_RECURSION) else "")
+    if message.endswith("?"):
+        return _without_suggestion(message)
+    return Reading(message or NO_MESSAGE)
+
+
+def _without_suggestion(message: str) -> Reading:
+    """
+    Take off the suggestion that a printed traceback adds to a message, and keep it as a detail.
+    """
+    found = _SUGGESTION.search(message)
+    return Reading(message[: found.start()], "", (found[1],)) if found else Reading(message)
+
+
+def _read_command(message: str) -> Reading:
+    """
+    Read the message of a `CalledProcessError` or `TimeoutExpired`.
+    """
+    found = _COMMAND.match(message)
+    if found is None:
+        return Reading(clip(message))
+    quoted = found["listed"] or found["quoted"]
+    arguments = [first or second for first, second in _ARGUMENT.findall(quoted)] if quoted[0] == "[" else quoted
+    outcome = "timed out" if found["outcome"][0] == "t" else found["outcome"].rstrip(".")
+    return Reading(clip(message), f"Command {command_key(arguments)!r} {outcome}")
+
+
+def _read_page(message: str) -> Reading | None:
+    """
+    Read a message that holds an HTML page.
+    """
+    start = page_start(message) if "</" in message else -1
+    if start < 0:
+        return None
+    title, sentences = read_page(message[start:])
+    said = ": ".join(filter(None, (_prefix(message[:start]), title, *sentences[:1])))
+    return Reading(clip(said) or NO_MESSAGE, "", sentences[1:])
+
+
+def _read_body(message: str) -> Reading | None:
+    """
+    Read a message that holds the body of an HTTP response.
+    """
+    found = find_body(message) if "{" in message else None
+    if found is None:
+        return None
+    before = _prefix(found.before)
+    after = found.after.strip()
+    shown = _joined(before, found.body.summary(), after)
+    key = _joined(before, found.body.key, after) if found.body.key else ""
+    reading = _read_lines(shown.split("\n"))
+    return Reading(reading.cause, key or reading.key, (*reading.details, *found.body.details))
+
+
+def _prefix(text: str) -> str:
+    """
+    Return what stands before a body, without the punctuation that leads to it.
+    """
+    return text.strip().rstrip("-:").rstrip()
+
+
+def _joined(before: str, middle: str, after: str) -> str:
+    text = f"{before}: {middle}" if before else middle
+    return f"{text} {after}" if len(after) > 1 else text
+
+
+def _read_lines(lines: Sequence[str]) -> Reading:
+    """
+    Read several lines: the first one is the cause; a later one that states an error by itself counts for the key.
+    """
+    kept = _telling_part(lines)
+    if not kept:
+        return Reading(NO_MESSAGE)
+    first, rest = kept[0], kept[1:]
+    if first.endswith(":") and rest:
+        joined = rest[0] if first[:-1] in GENERIC_TYPES else f"{first} {rest[0]}"
+        first, rest = joined, rest[1:]
+    plain = _read_command(first) if first.startswith("Command ") else Reading(clip(first))
+    last = last_statement(rest, besides=first)
+    if last:
+        return Reading(plain.cause, f"{plain.key or plain.cause} | {clip(last)}", (last, *rest))
+    return Reading(plain.cause, plain.key, tuple(rest))
+
+
+def _telling_part(lines: Sequence[str]) -> list[str]:
+    """
+    Return the lines that say something, up to the first log record that some other code wrote behind the message.
+    """
+    looked_at = lines if len(lines) <= 2 * MAX_LINES else (*lines[:MAX_LINES], *lines[-MAX_LINES:])
+    kept: list[str] = []
+    for line in looked_at:
+        if kept and is_log_record(line):
+            break
+        stripped = line.strip()
+        if stripped and stripped != _QUOTES:
+            kept.append(stripped)
+    return kept
+
+
+def _base_name(program: str) -> str:
+    return program.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")

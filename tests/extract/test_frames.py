@@ -1,0 +1,96 @@
+"""Which frames are the user's own code."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.errors import Location
+from otel_errcompact.extract import frames
+from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "/app/orders/gateway.py",
+        "/home/ann/lib/app.py",
+        "C:\\Users\\ann\\proj\\app.py",
+        "app.py",
+        "/srv/python/app.py",
+        "<stdin>",
+        "<ipython-input-3-1f>",
+        "<python-input-0>",
+        "/src/otel_errcompact/tests/test_x.py",
+        "/x/otel_errcompact/cli/tools.py",
+        "/srv/opentelemetry/app.py",
+    ],
+)
+def test_own_code(file):
+    """Files of a project are own code, as is code that somebody typed in."""
+    assert is_own(file, "f")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "/app/.venv/lib/python3.11/site-packages/httpx/_client.py",
+        "/usr/lib/python3/dist-packages/apt/cache.py",
+        "/usr/local/lib/python3.11/asyncio/runners.py",
+        "/usr/lib64/python3.9/json/decoder.py",
+        "/opt/pypy/lib/pypy3.9/json/decoder.py",
+        "C:\\Python311\\Lib\\json\\decoder.py",
+        "C:\\hostedtoolcache\\windows\\Python\\3.11.4\\x64\\Lib\\asyncio\\base_events.py",
+        "C:\\Users\\ann\\miniconda3\\envs\\py\\Lib\\socket.py",
+        "<frozen importlib._bootstrap>",
+        "<attrs generated init x>",
+        "/src/opentelemetry/sdk/trace/__init__.py",
+        "/src/otel_errcompact/boundary/core.py",
+        "/x/otel_errcompact/otel_errcompact/ledger.py",
+    ],
+)
+def test_foreign_code(file):
+    """Installed packages, the standard library, generated code, telemetry and this library are not own code."""
+    assert not is_own(file, "f")
+
+
+def test_generated_methods_are_foreign():
+    """What libraries generate stands in `<string>`, as does a script on a command line; only that has a module."""
+    assert not is_own("<string>", "__init__")
+    assert not is_own("<string>", "create_engine")
+    assert is_own("<string>", "<module>")
+
+
+def test_memory_of_files_is_bounded(monkeypatch):
+    """However many files are asked for, only some are remembered."""
+    monkeypatch.setattr(frames, "MAX_REMEMBERED_FILES", 10)
+    for number in range(100):
+        assert is_own(f"/app/{number}.py")
+    assert len(frames._own_files) <= 10
+
+
+def test_place_of_a_frame():
+    """A frame knows where it is."""
+    assert Frame("a.py", 3, "f").place() == Location(file="a.py", line=3, function="f")
+
+
+def once(*frames: Frame) -> list[tuple[Frame, int]]:
+    return [(frame, 1) for frame in frames]
+
+
+def test_most_recurrent_does_not_depend_on_the_depth():
+    """Of functions that call one another in turn it is the first by name, at whichever the stack ends."""
+    ping, pong, main = Frame("a.py", 1, "ping"), Frame("a.py", 2, "pong"), Frame("a.py", 9, "main")
+    assert most_recurrent(once(main, *[ping, pong] * 50)) == ping
+    assert most_recurrent(once(main, *[ping, pong] * 50, ping)) == ping
+    assert most_recurrent(once(main, *[pong, ping] * 50, pong)) == ping
+
+
+def test_most_recurrent_by_a_printed_count():
+    """Python prints a frame that repeats once, and then a number."""
+    walk, helper = Frame("a.py", 3, "walk"), Frame("a.py", 8, "helper")
+    assert most_recurrent([(walk, 1), (walk, 996), (helper, 1)]) == walk
+
+
+def test_most_recurrent_is_own_code():
+    """A recursion through libraries alone has no own function."""
+    assert most_recurrent(once(*[Frame("/usr/lib/python3.11/copy.py", 1, "deepcopy")] * 9)) is None

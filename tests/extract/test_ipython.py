@@ -1,0 +1,55 @@
+"""Tracebacks of notebooks."""
+
+from __future__ import annotations
+
+from otel_errcompact.errors import Facts, Location, RawError
+from otel_errcompact.extract import extract
+
+NOTEBOOK = """\
+---------------------------------------------------------------------------
+KeyError                                  Traceback (most recent call last)
+Cell In[3], line 1
+----> 1 load("a")
+
+Cell In[2], line 2, in load(name)
+      1 def load(name):
+----> 2     return table[name]
+
+File /usr/lib/python3.11/collections/__init__.py:1106, in UserDict.__getitem__(self, key)
+   1105     return self.__class__.__missing__(self, key)
+-> 1106 raise KeyError(key)
+
+KeyError: 'a'
+"""
+
+
+def test_notebook():
+    """The innermost cell is the place; the line with the arrow is its source."""
+    assert extract(RawError(text=NOTEBOOK)) == Facts(
+        type="KeyError",
+        cause="'a'",
+        location=Location(function="load", file="<cell>", line=2),
+        details=(
+            "> return table[name]",
+            "raised in UserDict.__getitem__ (/usr/lib/python3.11/collections/__init__.py:1106)",
+        ),
+        format="ipython",
+    )
+
+
+def test_notebook_frame_without_source():
+    """A frame may be printed without its lines."""
+    text = NOTEBOOK.replace('----> 1 load("a")\n', "").replace("----> 2     return table[name]\n", "")
+    assert extract(RawError(text=text)).location == Location(function="load", file="<cell>", line=2)
+
+
+def test_notebook_cut_off():
+    """Without its last line a notebook's traceback keeps type and place; the message is what the source says."""
+    found = extract(RawError(text=NOTEBOOK[: NOTEBOOK.index("KeyError: ")], message="'a'"))
+    assert (found.type, found.cause, found.location.function) == ("KeyError", "'a'", "load")
+
+
+def test_notebook_header_alone():
+    """With nothing but the header there is still a type."""
+    found = extract(RawError(text="KeyError                                  Traceback (most recent call last)"))
+    assert (found.type, found.cause, found.location) == ("KeyError", "no message", Location())

@@ -1,0 +1,51 @@
+"""The table of extractors."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from otel_errcompact import extract as package
+from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.extract import EXTRACTORS, Extractor, extract
+
+
+def test_names_are_distinct():
+    """Every family has a name of its own."""
+    names = [extractor.name for extractor in EXTRACTORS]
+    assert len(set(names)) == len(names)
+
+
+def test_last_extractor_takes_any_text():
+    """The last resort has no markers."""
+    assert EXTRACTORS[-1].name == "prose"
+    assert EXTRACTORS[-1].markers == ()
+
+
+def test_rows_are_frozen():
+    """A row cannot be changed, only replaced."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        EXTRACTORS[0].name = "x"
+
+
+def test_one_row_adds_a_family(monkeypatch):
+    """A new family needs a function and a row; its markers say cheaply whether it may apply."""
+    asked = []
+
+    def extract_cow(text):
+        asked.append(text.body)
+        return Facts(type="moo", cause=text.lines[0], format="cow") if text.body.startswith("cow") else None
+
+    row = Extractor(name="cow", extract=extract_cow, markers=("cow", "moo"))
+    monkeypatch.setattr(package, "EXTRACTORS", [row, *EXTRACTORS])
+    assert extract(RawError(text="cow: no milk")).type == "moo"
+    assert extract(RawError(text="a moo was not heard")).format == "prose"
+    assert extract(RawError(text="KeyError: 'x'")).format == "plain"
+    assert asked == ["cow: no milk", "a moo was not heard"]
+
+
+def test_table_without_last_resort(monkeypatch):
+    """Whatever the table holds, there are facts."""
+    monkeypatch.setattr(package, "EXTRACTORS", [])
+    assert extract(RawError(text="boom")).cause == "boom"
