@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
+from otel_errcompact.extract.frames import library_place
 from otel_errcompact.extract.message import NO_MESSAGE, read_message
 from otel_errcompact.masking import mask
 from otel_errcompact.redaction import redact
@@ -130,7 +131,7 @@ def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[
     if len(chain) > 1:
         lines.extend(_wrapper_lines(chain[:-1], root.message, frame))
     if root.innermost is not None and root.innermost is not frame:
-        lines.append(f"raised in {root.innermost.place()}")
+        lines.append(f"raised in {library_place(root.innermost)}")
     return lines
 
 

@@ -24,6 +24,7 @@ _FOREIGN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"
 _TYPED_IN: Final = (_HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<cell")
 
@@ -67,6 +68,15 @@ def _remember(file: str) -> bool:
     own = file.startswith(_TYPED_IN) if file[:1] == "<" else _FOREIGN.search(file) is None
     _own_files[file] = own
     return own
+
+
+def library_place(frame: Frame) -> Location:
+    """
+    Return where a frame of installed code is, without the folder it is installed in, which tells nobody anything.
+    """
+    library = _INSTALLED_IN.match(frame.file)
+    file = frame.file[library.end() :] if library else frame.file
+    return Location(function=frame.function, file=file, line=frame.line)
 
 
 def most_recurrent(stack: Iterable[tuple[Frame, int]]) -> Frame | None:

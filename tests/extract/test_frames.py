@@ -6,7 +6,7 @@ import pytest
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract import frames
-from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+from otel_errcompact.extract.frames import Frame, is_own, library_place, most_recurrent
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,18 @@ def test_most_recurrent_by_a_printed_count():
 def test_most_recurrent_is_own_code():
     """A recursion through libraries alone has no own function."""
     assert most_recurrent(once(*[Frame("/usr/lib/python3.11/copy.py", 1, "deepcopy")] * 9)) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        pytest.param("/usr/lib/python3.11/json/decoder.py", "json/decoder.py", id="standard library"),
+        pytest.param("/app/.venv/lib/python3.11/site-packages/net/client.py", "net/client.py", id="package"),
+        pytest.param("C:\\app\\Lib\\site-packages\\net\\client.py", "net\\client.py", id="windows"),
+        pytest.param("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap>", id="no file"),
+    ],
+)
+def test_installed_code_is_shown_without_its_folder(file: str, shown: str) -> None:
+    """Where a library is installed tells nobody anything; which of its modules failed does."""
+    place = library_place(Frame(file=file, line=7, function="send"))
+    assert (place.file, place.line, place.function) == (shown, 7, "send")

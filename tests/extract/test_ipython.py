@@ -31,7 +31,7 @@ def test_notebook():
         location=Location(function="load", file="<cell>", line=2),
         details=(
             "> return table[name]",
-            "raised in UserDict.__getitem__ (/usr/lib/python3.11/collections/__init__.py:1106)",
+            "raised in UserDict.__getitem__ (collections/__init__.py:1106)",
         ),
         format="ipython",
     )
