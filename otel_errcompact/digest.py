@@ -95,7 +95,7 @@ def inline(
         head = f"{_kind(error_class.facts)} {_repeat_mark(error_class)}"
         return _within(options.inline_tokens, count_tokens, [head, *fresh], notice)
     head = _head(error_class.facts, raw.tool, options.line_characters)
-    digest = _within(options.inline_tokens, count_tokens, [f"{head} #{error_class.short}", *fresh[1:]], "")
+    digest = _within(options.inline_tokens, count_tokens, [f"{head} #{error_class.short}", *fresh], "")
     if len(raw.text) <= len(digest):
         digest = redact(plain_lines(raw.text)) or digest
     return f"{digest}\n{notice}" if notice else digest
@@ -178,28 +178,21 @@ def _kind(facts: Facts) -> str:
     return one_line(facts.type, 80).replace("[", "(").replace("]", ")") or "Error"
 
 
-def _fresh_evidence(error_class: ErrorClass, limit: int) -> tuple[str, ...]:
+def _fresh_evidence(error_class: ErrorClass, limit: int) -> list[str]:
+    """What is new to the agent: place and cause of a repeat, details, the hint."""
     facts = error_class.facts
     # Most repeats are equal to the last one, and then there is nothing to look at.
-    if facts == error_class.told:
-        return ()
+    if facts is error_class.told or facts == error_class.told:
+        return []
     error_class.told = facts
-    return error_class.show(_evidence(facts, error_class.hint, limit))
-
-
-def _evidence(facts: Facts, hint: str, limit: int) -> list[str]:
-    """The lines whose novelty decides what a repeat shows: the cause with its place, then the details."""
-    lines = [f"  | {_place_and_cause(facts, limit)}"]
-    lines += [f"  | {shown}" for detail in facts.details if (shown := one_line(detail, limit))]
-    if hint:
-        lines.append(f"  hint: {hint}")
+    place = str(facts.location)
+    cause = f"{place}: {facts.cause}" if place else facts.cause
+    # A first occurrence says place and cause in its head.
+    fresh = [line for line in error_class.show((cause, *facts.details)) if line is not cause or error_class.count > 1]
+    lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, limit))]
+    if error_class.hint:
+        lines += [f"  hint: {line}" for line in error_class.show((error_class.hint,))]
     return lines
-
-
-def _place_and_cause(facts: Facts, limit: int) -> str:
-    place = one_line(str(facts.location), 160)
-    cause = one_line(facts.cause, limit)
-    return f"{place}: {cause}" if place else cause
 
 
 def _repeat_mark(error_class: ErrorClass) -> str:

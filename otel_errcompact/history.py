@@ -82,6 +82,7 @@ class History:
         """Classes forgotten because of `max_classes`."""
         self._max_classes = max_classes
         self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
+        self._shorts: set[str] = set()
         self._failed_calls: OrderedDict[str, tuple[int, str]] = OrderedDict()
 
     def __iter__(self) -> Iterator[ErrorClass]:
@@ -177,16 +178,17 @@ class History:
         return added
 
     def _short(self, key: str) -> str:
-        taken = {found.short for found in self._classes.values()}
-        return next(
-            (key[:length] for length in range(SHORT_LENGTH, len(key)) if key[:length] not in taken),
-            key,
-        )
+        length = SHORT_LENGTH
+        while key[:length] in self._shorts and length < len(key):
+            length += 1
+        self._shorts.add(key[:length])
+        return key[:length]
 
     def _evict(self) -> None:
         candidates = [found for found in self._classes.values() if not found.escalated] or list(self._classes.values())
         gone = next((found for found in candidates if found.resolved), candidates[0])
         del self._classes[gone.key]
+        self._shorts.discard(gone.short)
         self.evicted += 1
 
 
