@@ -1,0 +1,226 @@
+"""Adding all of the library to an application's telemetry in one call, and taking it out again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from threading import RLock
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+from otel_errcompact.config import Options
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.otel import otlp, semconv
+from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.instruments import Telemetry
+from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.providers import TakesProcessors, processors_of, put_first, take_out
+from otel_errcompact.trajectory import TrajectoryFile
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+_logger = logging.getLogger(semconv.SCOPE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Installation:
+    """
+    What `install` has added. With the off switch set it has added nothing, and all parts but the ledger are None.
+    """
+
+    ledger: Ledger
+    """Where failures become numbers."""
+
+    tracer_provider: TracerProvider | None = None
+    processor: ErrorCompactionSpanProcessor | None = None
+    """None too where the global tracer provider takes no span processors."""
+
+    telemetry: Telemetry | None = None
+    trajectory: TrajectoryFile | None = None
+    """None too where the options switch the file off."""
+
+    def uninstall(self) -> None:
+        """
+        Take everything out again. Providers that were created stay, since OpenTelemetry lets nobody replace them.
+        """
+        with _lock:
+            if self not in _installed:
+                return
+            _installed.remove(self)
+            if self.processor is not None:
+                take_out(self.tracer_provider, self.processor)
+                self.processor.shutdown()
+            if any(other.ledger is self.ledger for other in _installed):
+                return
+            for listener in (self.telemetry, self.trajectory):
+                if listener is not None:
+                    self.ledger.remove_listener(listener)
+                    listener.close()
+
+
+_lock: Final = RLock()
+_installed: Final[list[Installation]] = []
+_default: Final[list[Ledger]] = []
+
+
+def install(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    options: Options | None = None,
+    ledger: Ledger | None = None,
+) -> Installation:
+    """
+    Add the span processor, the instruments and the trajectory file to an application's telemetry.
+
+    Call it after the application has set its own providers. Where there is no tracer provider, one is made and set
+    globally, with OTLP exporters if the standard variables name an endpoint. Installing twice on one tracer provider
+    changes nothing.
+
+    Args:
+        tracer_provider: Whose spans are watched; the global one if None.
+        meter_provider: Where the metrics go; the global one if None.
+        options: All options; read from the environment if None.
+        ledger: Where failures become numbers; the process's own if None.
+
+    Raises:
+        ConfigurationError: `tracer_provider` takes no span processors.
+    """
+    if tracer_provider is not None and not isinstance(tracer_provider, TakesProcessors):
+        raise ConfigurationError(f"tracer_provider={tracer_provider!r} takes no span processors; give the SDK's")
+    options = options or (ledger.options if ledger is not None else Options.from_environ())
+    with _lock:
+        ledger = ledger or _ledger_for(options)
+        if not options.enabled:
+            _logger.info("not installed: enabled=False")
+            return Installation(ledger=ledger)
+        known = _on(tracer_provider or trace.get_tracer_provider())
+        if known is not None:
+            _logger.info("already installed on %r", known.tracer_provider)
+            return known
+        # Metrics first: at exit the last provider made is shut down first, and then it still has something to report.
+        meters = meter_provider or _global_meter_provider()
+        created = tracer_provider is None and _set_global_tracer_provider()
+        added = _add(tracer_provider or trace.get_tracer_provider(), meters, options, ledger, export=created)
+        _installed.append(added)
+        return added
+
+
+instrument: Final = install
+"""The same under the name that OpenTelemetry's instrumentors use."""
+
+
+def uninstall() -> None:
+    """
+    Take everything out again that `install` has added.
+    """
+    with _lock:
+        for added in tuple(_installed):
+            added.uninstall()
+
+
+def current_ledger() -> Ledger:
+    """
+    Return the ledger that was installed last, or the process's own, which is made at the first call.
+    """
+    with _lock:
+        return _installed[-1].ledger if _installed else _ledger_for(None)
+
+
+def current_tracer_provider() -> TracerProvider:
+    """
+    Return the tracer provider that the library was installed on last, or the global one.
+    """
+    with _lock:
+        installed = _installed[-1].tracer_provider if _installed else None
+    return installed or trace.get_tracer_provider()
+
+
+def _on(tracers: TracerProvider) -> Installation | None:
+    return next((known for known in _installed if known.tracer_provider is tracers), None)
+
+
+def _ledger_for(options: Options | None) -> Ledger:
+    """The process's own ledger, unless it was made with other options."""
+    if _default and (options is None or options == _default[0].options):
+        return _default[0]
+    made = Ledger(options or Options.from_environ(), timer=time.perf_counter_ns)
+    if not _default:
+        _default.append(made)
+    return made
+
+
+def _global_meter_provider() -> MeterProvider:
+    """
+    The global meter provider. Where there is none, one is made only if it has somewhere to send metrics: nobody can
+    replace it, and the application may have one of its own to set later.
+    """
+    provider = metrics.get_meter_provider()
+    if hasattr(provider, "force_flush") or (exporter := otlp.metric_exporter()) is None:
+        return provider
+    metrics.set_meter_provider(SdkMeterProvider([PeriodicExportingMetricReader(exporter)]))
+    return metrics.get_meter_provider()
+
+
+def _set_global_tracer_provider() -> bool:
+    """Make a tracer provider and set it globally, unless there is one; return whether it was made."""
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return False
+    trace.set_tracer_provider(SdkTracerProvider())
+    return True
+
+
+def _add(
+    tracers: TracerProvider, meters: MeterProvider, options: Options, ledger: Ledger, *, export: bool
+) -> Installation:
+    telemetry, trajectory = _listen(tracers, meters, options, ledger)
+    processor = ErrorCompactionSpanProcessor(ledger) if isinstance(tracers, TakesProcessors) else None
+    if isinstance(tracers, TakesProcessors) and processor is not None:
+        exported = bool(processors_of(tracers))
+        tracers.add_span_processor(processor)
+        put_first(tracers, processor)
+        if export and (exporter := otlp.span_exporter()) is not None:
+            exported = True
+            tracers.add_span_processor(BatchSpanProcessor(ErrorClassSpanExporter(exporter, processor.class_of)))
+        if not exported:
+            _say_where(trajectory)
+    else:
+        _logger.warning("%r takes no span processors: only what our own boundaries see is counted", tracers)
+    return Installation(
+        ledger=ledger, tracer_provider=tracers, processor=processor, telemetry=telemetry, trajectory=trajectory
+    )
+
+
+def _listen(
+    tracers: TracerProvider, meters: MeterProvider, options: Options, ledger: Ledger
+) -> tuple[Telemetry | None, TrajectoryFile | None]:
+    """Let the audit sink and the instruments listen to a ledger, unless they do already."""
+    for other in _installed:
+        if other.ledger is ledger:
+            return other.telemetry, other.trajectory
+    trajectory = None
+    if options.trajectory.enabled:
+        trajectory = TrajectoryFile(options.trajectory, resource=getattr(tracers, "resource", None))
+        ledger.add_listener(trajectory)
+    telemetry = Telemetry(meters, ledger, options.telemetry)
+    ledger.add_listener(telemetry)
+    return telemetry, trajectory
+
+
+def _say_where(trajectory: TrajectoryFile | None) -> None:
+    where = f"are kept in {trajectory.path} and go nowhere else" if trajectory is not None else "are kept nowhere"
+    _logger.warning(
+        "no exporter is configured: raw errors %s. To export them set %s (pip install 'otel-errcompact[otlp]'), "
+        "or give the tracer provider an exporter",
+        where,
+        otlp.ENDPOINT,
+    )

@@ -1,0 +1,1 @@
+"""OpenTelemetry: names, instruments, and the span processor that feeds the ledger."""

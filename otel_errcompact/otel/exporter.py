@@ -1,0 +1,100 @@
+"""Class to trace: exported spans carry the dedup key of what failed on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class ErrorClassSpanExporter(SpanExporter):
+    """
+    Hand spans on with `errcompact.class` on their exception event, so that operators get from a class to its traces.
+
+    A span cannot be changed once it has ended, so it is a copy that goes on; spans without a known failure, and those
+    whose maker has set the class already, go on as they are.
+
+    Args:
+        inner: What exports the spans.
+        class_of: Tells the dedup key of the failure on a span by the span's id: `processor.class_of`.
+    """
+
+    def __init__(self, inner: SpanExporter, class_of: Callable[[int], str | None]) -> None:
+        self._inner = inner
+        self._class_of = class_of
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export the spans."""
+        return self._inner.export(tuple(self._with_class(span) for span in spans))
+
+    def shutdown(self) -> None:
+        """Shut the exporter down."""
+        self._inner.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Export what is still waiting."""
+        return self._inner.force_flush(timeout_millis)
+
+    def _with_class(self, span: ReadableSpan) -> ReadableSpan:
+        context = span.get_span_context()
+        key = self._class_of(context.span_id) if context is not None else None
+        if key is None or semconv.CLASS in (span.attributes or {}):
+            return span
+        return _ClassifiedSpan(span, key)
+
+
+class _ClassifiedSpan(ReadableSpan):
+    """
+    A copy of a span with the class on the event of what it failed with. A plain copy would forget what was dropped.
+    """
+
+    def __init__(self, span: ReadableSpan, key: str) -> None:
+        super().__init__(
+            name=span.name,
+            context=span.get_span_context(),
+            parent=span.parent,
+            resource=span.resource,
+            attributes={**(span.attributes or {}), semconv.CLASS: key},
+            events=_with_class(span.events, key),
+            links=span.links,
+            kind=span.kind,
+            status=span.status,
+            start_time=span.start_time,
+            end_time=span.end_time,
+            instrumentation_scope=span.instrumentation_scope,
+        )
+        self._original = span
+
+    @property
+    def dropped_attributes(self) -> int:
+        return self._original.dropped_attributes
+
+    @property
+    def dropped_events(self) -> int:
+        return self._original.dropped_events
+
+    @property
+    def dropped_links(self) -> int:
+        return self._original.dropped_links
+
+
+def _with_class(events: Sequence[Event], key: str) -> tuple[Event, ...]:
+    """What a span failed with is the last exception it recorded."""
+    last = max((n for n, event in enumerate(events) if event.name == semconv.EXCEPTION_EVENT), default=-1)
+    return tuple(_ClassifiedEvent(event, key) if n == last else event for n, event in enumerate(events))
+
+
+class _ClassifiedEvent(Event):
+    def __init__(self, event: Event, key: str) -> None:
+        super().__init__(event.name, {**(event.attributes or {}), semconv.CLASS: key}, event.timestamp)
+        self._original = event
+
+    @property
+    def dropped_attributes(self) -> int:
+        return self._original.dropped_attributes

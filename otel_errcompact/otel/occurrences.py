@@ -1,0 +1,143 @@
+"""One occurrence through many spans: recognising a failure that a span merely passes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from otel_errcompact.otel.bounded import BoundedTable
+from otel_errcompact.otel.spans import bare, context_of, mentions
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from otel_errcompact.errors import RawError
+
+MARK: Final = "__errcompact_mark__"
+MAX_CHAIN: Final = 32
+MAX_PARENTS: Final = 1_024
+MAX_VERDICTS: Final = 4_096
+MAX_CHILDREN: Final = 8
+MAX_MESSAGE: Final = 2_000
+"""Characters of a child's message by which its parent finds it again."""
+
+HANDLED: Final = ""
+
+_NONE: Final = frozenset[int]()
+
+
+class _Mark(NamedTuple):
+    """Where an exception object was seen last. Numbers only, so that a marked exception can still be pickled."""
+
+    trace_id: int
+    span_id: int
+    parent_id: int
+    end_ns: int
+    origin: int
+
+
+class _Child(NamedTuple):
+    type: str
+    message: str
+    origin: int
+    """The id of the span that was the first to record the failure."""
+
+    def among(self, siblings: tuple[_Child, ...] | None) -> tuple[_Child, ...]:
+        """Return the newest failed children of a parent, with this one."""
+        return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
+
+    def is_passed_on(self, raw: RawError) -> bool:
+        """Tell whether the parent's failure is this child's: the same, or one whose stack trace holds it."""
+        same = self.message == raw.message[:MAX_MESSAGE] and bare(self.type) == bare(raw.type)
+        return same or mentions(raw.text, self.type, self.message)
+
+
+class Occurrences:
+    """
+    The failures that spans have recorded lately, each under its origin: the id of the span that recorded it first.
+
+    An exception object that can be seen carries a mark; else a child's failure is found again by its parent.
+    """
+
+    def __init__(self) -> None:
+        self._children: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
+        self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
+
+    def origins(self, span: ReadableSpan, raw: RawError | None) -> frozenset[int]:
+        """
+        Return the origins of what `span` passes on; none if it has not failed, or its failure is a new occurrence.
+        """
+        if raw is None:
+            return _NONE
+        found = self._marked(span, raw.exception) or self._passed_up(span, raw)
+        return frozenset(origin for origin in found if self._verdicts.get(origin) != HANDLED) if found else _NONE
+
+    def remember(self, span: ReadableSpan, raw: RawError, origin: int) -> None:
+        """Let the spans around `span` recognise its failure."""
+        context, parent = context_of(span), span.parent
+        parent_id = parent.span_id if parent is not None else 0
+        if raw.exception is not None:
+            mark = _Mark(context.trace_id, context.span_id, parent_id, span.end_time or 0, origin)
+            try:  # noqa: SIM105 - a context manager would double what marking costs
+                setattr(raw.exception, MARK, mark)
+            except Exception:  # noqa: BLE001, S110 - a class may refuse it; type and message recognise its failures
+                pass
+        if parent_id:
+            child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin)
+            self._children.update((context.trace_id, parent_id), child.among)
+
+    def judge(self, key: str, *span_ids: int) -> None:
+        """Note what became of the failure these spans have recorded: its class, or `HANDLED`."""
+        for span_id in span_ids:
+            self._verdicts.put(span_id, key)
+
+    def class_of(self, span_id: int) -> str | None:
+        """Return the dedup key of the failure that was recorded on a span; None if it is not known."""
+        return self._verdicts.get(span_id) or None
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._children.clear()
+        self._verdicts.clear()
+
+    def _marked(self, span: ReadableSpan, exception: BaseException | None) -> list[int]:
+        if exception is None:
+            return []
+        context = context_of(span)
+        return [
+            mark.origin
+            for link in chain(exception)
+            if isinstance(mark := getattr(link, MARK, None), _Mark)
+            and mark.trace_id == context.trace_id
+            # An exception object may be raised again by a later sibling: that is another occurrence.
+            and (mark.parent_id == context.span_id or mark.end_ns > (span.start_time or 0))
+        ]
+
+    def _passed_up(self, span: ReadableSpan, raw: RawError) -> list[int]:
+        context = context_of(span)
+        children = self._children.pop((context.trace_id, context.span_id)) or ()
+        return [child.origin for child in children if child.is_passed_on(raw)]
+
+
+def chain(exception: BaseException) -> list[BaseException]:
+    """Return an exception with its causes, contexts and the members of groups."""
+    if exception.__cause__ is None and exception.__context__ is None and not hasattr(exception, "exceptions"):
+        return [exception]
+    seen = {id(exception): exception}
+    waiting = [exception]
+    while waiting and len(seen) < MAX_CHAIN:
+        link = waiting.pop()
+        context = None if link.__suppress_context__ else link.__context__
+        for found in (link.__cause__, context, *_members(link)):
+            if found is not None and id(found) not in seen:
+                seen[id(found)] = found
+                waiting.append(found)
+    return list(seen.values())
+
+
+def _members(exception: BaseException) -> list[BaseException]:
+    """The members of an exception group; recognised by its shape, since Python 3.10 has no such class."""
+    members: object = getattr(exception, "exceptions", None)
+    if not isinstance(members, tuple):
+        return []
+    found = cast("tuple[object, ...]", members)[:MAX_CHAIN]
+    return [member for member in found if isinstance(member, BaseException)]

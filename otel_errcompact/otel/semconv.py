@@ -1,0 +1,71 @@
+"""
+Every telemetry name of this library; nothing else spells them.
+
+Standard names are written out instead of imported: the GenAI ones have moved between packages more than once.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Standard attributes.
+ERROR_TYPE: Final = "error.type"
+EXCEPTION_TYPE: Final = "exception.type"
+EXCEPTION_MESSAGE: Final = "exception.message"
+EXCEPTION_STACKTRACE: Final = "exception.stacktrace"
+EXCEPTION_EVENT: Final = "exception"
+GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
+GEN_AI_TOOL_NAME: Final = "gen_ai.tool.name"
+GEN_AI_TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
+GEN_AI_TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+GEN_AI_AGENT_NAME: Final = "gen_ai.agent.name"
+GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
+SESSION_ID: Final = "session.id"
+MCP_METHOD_NAME: Final = "mcp.method.name"
+HTTP_RESPONSE_STATUS_CODE: Final = "http.response.status_code"
+PROCESS_EXIT_CODE: Final = "process.exit.code"
+
+# Our attributes.
+CLASS: Final = "errcompact.class"
+OUTCOME: Final = "errcompact.outcome"
+LOCATION: Final = "errcompact.location"
+TEMPLATE: Final = "errcompact.template"
+THRESHOLD: Final = "errcompact.threshold"
+ACTION: Final = "errcompact.action"
+RESULT: Final = "errcompact.result"
+FORM: Final = "errcompact.form"
+STAGE: Final = "errcompact.stage"
+RUN_ID: Final = "errcompact.run.id"
+RAW: Final = "errcompact.raw"
+"""The raw error as bytes (UTF-8, lone surrogates passed through), where a string attribute cannot hold it exactly."""
+
+# Our instruments.
+ERRORS: Final = "errcompact.errors"
+CLASS_INFO: Final = "errcompact.class.info"
+STREAK: Final = "errcompact.streak"
+ESCALATIONS: Final = "errcompact.escalations"
+RESOLUTIONS: Final = "errcompact.resolutions"
+RUNS: Final = "errcompact.runs"
+CONTEXT_TOKENS: Final = "errcompact.context.tokens"
+COMPACTION_DURATION: Final = "errcompact.compaction.duration"
+INTERNAL_FAILURES: Final = "errcompact.internal.failures"
+
+# Span names, or their first word.
+SPAN_RUN: Final = "invoke_agent"
+SPAN_TOOL: Final = "execute_tool"
+SPAN_WORKFLOW: Final = "invoke_workflow"
+MCP_TOOL_CALL: Final = "tools/call"
+MODEL_OPERATIONS: Final = frozenset({"chat", "generate_content", "text_completion", "embeddings"})
+
+SCOPE: Final = "otel_errcompact"
+"""The instrumentation scope of our own boundaries: their spans are settled by their maker, not by the processor."""
+
+OTHER: Final = "other"
+"""The label of everything beyond a bound on label values."""
+
+OTHER_TYPE: Final = "_OTHER"
+"""The standard's own label for error types beyond what is told apart."""
+
+FORM_RAW: Final = "raw"
+FORM_DIGEST: Final = "digest"
+HANDLED: Final = "handled"

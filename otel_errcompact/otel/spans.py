@@ -1,0 +1,295 @@
+"""Spans as failures: what counts as a boundary, and what a span says of the failure it recorded."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanContext, StatusCode
+
+from otel_errcompact.errors import RawError, SpanRef
+from otel_errcompact.operation import operation_of
+from otel_errcompact.otel import semconv
+from otel_errcompact.recognise import CONTROL_FLOW
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opentelemetry.sdk.trace import ReadableSpan
+
+BOUNDARY_WORDS: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL, semconv.MCP_TOOL_CALL}
+"""First words of the names of spans whose outcome the agent sees."""
+
+AGENT_WORDS: Final = frozenset({semconv.SPAN_RUN, semconv.SPAN_WORKFLOW})
+"""First words of the names of spans inside which another agent sees the outcomes."""
+
+STEERING: Final = CONTROL_FLOW | {"GeneratorExit", "KeyboardInterrupt", "SystemExit", "RunHalted", "RunPaused"}
+"""What steers the program instead of reporting a failure, by name: all that is left where the object is gone."""
+
+NO_DETAIL: Final = "the span ended with status ERROR and says nothing more"
+CUT_BY_LIMITS: Final = "... cut by the span limits ..."
+MAX_RECORDS: Final = 64
+"""Exception events of one span that are looked at: the newest, since what a span failed with is recorded last."""
+
+_HEAD: Final = 256
+_TAIL: Final = 2_048
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_BEFORE_TYPE: Final = frozenset({"", "\n", ".", " "})
+"""What may stand before the bare name of a type: the start, a module, or the frame of an exception group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundaryCall:
+    """
+    What a boundary span says of the call it stands for.
+    """
+
+    tool: str
+    operation: str = ""
+    call_id: str = ""
+    arguments: str = ""
+
+
+class Recorded(NamedTuple):
+    """
+    One failure as a span recorded it.
+    """
+
+    type: str
+    message: str
+    text: str
+    traced: bool
+    """Whether the text is a whole stack trace, and not just what the span's status says."""
+
+
+def context_of(span: ReadableSpan) -> SpanContext:
+    """Return the ids of a span; invalid ones if it has none."""
+    return span.get_span_context() or INVALID_SPAN_CONTEXT
+
+
+def first_word(name: str) -> str:
+    """Return the part of a span's name that names its operation."""
+    return name.split(" ", 1)[0]
+
+
+def boundary_call(span: ReadableSpan) -> BoundaryCall | None:
+    """
+    Return the call that an ended span is the boundary of, or None if it is none.
+
+    The name alone made it a candidate when it started; that it is a boundary only its attributes can tell.
+    """
+    attributes = _plain(span.attributes)
+    operation = _text(attributes, semconv.GEN_AI_OPERATION_NAME)
+    if operation in semconv.MODEL_OPERATIONS:
+        return BoundaryCall(tool=operation, operation=operation)
+    if operation != semconv.SPAN_TOOL and _text(attributes, semconv.MCP_METHOD_NAME) != semconv.MCP_TOOL_CALL:
+        return None
+    tool = _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2]
+    arguments = _text(attributes, semconv.GEN_AI_TOOL_CALL_ARGUMENTS)
+    return BoundaryCall(
+        tool=tool,
+        operation=operation_of(tool, arguments),
+        call_id=_text(attributes, semconv.GEN_AI_TOOL_CALL_ID),
+        arguments=arguments,
+    )
+
+
+def conversation_of(span: ReadableSpan) -> str:
+    """Return the conversation or session a span says it belongs to; empty if it says nothing."""
+    attributes = _plain(span.attributes)
+    return _text(attributes, semconv.GEN_AI_CONVERSATION_ID) or _text(attributes, semconv.SESSION_ID)
+
+
+def is_settled_by_maker(span: ReadableSpan) -> bool:
+    """Tell whether one of our own boundaries made the span, and so has told the ledger of its outcome itself."""
+    scope = span.instrumentation_scope
+    return scope is not None and scope.name == semconv.SCOPE
+
+
+def class_on(span: ReadableSpan) -> str:
+    """Return the dedup key that the maker of a span has put on it; empty if there is none."""
+    return _text(_plain(span.attributes), semconv.CLASS)
+
+
+def failures_of(span: ReadableSpan) -> tuple[list[Recorded], int]:
+    """
+    Return the distinct failures a span has recorded, in order, and how many records only repeated one of them.
+
+    A failure that is recorded and then leaves the span, or is wrapped into another one, is recorded twice and is one.
+    What a span failed with stands last.
+    """
+    records = _records(span)
+    if not records:
+        return ([_from_status(span)] if span.status.status_code is StatusCode.ERROR else []), 0
+    distinct = records[:1]
+    for recorded in records[1:]:
+        distinct = [*(earlier for earlier in distinct if not _contains(recorded, earlier)), recorded]
+    return distinct, len(records) - len(distinct)
+
+
+def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
+    """Tell whether a recorded type is one that steers the program instead of reporting a failure."""
+    name = bare(kind)
+    return name in STEERING or name in extra
+
+
+def is_live(exception: BaseException, recorded: Recorded, span: ReadableSpan) -> bool:
+    """
+    Tell whether `exception` is what the span recorded: of the same type, qualified or bare, with the same message.
+    """
+    name = type(exception).__name__
+    if recorded.type and bare(recorded.type) != name:
+        return False
+    try:
+        message = str(exception)
+    except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
+        return False
+    description = span.status.description
+    if message in (recorded.message, description) or description == f"{name}: {message}":
+        return True
+    if not recorded.type:
+        return False
+    return message.startswith(recorded.message) if not recorded.traced and not description else False
+
+
+def raw_error(
+    span: ReadableSpan, recorded: Recorded, *, exception: BaseException | None, call: BoundaryCall | None
+) -> RawError:
+    """
+    Return the raw error for one failure of a span.
+
+    Args:
+        span: The span.
+        recorded: What it recorded.
+        exception: The live exception, if it is the one that was recorded.
+        call: The call, if the span is a boundary.
+    """
+    attributes = _plain(span.attributes)
+    context = context_of(span)
+    if exception is not None and not recorded.traced:
+        recorded = _from_exception(exception)
+    return RawError(
+        text=recorded.text,
+        exception=exception,
+        type=recorded.type,
+        message=recorded.message,
+        tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name,
+        operation=call.operation if call else "",
+        call_id=call.call_id if call else "",
+        arguments=call.arguments if call else "",
+        agent=_text(attributes, semconv.GEN_AI_AGENT_NAME),
+        boundary=call is not None,
+        time_ns=span.end_time or 0,
+        span=SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled),
+    )
+
+
+def qualified_name(exception: BaseException) -> str:
+    """Return the type's name as the SDK writes it: with its module, unless it is a built-in."""
+    kind = type(exception)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def bare(name: str) -> str:
+    """Return a type's name without its module: instrumentations differ in whether they write it."""
+    return name.rpartition(".")[2]
+
+
+def mentions(text: str, kind: str, message: str) -> bool:
+    """Tell whether a stack text holds the lines that end another exception's traceback."""
+    ending = f"{bare(kind)}: {message}" if message else bare(kind)
+    # An event that holds a stack text alone names nothing that could be found; the empty string is found for ever.
+    start = text.find(ending) if ending else -1
+    while start >= 0:
+        end = start + len(ending)
+        if text[start - 1 : start] in _BEFORE_TYPE and text[end : end + 1] in {"", "\n", "\r"}:
+            return True
+        start = text.find(ending, end)
+    return False
+
+
+def _records(span: ReadableSpan) -> list[Recorded]:
+    events = [event for event in span.events if event.name == semconv.EXCEPTION_EVENT]
+    return [
+        recorded
+        for event in events[-MAX_RECORDS:]
+        if (recorded := _from_event(span, _plain(event.attributes))) is not None
+    ]
+
+
+def _from_event(span: ReadableSpan, attributes: Mapping[str, object]) -> Recorded | None:
+    kind = _text(attributes, semconv.EXCEPTION_TYPE)
+    message = _text(attributes, semconv.EXCEPTION_MESSAGE)
+    text = _text(attributes, semconv.EXCEPTION_STACKTRACE)
+    if text and kind and _is_whole(text, kind, message):
+        return Recorded(kind, message, text, traced=True)
+    return _repaired(span, kind, message, text) if kind or message or text else None
+
+
+def _is_whole(text: str, kind: str, message: str) -> bool:
+    """Tell whether a stack text has its end: the span limits keep the head, and the cause stands at the end."""
+    # The last line as it nearly always is comes first, since it is found ten times as fast.
+    if text.endswith(f"{bare(kind)}: {message}\n"):
+        return True
+    if _TRACEBACK not in text[:_HEAD] and not _TRACEBACK.startswith(text):
+        return True
+    return mentions(text, kind, message) or bare(kind) in text[-_TAIL:]
+
+
+def _repaired(span: ReadableSpan, kind: str, message: str, text: str) -> Recorded:
+    """Complete what the span limits have cut from the status description, which they leave alone."""
+    told_kind, told_message = _described(span)
+    agrees = not (kind and told_kind) or bare(kind) == bare(told_kind)
+    if agrees and told_message.startswith(message):
+        kind, message = kind or told_kind, told_message
+    last = f"{kind}: {message}" if kind else message
+    if not text:
+        return Recorded(type=kind, message=message, text=last, traced=False)
+    if _is_whole(text, kind, message):
+        return Recorded(type=kind, message=message, text=text, traced=True)
+    return Recorded(type=kind, message=message, text=f"{text}\n{CUT_BY_LIMITS}\n{last}", traced=False)
+
+
+def _described(span: ReadableSpan) -> tuple[str, str]:
+    """The type and message that a status tells: the SDK writes `Type: message`, others only the message."""
+    description = span.status.description or ""
+    kind = _text(_plain(span.attributes), semconv.ERROR_TYPE)
+    head, colon, rest = description.partition(": ")
+    if colon and (head == bare(kind) or (not kind and head.isidentifier())):
+        return kind or head, rest
+    return kind, description
+
+
+def _from_status(span: ReadableSpan) -> Recorded:
+    kind = _text(_plain(span.attributes), semconv.ERROR_TYPE)
+    description = span.status.description or ""
+    _, message = _described(span) if kind else ("", description)
+    text = description or kind
+    if status_code := _text(_plain(span.attributes), semconv.HTTP_RESPONSE_STATUS_CODE):
+        text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
+    return Recorded(type=kind, message=message, text=text or NO_DETAIL, traced=False)
+
+
+def _from_exception(exception: BaseException) -> Recorded:
+    return Recorded(
+        type=qualified_name(exception),
+        message=str(exception),
+        text="".join(traceback.format_exception(exception)),
+        traced=True,
+    )
+
+
+def _contains(later: Recorded, earlier: Recorded) -> bool:
+    same = (later.type, later.message) == (earlier.type, earlier.message)
+    return same or (later.traced and mentions(later.text, earlier.type, earlier.message))
+
+
+def _plain(attributes: Mapping[str, object] | None) -> dict[str, object]:
+    """Attributes as a plain dictionary: to copy it costs less than to look up one name in the SDK's own mapping."""
+    return cast("Any", attributes).copy() if attributes else {}
+
+
+def _text(attributes: Mapping[str, object], name: str) -> str:
+    value = attributes.get(name)
+    return value if isinstance(value, str) else "" if value is None else str(value)

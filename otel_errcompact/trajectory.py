@@ -1,0 +1,297 @@
+"""The audit sink: every raw error whole, as one line of an OTLP/JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import deque
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from google.protobuf.json_format import MessageToDict
+from opentelemetry import context as otel_context
+from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY  # pyright: ignore[reportPrivateUsage]
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags, format_span_id, format_trace_id
+
+from otel_errcompact.digest import one_line
+from otel_errcompact.forks import reset_in_child
+from otel_errcompact.ledger import Listener
+from otel_errcompact.otel import semconv
+from otel_errcompact.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
+
+    from otel_errcompact.config import TrajectoryOptions
+    from otel_errcompact.errors import RawError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - not on Windows, where one process has to write a file alone
+    fcntl = None  # type: ignore[assignment]
+
+MAX_PENDING: Final = 64
+"""Lines that wait for a disk that refuses them."""
+
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+_NO_RESOURCE: Final = Resource({})
+_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_HERE: Final = "\0spans\0"
+
+
+class TrajectoryFile(Listener):
+    """
+    Append every raw error to an OTLP/JSON-lines file before anything else is done with it.
+
+    Each line is one write to a file opened for appending, so that several processes can share it. The disk's errors
+    are left to the ledger's guard; what could not be written is tried again with the next failure.
+
+    Args:
+        options: Path, size, number of rotated files, redaction.
+        resource: What produced the errors; the SDK's default resource if None.
+        ids: Makes ids for failures that no span recorded.
+        clock_ns: Nanoseconds since the epoch, for failures that carry no time.
+    """
+
+    stage = "trajectory"
+
+    def __init__(
+        self,
+        options: TrajectoryOptions,
+        *,
+        resource: Resource | None = None,
+        ids: IdGenerator | None = None,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.path: Final[Path] = options.path.absolute()
+        """Where the file is."""
+        self.dropped = 0
+        """Lines that were given up because the disk went on refusing them."""
+        self._options = options
+        self._ids = ids or RandomIdGenerator()
+        self._clock_ns = clock_ns
+        self._head, self._tail = _envelope(resource or Resource.create())
+        self._pending: deque[bytes] = deque()
+        self._file: int | None = None
+        self._torn = False
+        self._lock = Lock()
+        reset_in_child(self._forget)
+
+    def on_raw(self, run_id: str, raw: RawError) -> None:
+        """
+        Write one raw error.
+
+        Raises:
+            OSError: The disk refuses; the line is kept and tried again with the next one.
+        """
+        line = self.encode(run_id, raw)
+        with self._lock:
+            if len(self._pending) >= MAX_PENDING:
+                self._pending.popleft()
+                self.dropped += 1
+            self._pending.append(line)
+            self._flush()
+
+    def close(self) -> None:
+        """Let go of the file; the next failure opens it again."""
+        with self._lock:
+            self._close()
+
+    def encode(self, run_id: str, raw: RawError) -> bytes:
+        """Return the line for one raw error; one that is larger than a whole file loses its middle, visibly."""
+        line = self._line(run_id, raw, raw.text)
+        if len(line) > self._options.max_bytes:
+            # Escaped as JSON, a character takes up to twelve bytes.
+            line = self._line(run_id, raw, _clipped(raw.text, self._options.max_bytes // 16))
+        return line
+
+    def _line(self, run_id: str, raw: RawError, text: str) -> bytes:
+        context = self._span_context(raw)
+        span = _span(run_id, raw, text, context, raw.time_ns or self._clock_ns(), redacted=self._options.redact)
+        message = encode_spans((span,)).resource_spans[0].scope_spans[0].spans[0]
+        fields = MessageToDict(message, use_integers_for_enums=True)
+        # OTLP/JSON writes ids as hexadecimal, where protobuf's own JSON has base64.
+        fields["traceId"] = format_trace_id(context.trace_id)
+        fields["spanId"] = format_span_id(context.span_id)
+        return f"{self._head}{_json(fields)}{self._tail}\n".encode("ascii")
+
+    def _span_context(self, raw: RawError) -> SpanContext:
+        if raw.span is not None:
+            return SpanContext(raw.span.trace_id, raw.span.span_id, is_remote=False, trace_flags=_SAMPLED)
+        trace_id, span_id = self._ids.generate_trace_id(), self._ids.generate_span_id()
+        return SpanContext(trace_id, span_id, is_remote=False, trace_flags=_SAMPLED)
+
+    def _flush(self) -> None:
+        token = otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        try:
+            while self._pending:
+                self._write(self._pending[0])
+                self._pending.popleft()
+        finally:
+            otel_context.detach(token)
+
+    def _write(self, line: bytes) -> None:
+        file = self._current()
+        size = os.fstat(file).st_size
+        if size and size + len(line) > self._options.max_bytes:
+            self._rotate(file)
+            file = self._current()
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(file, line)
+        self._torn = written < len(line)
+        if self._torn:
+            raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
+
+    def _current(self) -> int:
+        """Return the open file that is at the path: another process may have rotated it away."""
+        if self._file is not None and not _is_at(self._file, self.path):
+            self._close()
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, _FLAGS, 0o600)
+        return self._file
+
+    def _rotate(self, file: int) -> None:
+        """
+        Move the file to `<path>.1`, and older ones on.
+
+        Of several processes that find the file full, the one that holds its lock moves it; the others, who do not wait,
+        write on and find the new file next time.
+        """
+        if not _locked(file) or not _is_at(file, self.path):
+            return
+        names = [
+            self.path,
+            *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
+        ]
+        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
+        if len(names) == 1:
+            self.path.unlink()
+        self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            os.close(file)
+
+    def _forget(self) -> None:
+        """Start anew in a child process: what waits is its parent's to write."""
+        self._lock = Lock()
+        self._pending.clear()
+        self._close()
+
+
+def _envelope(resource: Resource) -> tuple[str, str]:
+    """Everything around the span of a line, which is the same in all of them."""
+    scope = InstrumentationScope(semconv.SCOPE)
+    context = SpanContext(1, 1, is_remote=False)
+    span = ReadableSpan("", context=context, resource=resource, instrumentation_scope=scope, start_time=0, end_time=0)
+    fields = MessageToDict(encode_spans((span,)), use_integers_for_enums=True)
+    fields["resourceSpans"][0]["scopeSpans"][0]["spans"] = [_HERE]
+    head, tail = _json(fields).split(_json(_HERE))
+    return head, tail
+
+
+def _span(run_id: str, raw: RawError, text: str, context: SpanContext, time_ns: int, *, redacted: bool) -> ReadableSpan:
+    exact = redact(text) if redacted else text
+    message = redact(raw.message) if redacted else raw.message
+    details: dict[str, Any] = {
+        semconv.EXCEPTION_TYPE: raw.type,
+        semconv.EXCEPTION_MESSAGE: message,
+        semconv.EXCEPTION_STACKTRACE: exact,
+    }
+    details = _visible(details)
+    if details.get(semconv.EXCEPTION_STACKTRACE, "") != exact:
+        details[semconv.RAW] = exact.encode("utf-8", "surrogatepass")
+    event = Event(semconv.EXCEPTION_EVENT, details, timestamp=time_ns)
+    return ReadableSpan(
+        _printable(_name(raw)),
+        context=context,
+        resource=_NO_RESOURCE,
+        attributes=_attributes(run_id, raw, redacted=redacted),
+        events=(event,),
+        status=Status(StatusCode.ERROR, one_line(_printable(message or raw.type or exact[:400]))),
+        start_time=time_ns,
+        end_time=time_ns,
+    )
+
+
+def _name(raw: RawError) -> str:
+    if not raw.boundary or _is_model_call(raw):
+        return raw.tool
+    return f"{semconv.SPAN_TOOL} {raw.tool}".rstrip()
+
+
+def _is_model_call(raw: RawError) -> bool:
+    return raw.tool == raw.operation and raw.operation in semconv.MODEL_OPERATIONS
+
+
+def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        semconv.GEN_AI_CONVERSATION_ID: run_id,
+        semconv.RUN_ID: run_id,
+        semconv.GEN_AI_AGENT_NAME: raw.agent,
+        semconv.ERROR_TYPE: raw.type,
+    }
+    if raw.boundary and _is_model_call(raw):
+        attributes[semconv.GEN_AI_OPERATION_NAME] = raw.operation
+    elif raw.boundary:
+        attributes[semconv.GEN_AI_OPERATION_NAME] = semconv.SPAN_TOOL
+        attributes[semconv.GEN_AI_TOOL_NAME] = raw.tool
+        attributes[semconv.GEN_AI_TOOL_CALL_ID] = raw.call_id
+        attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = redact(raw.arguments) if redacted else raw.arguments
+    attributes = _visible(attributes)
+    if raw.exit_code is not None:
+        attributes[semconv.PROCESS_EXIT_CODE] = raw.exit_code
+    return attributes
+
+
+def _visible(attributes: Mapping[str, str]) -> dict[str, Any]:
+    """Leave out what is empty, and write what UTF-8 cannot hold, lone surrogates, as backslash escapes."""
+    return {name: _printable(value) for name, value in attributes.items() if value}
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _clipped(text: str, limit: int) -> str:
+    half = limit // 2
+    gone = len(text) - 2 * half
+    return f"{text[:half]}\n... {gone} characters cut: the trajectory's files are smaller ...\n{text[-half:]}"
+
+
+def _json(fields: object) -> str:
+    """Encode as ASCII: some readers take U+2028 and its like for the end of a line."""
+    return _ENCODER.encode(fields)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _locked(file: int) -> bool:
+    """Lock an open file against other processes, until it is closed; False if another one holds it."""
+    if fcntl is None:  # pragma: no cover
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

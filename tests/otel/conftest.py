@@ -1,0 +1,108 @@
+"""A tracer provider whose failures go through the real processor into a real ledger that tells a recording listener."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from otel_errcompact.ledger import Ledger, Listener
+from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from opentelemetry.trace import Tracer
+
+    from otel_errcompact.classify import Classified
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.ledger import Observation
+    from otel_errcompact.report import RunReport
+
+
+@dataclass
+class Told(Listener):
+    """
+    Everything a ledger has told.
+    """
+
+    observed: list[Observation] = field(default_factory=list)
+    handled: list[tuple[str, RawError]] = field(default_factory=list)
+    resolved: list[tuple[str, str]] = field(default_factory=list)
+    ended: list[RunReport] = field(default_factory=list)
+
+    def on_observed(self, observation: Observation) -> None:
+        self.observed.append(observation)
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
+        self.handled.append((run_id, raw))
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
+        self.resolved.append((run_id, tool))
+
+    def on_run_end(self, report: RunReport) -> None:
+        self.ended.append(report)
+
+    @property
+    def causes(self) -> list[str]:
+        """The causes of what was counted, in order."""
+        return [observation.found.facts.cause for observation in self.observed]
+
+    @property
+    def tools(self) -> list[str]:
+        """The operations of what was counted, in order."""
+        return [observation.raw.tool for observation in self.observed]
+
+    @property
+    def handled_messages(self) -> list[str]:
+        """The messages of what was handled, in order."""
+        return [raw.message for _, raw in self.handled]
+
+
+@dataclass
+class Rig:
+    """
+    A tracer provider with the processor, and what came of it.
+    """
+
+    provider: TracerProvider
+    ledger: Ledger
+    processor: ErrorCompactionSpanProcessor
+    told: Told
+    exporter: InMemorySpanExporter
+
+    def tracer(self, scope: str = "app") -> Tracer:
+        return self.provider.get_tracer(scope)
+
+
+def make_rig(provider: TracerProvider | None = None, ledger: Ledger | None = None) -> Rig:
+    provider = provider or TracerProvider(shutdown_on_exit=False, resource=Resource({}))
+    ledger = ledger or Ledger()
+    told = Told()
+    ledger.add_listener(told)
+    processor = ErrorCompactionSpanProcessor(ledger)
+    exporter = InMemorySpanExporter()
+    provider.add_span_processor(processor)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return Rig(provider, ledger, processor, told, exporter)
+
+
+@pytest.fixture(name="make_rig", scope="session")
+def _make_rig() -> Callable[..., Rig]:
+    return make_rig
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return make_rig()
+
+
+@pytest.fixture
+def tracer(rig: Rig) -> Tracer:
+    return rig.tracer()
