@@ -1,0 +1,306 @@
+"""What counts as a failure, and what only looks like one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from otel_errcompact.exceptions import RunHalted
+from otel_errcompact.operation import programs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Outcome = Literal["failure", "success", "ignored"]
+
+MAX_LOOKED_AT: Final = 32_768
+"""Characters at each end of a result that are searched for the signs of a hidden failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """
+    What a tool's result is.
+    """
+
+    outcome: Outcome
+    """A failure, a success, or something that is neither and is left alone."""
+
+    detected: bool = False
+    """Whether the tool itself said nothing, and the text gave the failure away."""
+
+    reason: str = ""
+    """Why, in a few words."""
+
+
+# Exceptions that steer the program.
+
+CONTROL_FLOW: Final = frozenset(
+    {
+        # Python
+        "CancelledError", "StopIteration", "StopAsyncIteration",
+        # langgraph
+        "GraphBubbleUp", "GraphInterrupt", "NodeInterrupt", "ParentCommand",
+        # pydantic-ai
+        "ModelRetry", "ToolRetryError", "CallDeferred", "ApprovalRequired", "SkipModelRequest", "SkipToolExecution",
+        "SkipToolValidation",
+        # agent-framework
+        "MiddlewareTermination", "MiddlewareFailure", "UserInputRequiredException",
+        # agno
+        "RetryAgentRun", "StopAgentRun",
+        # crewai, llama-index, strands
+        "HookAborted", "WaitingForEvent", "InterruptException",
+    }
+)  # fmt: skip
+"""Names of exceptions, of any class in the inheritance, that ask for something instead of reporting a failure."""
+
+_MAX_CHILDREN: Final = 1_000
+
+
+def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset()) -> bool:
+    """
+    Tell whether `exception` steers the program instead of reporting a failure.
+
+    Interrupts, requests for approval, retries that the model asked for and cancellation do; an exception group does
+    where all its exceptions do.
+
+    Args:
+        exception: What was raised.
+        extra: Further names of such classes.
+    """
+    names = CONTROL_FLOW | extra
+    open_, looked_at = [exception], 0
+    while open_ and looked_at < _MAX_CHILDREN:
+        looked_at += 1
+        current = open_.pop()
+        children = _children(current)
+        if not children and not _steers(current, names):
+            return False
+        open_.extend(children)
+    return True
+
+
+def _children(exception: BaseException) -> Sequence[BaseException]:
+    """
+    Return the exceptions of a group, also where the interpreter has no groups and a backport made it.
+    """
+    children = getattr(exception, "exceptions", ())
+    if type(exception).__name__.endswith("ExceptionGroup") and isinstance(children, tuple):
+        return cast("tuple[BaseException, ...]", children)
+    return ()
+
+
+def _steers(exception: BaseException, names: frozenset[str]) -> bool:
+    if not isinstance(exception, Exception) or isinstance(exception, RunHalted):
+        return True
+    return any(base.__name__ in names for base in type(exception).__mro__)
+
+
+# Results.
+
+_HEAD: Final = 1_000
+_TAIL: Final = 200
+_IGNORED: Final = (
+    (
+        "declined by the user",
+        re.compile(
+            r"(?:<tool_use_error>|Error: |\[)?(?:The user doesn't want to|Request interrupted by user"
+            r"|(?:The user|User|user) (?:declined|rejected|denied|cancelled|canceled|chose not to)"
+            r"|(?:The )?[Tt]ool (?:call|use) was (?:rejected|denied|declined)"
+            r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled) by (?:the )?user)"
+        ),
+    ),
+    (
+        "a sibling call failed",
+        re.compile(r"(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)"),
+    ),
+    (
+        "cancelled",
+        re.compile(r"(?:<tool_use_error>)?(?:[\w.]{0,80}CancelledError\b|(?:Cancelled|Canceled)\.?\s*(?:</|\Z))"),
+    ),
+    ("still running", re.compile(r"(?:[^\n]*\n){0,4}?Process running with session ID")),
+)
+"""Results that are neither failures nor successes, by how they begin."""
+
+_EXIT_CODE: Final = re.compile(
+    r"(?:\A|\n)\[?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
+)
+_STILL_RUNNING: Final = -1
+_SAYS_NOTHING: Final = re.compile(
+    r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)|Chunk ID:|Wall time:|Output:)[^\n]*)*\Z"
+)
+
+
+def judge(
+    text: str, *, tool: str = "", arguments: str = "", flagged: bool | None = None, exit_code: int | None = None
+) -> Judgement:
+    """
+    Tell whether a tool's result is a failure.
+
+    Args:
+        text: The result.
+        tool: The tool's name.
+        arguments: The call's arguments: as JSON, or the command line itself.
+        flagged: What the tool said: it failed, it did not, or nothing.
+        exit_code: The exit status, where the source reports it apart from the text.
+    """
+    head = text[:_HEAD].lstrip()
+    for reason, pattern in _IGNORED:
+        if pattern.match(head):
+            return Judgement(outcome="ignored", reason=reason)
+    programs = tuple(programs_of(tool, arguments))
+    kind = _kind_of(tool, programs)
+    says_nothing = bool(_SAYS_NOTHING.match(head))
+    code = exit_code
+    if code is None and flagged is not False and (kind == "running" or says_nothing):
+        code = _exit_code_in(text)
+    if code == _STILL_RUNNING:
+        return Judgement(outcome="ignored", reason="still running")
+    if code and programs and programs[-1] in _SEARCHING_PROGRAMS and says_nothing:
+        return Judgement(outcome="ignored", reason="a search that found nothing")
+    if flagged or code:
+        return Judgement(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
+    sign = _sign_of_failure(text, kind)
+    return Judgement(outcome="failure", detected=True, reason=sign) if sign else Judgement(outcome="success")
+
+
+def _exit_code_in(text: str) -> int | None:
+    found = _EXIT_CODE.search(text[:_HEAD]) or _EXIT_CODE.search(text[-_TAIL:])
+    return int(found[1]) if found else None
+
+
+# Reading, searching, running.
+
+_Kind = Literal["reading", "searching", "running", "other"]
+_WORD_OF_NAME: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_READING_WORDS: Final = frozenset({"read", "view", "cat", "open"})
+_SEARCHING_WORDS: Final = frozenset(
+    {"grep", "glob", "search", "find", "ls", "list", "fetch", "browse", "lookup", "get"}
+)
+_RUNNING_WORDS: Final = frozenset(
+    {"bash", "shell", "sh", "exec", "execute", "executor", "run", "terminal", "command", "python", "ipython", "jupyter"}
+    | {"code", "test", "tests", "build", "lint", "compile", "script", "console", "sandbox", "repl"}
+)
+_READING_PROGRAMS: Final = frozenset(
+    {
+        "cat", "bat", "less", "more", "head", "tail", "sed", "awk", "grep", "egrep", "fgrep", "rg", "ag", "ack", "ls",
+        "tree", "find", "fd", "diff", "cmp", "wc", "sort", "uniq", "cut", "jq", "yq", "stat", "file", "strings",
+        "xxd", "hexdump", "nl", "tac", "type", "man", "history", "journalctl", "view", "open", "submit", "git diff",
+        "git log", "git show", "git blame", "git grep", "gh pr", "gh issue", "gh run", "kubectl logs", "kubectl get",
+        "kubectl describe", "docker logs",
+    }
+)  # fmt: skip
+_SEARCHING_PROGRAMS: Final = frozenset(
+    {
+        "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "diff", "cmp", "comm", "test", "find", "fd", "which",
+        "pgrep", "type", "expr", "git grep", "git diff",
+    }
+)  # fmt: skip
+_TESTING_PROGRAM: Final = re.compile(
+    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|karma|cypress|playwright|rspec|phpunit|ctest|tsc|eslint|ruff|mypy"
+    r"|pyright|flake8|pylint|cmake|ninja|bazel|gcc|g\+\+|cc|clang|clang\+\+|rustc|javac|gradlew?|mvnw?|sbt|msbuild"
+    r"|xcodebuild|make|gmake|mix|swift|dotnet|rake|cargo|go (?:test|build|vet|run|install)|npm|pnpm|yarn|bun|python -m"
+    r"|pre-commit|golangci-lint|rubocop|webpack|vite|esbuild|rollup|just|task)(?!\S)"
+)
+
+
+def _kind_of(tool: str, programs: tuple[str, ...]) -> _Kind:
+    """
+    Tell what a call gives back: the content of files, what a search found, or what a program says of itself.
+    """
+    if programs:
+        reads = programs[0] in _READING_PROGRAMS and not any(map(_TESTING_PROGRAM.match, programs))
+        return "reading" if reads else "running"
+    words = {word.lower() for word in _WORD_OF_NAME.findall(tool[:100])}
+    if words & _READING_WORDS:
+        return "reading"
+    if words & _SEARCHING_WORDS:
+        return "searching"
+    return "running" if words & _RUNNING_WORDS or not tool else "other"
+
+
+# Hidden failures.
+
+_SAID_BY_TOOL: Final = re.compile(
+    r"(?:<tool_use_error>|exitcode: [1-9][0-9]* \(execution failed\)|ERROR:\s|Error: \S|apply_patch verification failed"
+    r"|exec_command failed|\[?Your proposed edit has introduced new syntax error|\[No exact match found in "
+    r"|EXECUTION TIMED OUT|No replacement was performed)"
+)
+_SHELL_ERROR: Final = re.compile(
+    r"(?:(?:/\S{1,60}/)?(?:ba|z|da|k)?sh: [^\n]{1,300}: (?:command not found|not found|No such file or directory"
+    r"|Permission denied|Is a directory|cannot execute|can't cd to )"
+    r"|(?:zsh: )?command not found: \S|\(eval\):[0-9]+: "
+    r"|[a-z][\w.-]{0,30}: (?:cannot|can't|unable to|could not) \S"
+    r"|[a-z][\w.-]{0,30}: [^\n:]{1,300}: (?:No such file or directory|Permission denied|(?:Is|Not) a directory)\s*\Z"
+    r"|fatal: |error: pathspec |E: |python[0-9.]*: can't open file )"
+)
+_LAST_WORDS: Final = re.compile(r"(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error): \S")
+_FIRST_LINES: Final = 3
+_FORMS: Final = (
+    ("a traceback", r"Traceback \(most recent call last\):\s*$"),
+    ("a traceback", r"  [+|] Exception Group Traceback \(most recent call last\):\s*$"),
+    ("an exception", r"Exception in thread \""),
+    ("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at "),
+    ("an exception", r"panic: \S"),
+    ("an exception", r"Uncaught [A-Z]\w{1,60}: "),
+    ("an exception", r"\*\* \([A-Z][\w.]{0,80}\) "),
+    ("failed tests", r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b"),
+    ("failed tests", r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b"),
+    ("failed tests", r"FAILED \S+\.py::\S"),
+    ("failed tests", r"FAILED \((?:failures|errors|unexpected successes)="),
+    ("failed tests", r"--- FAIL: "),
+    ("failed tests", r"FAIL(?:\t\S|$)"),
+    ("failed tests", r"not ok [0-9]"),
+    ("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed"),
+    ("failed tests", r"[0-9]+ (?:doctests?|tests?|examples?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b"),
+    ("failed tests", r" {1,6}[1-9][0-9]* failing$"),
+    ("failed tests", r"FAILURES!$"),
+    ("failed tests", r"Failed! +- +Failed: "),
+    ("failed tests", r"[0-9]+% tests passed, [1-9]"),
+    ("failed tests", r"test result: FAILED"),
+    ("a failed build", r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)"),
+    ("a failed build", r"\[INFO\] BUILD FAILURE"),
+    ("a failed build", r"BUILD FAILED\b"),
+    ("a failed build", r"FAILURE: Build failed"),
+    ("a failed build", r"ninja: build stopped"),
+    ("a failed build", r"CMake Error"),
+    ("a failed build", r"g?make(?:\[[0-9]+\])?: \*\*\* "),
+    ("a failed build", r"error: (?:could not compile|aborting due to)"),
+    ("a failed build", r"error\[E[0-9]{4}\]: "),
+    ("an error in a file", r"[^\s:]{1,300}:[0-9]{1,7}(?::[0-9]{1,7})?: (?:fatal )?error: "),
+    ("an error in a file", r"[^\s:(]{1,300}\([0-9]{1,7},[0-9]{1,7}\): (?:fatal )?error "),
+    ("an error in a file", r"error (?:TS[0-9]{3,5}|C[0-9]{4}|CS[0-9]{4}): "),
+    ("an error in a file", r"[^\s:]{1,300}:[0-9]{1,7}:[0-9]{1,7} - error TS[0-9]"),
+    ("lint errors", r"Found [1-9][0-9]* errors?\b"),
+    ("lint errors", "✖ [1-9][0-9]* problems? "),
+    ("a failed install", r"npm (?:ERR!|error) "),
+    ("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) "),
+)
+"""How known tools begin the lines that say they failed."""
+
+_FORM: Final = re.compile("\n(?:" + "|".join(f"{form}()" for _, form in _FORMS) + ")", re.MULTILINE)
+
+
+def _sign_of_failure(text: str, kind: _Kind) -> str:
+    """
+    Return what gives a result away as a failure that its tool did not report; empty if nothing does.
+    """
+    if kind == "reading":
+        return ""
+    if _SAID_BY_TOOL.match(text[:_HEAD].lstrip()):
+        return "the tool's own words"
+    return _sign_in_output(text) if kind == "running" else ""
+
+
+def _sign_in_output(text: str) -> str:
+    text = text.strip()
+    if any(map(_SHELL_ERROR.match, text[:_HEAD].split("\n")[:_FIRST_LINES])):
+        return "a shell error"
+    if len(text) > 2 * MAX_LOOKED_AT:
+        text = f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
+    found = _FORM.search(f"\n{text}")
+    if found and found.lastindex:
+        return _FORMS[found.lastindex - 1][0]
+    last_line = text[-_HEAD:].rpartition("\n")[2]
+    return "an error at the end" if _LAST_WORDS.match(last_line) else ""
