@@ -128,7 +128,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         for trace_id in tuple(self._open_runs):
             with self._guard.stage("shutdown"):
                 self._end_run(trace_id)
-        self._forget()
+        # The classes stay: exporters that are shut down after this processor still ask for them.
+        self._boundaries.clear()
+        self._trace_runs.clear()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the SDK's signature
         """Do nothing: every failure is observed when its span ends."""

@@ -23,6 +23,8 @@ GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
 SESSION_ID: Final = "session.id"
 MCP_METHOD_NAME: Final = "mcp.method.name"
 HTTP_RESPONSE_STATUS_CODE: Final = "http.response.status_code"
+HTTP_STATUS_CODE: Final = "http.status_code"
+"""The name before the HTTP conventions were stable; many instrumentations still write it."""
 PROCESS_EXIT_CODE: Final = "process.exit.code"
 
 # Our attributes.

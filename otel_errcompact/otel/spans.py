@@ -174,6 +174,7 @@ def raw_error(
         exception=exception,
         type=recorded.type,
         message=recorded.message,
+        exit_code=_exit_code(attributes),
         tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name,
         operation=call.operation if call else "",
         call_id=call.call_id if call else "",
@@ -266,9 +267,16 @@ def _from_status(span: ReadableSpan) -> Recorded:
     description = span.status.description or ""
     _, message = _described(span) if kind else ("", description)
     text = description or kind
-    if status_code := _text(_plain(span.attributes), semconv.HTTP_RESPONSE_STATUS_CODE):
+    attributes = _plain(span.attributes)
+    status_code = _text(attributes, semconv.HTTP_RESPONSE_STATUS_CODE) or _text(attributes, semconv.HTTP_STATUS_CODE)
+    if status_code:
         text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
     return Recorded(type=kind, message=message, text=text or NO_DETAIL, traced=False)
+
+
+def _exit_code(attributes: Mapping[str, object]) -> int | None:
+    status = attributes.get(semconv.PROCESS_EXIT_CODE)
+    return status if isinstance(status, int) else None
 
 
 def _from_exception(exception: BaseException) -> Recorded:

@@ -190,6 +190,7 @@ def test_an_error_result_is_whole_on_the_span_too(
     tool = exporter.get_finished_spans()[0]
     assert dict(tool.events[0].attributes or {})["exception.stacktrace"] == answer
     assert (tool.attributes or {})["error.type"] == "tool_error"
+    assert (tool.attributes or {})["process.exit.code"] == 127
 
 
 class Truth(Listener):

@@ -138,6 +138,13 @@ class TestLifecycle:
         assert rig.processor.force_flush() is True
         assert rig.provider.force_flush() is True
 
+    def test_classes_outlive_shutdown(self, rig, tracer):
+        """An exporter that is shut down after the processor still learns the classes of the last spans."""
+        fail(tracer)
+        span_id = rig.told.observed[0].raw.span.span_id
+        rig.provider.shutdown()
+        assert rig.processor.class_of(span_id) == rig.told.observed[0].found.key
+
     def test_after_shutdown(self, rig, tracer):
         """After the shutdown spans are ignored, those of boundaries too."""
         span = tracer.start_span("execute_tool db", attributes=TOOL)

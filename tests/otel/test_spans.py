@@ -69,14 +69,20 @@ def escaping(error: BaseException) -> Callable[[Span], object]:
     return work
 
 
-def told(kind: str = "", description: str | None = None, *, http_status: int = 0) -> Callable[[Span], object]:
+def told(
+    kind: str = "",
+    description: str | None = None,
+    *,
+    http_status: int = 0,
+    http_name: str = "http.response.status_code",
+) -> Callable[[Span], object]:
     """What the official GenAI instrumentations do: a status and `error.type`, and no event."""
 
     def work(span: Span) -> None:
         if kind:
             span.set_attribute("error.type", kind)
         if http_status:
-            span.set_attribute("http.response.status_code", http_status)
+            span.set_attribute(http_name, http_status)
         span.set_status(Status(StatusCode.ERROR, description))
 
     return work
@@ -161,6 +167,9 @@ class TestFailures:
             pytest.param(told("", "it broke"), ("", "it broke", "it broke"), id="description only"),
             pytest.param(told("404", http_status=404), ("404", "", "HTTP 404"), id="http"),
             pytest.param(told("503", "busy", http_status=503), ("503", "busy", "HTTP 503: busy"), id="http, described"),
+            pytest.param(
+                told(http_status=404, http_name="http.status_code"), ("", "", "HTTP 404"), id="http, by its older name"
+            ),
             pytest.param(
                 told(), ("", "", "the span ended with status ERROR and says nothing more"), id="nothing at all"
             ),
@@ -297,6 +306,14 @@ class TestRawError:
         assert raw.span is not None
         assert (raw.span.trace_id, raw.span.span_id) == (span.context.trace_id, span.context.span_id)
         assert raw.span.sampled
+
+    @pytest.mark.parametrize(("status", "known"), [(127, 127), ("127", None), (None, None)], ids=repr)
+    def test_exit_status(self, status: object, known: int | None):
+        """A command's exit status is part of its failure, where it is a number."""
+        attributes = {} if status is None else {"process.exit.code": status}
+        span = ended(told("tool_error", "jqq: command not found"), attributes=attributes)
+        raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=None)
+        assert raw.exit_code == known
 
     def test_live_exception_completes_the_text(self):
         """Where the span has no stack trace, the live exception gives it whole."""
