@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TESTS = ("core", "extract", "otel", "boundary", "test_trajectory.py", "test_installation.py")
-TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis", "inline-snapshot")
+TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
 
 pytestmark = [pytest.mark.matrix, pytest.mark.timeout(280)]
 
