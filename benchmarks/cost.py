@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 FRAMES = 15
 NEVER = 10**9
+WARM_UP = 10
 
 
 @dataclass(frozen=True)
@@ -240,12 +241,13 @@ def memory(failures: int) -> list[Row]:
         span.set_attribute("error.type", "ConnectionError")
         span.end()
 
-    for number in range(failures // 100):
+    # What is loaded or compiled at the first failure is no growth.
+    for number in range(WARM_UP):
         fail(number)
     gc.collect()
     before = resident_bytes()
     progress = Progress("distinct failures", failures)
-    for number in range(failures // 100, failures):
+    for number in range(WARM_UP, failures):
         fail(number)
         progress.at(number)
     gc.collect()
