@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,7 +31,6 @@ _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,
 _FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
 _SPACES: Final = re.compile(r"\s+")
-_NEEDS_WORK: Final = re.compile(r"\A |  | \Z|\[|\(x")
 
 
 class DigestOptions(BaseModel):
@@ -58,12 +58,24 @@ def one_line(text: str, limit: int = 400) -> str:
     Return untrusted text as harmless data: one line of at most `limit` characters, without ANSI sequences, control or
     bidirectional characters, and unable to forge the block's delimiters or a count.
     """
-    if len(text) <= limit and text.isascii() and text.isprintable() and not _NEEDS_WORK.search(text):
+    if len(text) <= limit and _is_harmless(text):
         return text
     # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
     text = _SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text[: 8 * limit]))).strip()
     text = _FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text))
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
+
+
+def _is_harmless(text: str) -> bool:
+    """Tell whether a text is one clean line already, as most are."""
+    return (
+        text.isascii()
+        and text.isprintable()
+        and "[" not in text
+        and "(x" not in text
+        and "  " not in text
+        and text == text.strip(" ")
+    )
 
 
 def plain_lines(text: str) -> str:
@@ -92,7 +104,7 @@ def inline(
         return "\n".join(filter(None, (redact(plain_lines(raw.text)), _repeat_mark(error_class), notice)))
     fresh = _fresh_evidence(error_class, options.line_characters)
     if error_class.count > 1:
-        head = f"{_kind(error_class.facts)} {_repeat_mark(error_class)}"
+        head = f"{_kind(error_class.facts.type)} {_repeat_mark(error_class)}"
         return _within(options.inline_tokens, count_tokens, [head, *fresh], notice)
     head = _head(error_class.facts, raw.tool, options.line_characters)
     digest = _within(options.inline_tokens, count_tokens, [f"{head} #{error_class.short}", *fresh], "")
@@ -169,20 +181,22 @@ def _class_lines(error_class: ErrorClass, decision: Decision, options: DigestOpt
 def _head(facts: Facts, tool: str, limit: int) -> str:
     place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
     where = f" at {place}" if place else ""
-    kind = _kind(facts)
+    kind = _kind(facts.type)
     cause = one_line(facts.cause, max(limit - len(kind) - len(where), 80))
     return f"[{kind}]{where}: {cause}" if cause else f"[{kind}]{where}"
 
 
-def _kind(facts: Facts) -> str:
-    return one_line(facts.type, 80).replace("[", "(").replace("]", ")") or "Error"
+@lru_cache(maxsize=256)
+def _kind(name: str) -> str:
+    return one_line(name, 80).replace("[", "(").replace("]", ")") or "Error"
 
 
 def _fresh_evidence(error_class: ErrorClass, limit: int) -> list[str]:
     """What is new to the agent: place and cause of a repeat, details, the hint."""
     facts = error_class.facts
+    told = error_class.told
     # Most repeats are equal to the last one, and then there is nothing to look at.
-    if facts is error_class.told or facts == error_class.told:
+    if facts is told or (told is not None and facts == told):
         return []
     error_class.told = facts
     place = str(facts.location)
@@ -198,7 +212,8 @@ def _fresh_evidence(error_class: ErrorClass, limit: int) -> list[str]:
 def _repeat_mark(error_class: ErrorClass) -> str:
     if error_class.count == 1:
         return ""
-    row = f", {error_class.streak} in a row" if error_class.streak > 1 else ""
+    streak = error_class.streak
+    row = f", {streak} in a row" if streak > 1 else ""
     return f"#{error_class.short} again (x{error_class.count}{row})"
 
 
@@ -221,9 +236,11 @@ def _notice(error_class: ErrorClass, decision: Decision) -> str:
 def _within(budget: int, count_tokens: TokenCounter, lines: list[str], notice: str) -> str:
     """Join `lines` and `notice` under the budget; lines that do not fit are counted, the first one always stays."""
     tail = [notice] if notice else []
-    for kept in range(len(lines), 0, -1):
-        cut = [f"  {CUT} {len(lines) - kept} more lines"] if kept < len(lines) else []
-        text = "\n".join([*lines[:kept], *cut, *tail])
+    text = "\n".join(lines + tail)
+    if count_tokens(text) <= budget:
+        return text
+    for kept in range(len(lines) - 1, 0, -1):
+        text = "\n".join([*lines[:kept], f"  {CUT} {len(lines) - kept} more lines", *tail])
         if count_tokens(text) <= budget:
             return text
     return _squeeze(budget, count_tokens, [lines[0], *tail])

@@ -46,25 +46,23 @@ class Decision:
 
 
 CARRY_ON: Final = Decision()
+_SERIOUSNESS: Final[dict[Level, int]] = {"escalate": 0, "notice": 1, "carry_on": 2}
 
 
 def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Decision:
     """
     Return the most serious decision any threshold calls for after an occurrence of `error_class`.
     """
-    near = CARRY_ON
-    counts: tuple[tuple[Threshold, int, int], ...] = (
-        ("same", error_class.streak, thresholds.same),
-        ("consecutive", history.consecutive, thresholds.consecutive),
-        ("total", history.spent, thresholds.total),
+    streak, row, spent = error_class.streak, history.consecutive, history.spent
+    # Below half of a limit nothing is near it.
+    if 2 * streak < thresholds.same and 2 * row < thresholds.consecutive and 2 * spent < thresholds.total:
+        return CARRY_ON
+    decisions = (
+        _compare("same", streak, thresholds.same),
+        _compare("consecutive", row, thresholds.consecutive),
+        _compare("total", spent, thresholds.total),
     )
-    for threshold, count, limit in counts:
-        decision = _compare(threshold, count, limit)
-        if decision.level == "escalate":
-            return decision
-        if near.level == "carry_on":
-            near = decision
-    return near
+    return min(decisions, key=lambda decision: _SERIOUSNESS[decision.level])
 
 
 def _compare(threshold: Threshold, count: int, limit: int) -> Decision:

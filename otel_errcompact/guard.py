@@ -41,7 +41,7 @@ class Guard:
         self._logged_at = float("-inf")
 
     def stage(self, name: str) -> _Stage:
-        """Return a context manager that swallows, counts and logs what its block raises."""
+        """Return a context manager that swallows, counts and logs what its block raises; it may be used again."""
         return _Stage(self, name)
 
     def failed(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:

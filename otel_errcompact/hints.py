@@ -30,8 +30,9 @@ def hint_for(facts: Facts) -> str:
     """
     Return what to do about a failure in one line, or nothing where the cause says it.
     """
-    found = [sign.lastindex or 0 for sign in _SIGNS.finditer(f"{facts.type}: {facts.cause[:_MAX_CAUSE]}")]
-    return HINTS[_HINT_OF_SIGN[min(found) - 1]].advice if found else ""
+    text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
+    found = [_HINT_OF_SIGN[(sign.lastindex or 0) - 1] for sign in _SIGNS.finditer(text)]
+    return HINTS[min(found)].advice if found else ""
 
 
 def _exit(status: str) -> tuple[str, ...]:
@@ -191,5 +192,25 @@ HINTS: Final[tuple[Hint, ...]] = (
 )
 """Where several apply the first is given, so the narrower ones stand first."""
 
-_HINT_OF_SIGN: Final = tuple(index for index, hint in enumerate(HINTS) for _ in hint.signs)
-_SIGNS: Final = re.compile("(?<![A-Za-z0-9])(?:" + "|".join(f"{sign}()" for hint in HINTS for sign in hint.signs) + ")")
+
+def _by_first_character() -> dict[str, list[tuple[int, str]]]:
+    """
+    Return the signs as number of the hint and rest of the pattern, by the character they begin with.
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, hint in enumerate(HINTS):
+        for sign in hint.signs:
+            firsts, _, rest = sign[1:].partition("]") if sign[0] == "[" else (sign[0], "", sign[1:])
+            for first in firsts:
+                found.setdefault(first, []).append((number, rest))
+    return found
+
+
+# At most words no sign begins, and to find that out for each character once is several times as fast as for each sign.
+_BY_FIRST: Final = _by_first_character()
+_HINT_OF_SIGN: Final = tuple(number for signs in _BY_FIRST.values() for number, _ in signs)
+_SIGNS: Final = re.compile(
+    "(?<![A-Za-z0-9])(?:"
+    + "|".join(f"{first}(?:{'|'.join(f'{rest}()' for _, rest in signs)})" for first, signs in _BY_FIRST.items())
+    + ")"
+)

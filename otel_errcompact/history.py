@@ -53,14 +53,17 @@ class ErrorClass:
     @property
     def streak(self) -> int:
         """The longest live streak over the operations that fail with this class."""
-        return max(self.streaks.values(), default=0)
+        return max(self.streaks.values()) if self.streaks else 0
 
     def show(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return those of `lines` that the agent has not been shown yet, and remember them."""
-        fresh = tuple(line for line in dict.fromkeys(lines) if line not in self.shown)
-        self.shown.update(dict.fromkeys(fresh))
+        fresh: list[str] = []
+        for line in lines:
+            if line not in self.shown:
+                self.shown[line] = None
+                fresh.append(line)
         _trim(self.shown, MAX_SHOWN_LINES)
-        return fresh
+        return tuple(fresh)
 
 
 class History:
@@ -120,8 +123,9 @@ class History:
         error_class.facts = found.facts
         error_class.last_seen_ns = raw.time_ns
         error_class.resolved = False
-        if raw.scope in error_class.streaks or len(error_class.streaks) < MAX_SCOPES:
-            error_class.streaks[raw.scope] = error_class.streaks.get(raw.scope, 0) + 1
+        scope, streaks = raw.scope, error_class.streaks
+        if scope in streaks or len(streaks) < MAX_SCOPES:
+            streaks[scope] = streaks.get(scope, 0) + 1
         if call:
             self._failed_calls[call] = (self.failures_of(call) + 1, found.key)
             self._failed_calls.move_to_end(call)

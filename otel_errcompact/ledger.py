@@ -137,17 +137,19 @@ class Ledger:
         self.options = options or Options()
         self.guard = guard or Guard()
         self.store: Store = store or MemoryStore(self.options.memory)
+        self._classifying = self.guard.stage("classify")
         self._timer = timer
         self._count_tokens = count_tokens
         self._listeners: tuple[Listener, ...] = ()
+        self._raw_listeners: tuple[Listener, ...] = ()
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
-        self._listeners = (*self._listeners, listener)
+        self._tell_from_now_on((*self._listeners, listener))
 
     def remove_listener(self, listener: Listener) -> None:
         """Tell `listener` nothing any more."""
-        self._listeners = tuple(known for known in self._listeners if known is not listener)
+        self._tell_from_now_on(tuple(known for known in self._listeners if known is not listener))
 
     def open(self, run_id: str, *, agent: str = "", thresholds: Thresholds | None = None) -> None:
         """
@@ -168,12 +170,15 @@ class Ledger:
         Count one failure and return what became of it. The raw error is handed to the audit sink first.
         """
         started = self._timer()
-        self._tell(lambda listener: listener.on_raw(run_id, raw))
+        self._tell_raw(run_id, raw)
         found = self._classify(raw)
         with self.store.edit(run_id, self._create) as state:
             observation = self._record(state, raw, found, started)
-            unanswered = None if state.attended else self._answer(state, "unhandled", "nobody opened the run")
-        self._tell(lambda listener: listener.on_observed(observation))
+            waits = state.attended or state.breach is None
+            unanswered = None if waits else self._answer(state, "unhandled", "nobody opened the run")
+        for listener in self._listeners:
+            with self.guard.stage(listener.stage):
+                listener.on_observed(observation)
         if (escalation := observation.escalation) is not None:
             self._tell(lambda listener: listener.on_escalated(escalation))
         self._tell_answered(unanswered)
@@ -183,7 +188,7 @@ class Ledger:
         """
         Count a failure inside a call that in the end succeeded: for the operator, never for the agent.
         """
-        self._tell(lambda listener: listener.on_raw(run_id, raw))
+        self._tell_raw(run_id, raw)
         found = self._classify(raw)
         agent = raw.agent
         with self.store.find(run_id) as state:
@@ -297,7 +302,7 @@ class Ledger:
 
     def _classify(self, raw: RawError) -> Classified:
         """Classify a raw error; should that fail, thresholds must still count it, or a loop would never end."""
-        with self.guard.stage("classify"):
+        with self._classifying:
             return classify(raw)
         return _unclassified(raw)
 
@@ -390,6 +395,18 @@ class Ledger:
             guidance=state.guidance,
             count_tokens=self._count_tokens,
         )
+
+    def _tell_from_now_on(self, listeners: tuple[Listener, ...]) -> None:
+        self._listeners = listeners
+        # Mostly nobody wants the raw error, and every failure would pay for asking.
+        self._raw_listeners = tuple(
+            listener for listener in listeners if getattr(listener.on_raw, "__func__", None) is not Listener.on_raw
+        )
+
+    def _tell_raw(self, run_id: str, raw: RawError) -> None:
+        for listener in self._raw_listeners:
+            with self.guard.stage(listener.stage):
+                listener.on_raw(run_id, raw)
 
     def _tell(self, tell: Callable[[Listener], None]) -> None:
         for listener in self._listeners:

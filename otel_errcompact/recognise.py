@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from otel_errcompact.exceptions import RunHalted
@@ -69,13 +70,15 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
         exception: What was raised.
         extra: Further names of such classes.
     """
-    names = CONTROL_FLOW | extra
-    open_, looked_at = [exception], 0
+    children = _children(exception)
+    if not children:
+        return _steers(type(exception), extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
+    open_, looked_at = list(children), 1
     while open_ and looked_at < _MAX_CHILDREN:
         looked_at += 1
         current = open_.pop()
         children = _children(current)
-        if not children and not _steers(current, names):
+        if not children and not _steers(type(current), extra):  # type: ignore[arg-type] # as above
             return False
         open_.extend(children)
     return True
@@ -85,16 +88,17 @@ def _children(exception: BaseException) -> Sequence[BaseException]:
     """
     Return the exceptions of a group, also where the interpreter has no groups and a backport made it.
     """
+    if not type(exception).__name__.endswith("ExceptionGroup"):
+        return ()
     children = getattr(exception, "exceptions", ())
-    if type(exception).__name__.endswith("ExceptionGroup") and isinstance(children, tuple):
-        return cast("tuple[BaseException, ...]", children)
-    return ()
+    return cast("tuple[BaseException, ...]", children) if isinstance(children, tuple) else ()
 
 
-def _steers(exception: BaseException, names: frozenset[str]) -> bool:
-    if not isinstance(exception, Exception) or isinstance(exception, RunHalted):
+@lru_cache(maxsize=256)
+def _steers(kind: type[BaseException], extra: frozenset[str]) -> bool:
+    if not issubclass(kind, Exception) or issubclass(kind, RunHalted):
         return True
-    return any(base.__name__ in names for base in type(exception).__mro__)
+    return any(base.__name__ in CONTROL_FLOW or base.__name__ in extra for base in kind.__mro__)
 
 
 # Results.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from typing import TYPE_CHECKING, Any, Final, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
 from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
@@ -47,8 +48,11 @@ def read_chain(exception: BaseException) -> tuple[Failure, ...]:
 
     Chains of two occurrences of one failure with equal messages are equal.
     """
+    seen = {id(exception)}
     try:
-        return _read_chain(exception, {id(exception)}, 0)
+        if exception.__cause__ is None and exception.__context__ is None:
+            return (_read(exception, seen, 0),)
+        return _read_chain(exception, seen, 0)
     except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
         return (Failure(UNREADABLE, NO_STRING),)
 
@@ -97,19 +101,32 @@ def _read(exception: BaseException, seen: set[int], depth: int) -> Failure:
     """
     Read one exception without its causes.
     """
-    kind = type(exception)
-    name = _name(kind)
+    kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
     message = _message(exception)
     own, innermost = _frames(exception.__traceback__)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
-        return _at_syntax_error(exception, Failure(name, message, own, innermost))
+        return _at_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
         own = most_recurrent(_walk(exception.__traceback__))
-    children = _attribute(exception, "exceptions")
-    if children is not None and any(base.__name__ == "BaseExceptionGroup" for base in kind.__mro__):
-        return Failure(name, message, own, innermost, "", _children(children, seen, depth))
-    extra = "" if kind.__module__ == "builtins" else _extra(exception, message)
-    return Failure(name, message, own, innermost, extra)
+    children = _attribute(exception, "exceptions") if kind.is_group else None
+    if children is not None:
+        return Failure(kind.name, message, own, innermost, "", _children(children, seen, depth))
+    extra = "" if kind.is_builtin else _extra(exception, message)
+    return Failure(kind.name, message, own, innermost, extra)
+
+
+class _Kind(NamedTuple):
+    """What is the same for all exceptions of one type."""
+
+    name: str
+    is_builtin: bool
+    is_group: bool
+
+
+@lru_cache(maxsize=256)
+def _kind_of(kind: type[BaseException]) -> _Kind:
+    is_group = any(base.__name__ == "BaseExceptionGroup" for base in kind.__mro__)
+    return _Kind(_name(kind), kind.__module__ == "builtins", is_group)
 
 
 def _name(kind: type[BaseException]) -> str:
@@ -117,7 +134,7 @@ def _name(kind: type[BaseException]) -> str:
     Return a type's name as Python prints it.
     """
     module = kind.__module__
-    if module == "builtins" or module == "__main__":  # noqa: PLR1714 - hot path
+    if module in {"builtins", "__main__"}:
         return kind.__qualname__
     return f"{module}.{kind.__qualname__}"
 
@@ -128,18 +145,25 @@ def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None
     """
     if traceback is None:
         return None, None
+    last = traceback
+    while last.tb_next is not None:
+        last = last.tb_next
+    innermost = _frame(last)
+    if is_own(innermost.file, innermost.function):
+        return innermost, innermost
+    return _innermost_own(traceback), innermost
+
+
+def _innermost_own(traceback: TracebackType | None) -> Frame | None:
     stack: list[TracebackType] = []
     while traceback is not None:
         stack.append(traceback)
         traceback = traceback.tb_next
-    innermost = _frame(stack[-1])
-    if is_own(innermost.file, innermost.function):
-        return innermost, innermost
     for entry in reversed(stack):
         code = entry.tb_frame.f_code
         if is_own(code.co_filename, code.co_name):
-            return _frame(entry), innermost
-    return None, innermost
+            return _frame(entry)
+    return None
 
 
 def _walk(traceback: TracebackType | None) -> Iterator[tuple[Frame, int]]:

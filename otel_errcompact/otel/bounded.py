@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -22,7 +23,8 @@ class BoundedTable(Generic[K, V]):
     """
 
     def __init__(self, size: int, on_evict: Callable[[], object] = lambda: None) -> None:
-        self.entries: dict[K, V] = {}
+        # A plain dictionary would look through all that has been deleted to find its oldest entry.
+        self.entries: OrderedDict[K, V] = OrderedDict()
         """The entries, oldest first; read it freely, write through the methods."""
         self._size = size
         self._on_evict = on_evict
@@ -31,7 +33,7 @@ class BoundedTable(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Set an entry."""
         with self._lock:
-            evicted = self._make_room(key)
+            evicted = len(self.entries) >= self._size and self._make_room(key)
             self.entries[key] = value
         if evicted:
             self._on_evict()
@@ -39,7 +41,7 @@ class BoundedTable(Generic[K, V]):
     def update(self, key: K, change: Callable[[V | None], V]) -> None:
         """Set an entry to what `change` makes of it; it is given None where there is no entry yet."""
         with self._lock:
-            evicted = self._make_room(key)
+            evicted = len(self.entries) >= self._size and self._make_room(key)
             self.entries[key] = change(self.entries.get(key))
         if evicted:
             self._on_evict()
@@ -50,6 +52,8 @@ class BoundedTable(Generic[K, V]):
 
     def pop(self, key: K) -> V | None:
         """Take an entry out and return it, or None if there is none."""
+        if key not in self.entries:  # mostly, and then a lock would be the better part of the cost
+            return None
         with self._lock:
             return self.entries.pop(key, None)
 
@@ -59,7 +63,7 @@ class BoundedTable(Generic[K, V]):
         self.entries.clear()
 
     def _make_room(self, key: K) -> bool:
-        if len(self.entries) < self._size or key in self.entries:
+        if key in self.entries:
             return False
-        del self.entries[next(iter(self.entries))]
+        self.entries.popitem(last=False)
         return True

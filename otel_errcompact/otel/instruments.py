@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.classify import Classified
     from otel_errcompact.config import TelemetryOptions
-    from otel_errcompact.errors import RawError, SpanRef
+    from otel_errcompact.errors import Location, RawError, SpanRef
     from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass
     from otel_errcompact.ledger import Ledger, Observation
@@ -84,7 +84,7 @@ class Telemetry(Listener):
         self._series: dict[tuple[str, ...], Attributes] = {}
         self._emitted: set[tuple[str, ...]] = set()
         self._folded = 0
-        self._info: dict[str, Attributes] = {}
+        self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
         self._lock = Lock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
@@ -152,8 +152,8 @@ class Telemetry(Listener):
 
     def class_info(self) -> Iterator[tuple[Attributes, int]]:
         """Say what each class label means."""
-        for attributes in tuple(self._info.values()):
-            yield attributes, 1
+        for attributes, location, template in tuple(self._info.values()):
+            yield _class_info(attributes, location, template), 1
 
     def streaks(self) -> Iterator[tuple[Attributes, int]]:
         """Say how long each class has been failing without success, as the longest over all runs."""
@@ -229,7 +229,7 @@ class Telemetry(Listener):
         }
         known = attributes[semconv.CLASS] != semconv.OTHER
         if known:
-            self._info.setdefault(key, _class_info(attributes, found))
+            self._info.setdefault(key, (attributes, found.facts.location, found.template))
         labels = tuple(attributes.values())
         if labels not in self._emitted:
             if len(self._emitted) >= MAX_SERIES:
@@ -347,12 +347,12 @@ def _histogram(meter: Meter, name: str, unit: str, description: str, buckets: tu
         return meter.create_histogram(name, unit, description)
 
 
-def _class_info(attributes: Attributes, found: Classified) -> Attributes:
+def _class_info(attributes: Attributes, location: Location, template: str) -> Attributes:
     info = {
         semconv.CLASS: attributes[semconv.CLASS],
         semconv.ERROR_TYPE: attributes[semconv.ERROR_TYPE],
-        semconv.LOCATION: one_line(str(found.facts.location), MAX_INFO),
-        semconv.TEMPLATE: one_line(found.template, MAX_INFO),
+        semconv.LOCATION: one_line(str(location), MAX_INFO),
+        semconv.TEMPLATE: one_line(template, MAX_INFO),
     }
     return _filled(info)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.otel.bounded import BoundedTable
-from otel_errcompact.otel.spans import bare, context_of, mentions
+from otel_errcompact.otel.spans import bare, mentions
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
-
     from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.spans import EndedSpan
 
 MARK: Final = "__errcompact_mark__"
 MAX_CHAIN: Final = 32
@@ -62,7 +61,7 @@ class Occurrences:
         self._children: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
 
-    def origins(self, span: ReadableSpan, raw: RawError | None) -> frozenset[int]:
+    def origins(self, span: EndedSpan, raw: RawError | None) -> frozenset[int]:
         """
         Return the origins of what `span` passes on; none if it has not failed, or its failure is a new occurrence.
         """
@@ -71,19 +70,18 @@ class Occurrences:
         found = self._marked(span, raw.exception) or self._passed_up(span, raw)
         return frozenset(origin for origin in found if self._verdicts.get(origin) != HANDLED) if found else _NONE
 
-    def remember(self, span: ReadableSpan, raw: RawError, origin: int) -> None:
+    def remember(self, span: EndedSpan, raw: RawError, origin: int) -> None:
         """Let the spans around `span` recognise its failure."""
-        context, parent = context_of(span), span.parent
-        parent_id = parent.span_id if parent is not None else 0
+        parent_id = span.parent.span_id if span.parent is not None else 0
         if raw.exception is not None:
-            mark = _Mark(context.trace_id, context.span_id, parent_id, span.end_time or 0, origin)
+            mark = _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin)
             try:  # noqa: SIM105 - a context manager would double what marking costs
                 setattr(raw.exception, MARK, mark)
             except Exception:  # noqa: BLE001, S110 - a class may refuse it; type and message recognise its failures
                 pass
         if parent_id:
             child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin)
-            self._children.update((context.trace_id, parent_id), child.among)
+            self._children.update((span.trace_id, parent_id), child.among)
 
     def judge(self, key: str, *span_ids: int) -> None:
         """Note what became of the failure these spans have recorded: its class, or `HANDLED`."""
@@ -99,23 +97,21 @@ class Occurrences:
         self._children.clear()
         self._verdicts.clear()
 
-    def _marked(self, span: ReadableSpan, exception: BaseException | None) -> list[int]:
+    def _marked(self, span: EndedSpan, exception: BaseException | None) -> list[int]:
         if exception is None:
             return []
-        context = context_of(span)
         return [
             mark.origin
             for link in chain(exception)
             if isinstance(mark := getattr(link, MARK, None), _Mark)
-            and mark.trace_id == context.trace_id
+            and mark.trace_id == span.trace_id
             # An exception object may be raised again by a later sibling: that is another occurrence.
-            and (mark.parent_id == context.span_id or mark.end_ns > (span.start_time or 0))
+            and (mark.parent_id == span.span_id or mark.end_ns > span.start_ns)
         ]
 
-    def _passed_up(self, span: ReadableSpan, raw: RawError) -> list[int]:
-        context = context_of(span)
-        children = self._children.pop((context.trace_id, context.span_id)) or ()
-        return [child.origin for child in children if child.is_passed_on(raw)]
+    def _passed_up(self, span: EndedSpan, raw: RawError) -> list[int]:
+        children = self._children.pop((span.trace_id, span.span_id))
+        return [child.origin for child in children if child.is_passed_on(raw)] if children else []
 
 
 def chain(exception: BaseException) -> list[BaseException]:

@@ -17,13 +17,13 @@ from otel_errcompact.otel.occurrences import HANDLED, Occurrences
 from otel_errcompact.otel.spans import (
     boundary_call,
     class_on,
-    context_of,
     conversation_of,
     failures_of,
     is_control_flow_name,
     is_live,
     is_settled_by_maker,
     raw_error,
+    read,
 )
 from otel_errcompact.recognise import is_control_flow, judge
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from otel_errcompact.guard import Guard
     from otel_errcompact.ledger import Ledger
     from otel_errcompact.otel.boundaries import Boundary
-    from otel_errcompact.otel.spans import BoundaryCall, Recorded
+    from otel_errcompact.otel.spans import BoundaryCall, EndedSpan, Recorded
 
 MAX_PLAIN_NAMES: Final = 4_096
 MAX_TRACE_RUNS: Final = 1_000
@@ -81,6 +81,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         """Records of failures that were recognised as known occurrences."""
         self._ledger = ledger
         self._guard = guard or ledger.guard
+        self._ending = self._guard.stage("on_end")
         self._control_flow = ledger.options.control_flow
         self._boundaries = OpenBoundaries(self._count_evicted_span)
         self._occurrences = Occurrences()
@@ -117,8 +118,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 return
         except Exception:  # noqa: BLE001, S110 - another SDK's span
             pass
-        with self._guard.stage("on_end"):
-            self._ended(span)
+        with self._ending:
+            self._ended(read(span))
 
     def shutdown(self) -> None:
         """End the runs that are known from their traces alone; spans that end later are ignored."""
@@ -147,25 +148,24 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._plain_names.clear()
         self._plain_names.add(span.name)
 
-    def _ended(self, span: ReadableSpan) -> None:
-        context = context_of(span)
-        if self._closed or not context.is_valid:
+    def _ended(self, span: EndedSpan) -> None:
+        if self._closed or not span.context.is_valid:
             return
-        boundary = self._boundaries.leave(context.span_id) if self._open_spans else None
-        if boundary is not None and boundary.span_id == context.span_id:
+        boundary = self._boundaries.leave(span.span_id) if self._open_spans else None
+        if boundary is not None and boundary.span_id == span.span_id:
             self._settle(boundary, span)
         else:
             self._note(span, boundary)
         if self._open_runs and self._is_local_root(span):
-            self._end_run(context.trace_id)
+            self._end_run(span.trace_id)
 
-    def _note(self, span: ReadableSpan, boundary: Boundary | None) -> None:
+    def _note(self, span: EndedSpan, boundary: Boundary | None) -> None:
         """Take the failures of a span that is no boundary: to the boundary around it, if there is one."""
-        failed = span.status.status_code is _ERROR
-        if boundary is not None and not failed:
-            boundary.recover(span.name)
-        if not failed and not span.events:
-            return
+        if not span.failed:
+            if boundary is not None:
+                boundary.recover(span.name)
+            if not span.events:
+                return
         found = self._failures(span, None)
         origins = self._occurrences.origins(span, found.failure)
         if is_settled_by_maker(span):
@@ -175,7 +175,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._hold(span, boundary, raw, STAYED)
         if found.failure is None:
             return
-        origin = min(origins, default=_id(span))
+        origin = min(origins) if origins else span.span_id
         self._occurrences.remember(span, found.failure, origin)
         if origins:
             self._pass_on(span, boundary, origins)
@@ -184,19 +184,19 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         else:
             self._hold(span, boundary, found.failure, origin)
 
-    def _pass_on(self, span: ReadableSpan, boundary: Boundary | None, origins: frozenset[int]) -> None:
+    def _pass_on(self, span: EndedSpan, boundary: Boundary | None, origins: frozenset[int]) -> None:
         """Take note of a span that records what is known already."""
         self.duplicates += 1
         if boundary is not None:
-            boundary.pass_on(origins, _id(span))
-        self._occurrences.judge(self._key_of(origins), _id(span))
+            boundary.pass_on(origins, span.span_id)
+        self._occurrences.judge(self._key_of(origins), span.span_id)
 
-    def _hold(self, span: ReadableSpan, boundary: Boundary | None, raw: RawError, origin: int) -> None:
+    def _hold(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, origin: int) -> None:
         """Hold a failure until the boundary's outcome is known; what no boundary holds is handled."""
-        held = Held(replace(raw, exception=None), origin, span.name, [_id(span)])
+        held = Held(replace(raw, exception=None), origin, span.name, [span.span_id])
         self._handle(span, boundary, [held] if boundary is None else boundary.hold(held))
 
-    def _settle(self, boundary: Boundary, span: ReadableSpan) -> None:
+    def _settle(self, boundary: Boundary, span: EndedSpan) -> None:
         """Decide what a boundary's span, and all that was held inside it, amount to."""
         held = boundary.close()
         call = boundary_call(span)
@@ -217,10 +217,10 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 boundary.outer.tell(call.tool, failed=found.failure is not None)
         elif found.failure is not None:
             self._fail(boundary, span, call, _with_root(found.failure, root), origins, part)
-        elif span.status.status_code is not _ERROR:
+        elif not span.failed:
             self._succeed(boundary, span, call)
 
-    def _release(self, boundary: Boundary, span: ReadableSpan, held: list[Held]) -> None:
+    def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
         outer = boundary.outer
         for inner in held:
@@ -230,28 +230,28 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 self._handle(span, outer, outer.hold(inner))
         self._note(span, outer)
 
-    def _follow(self, span: ReadableSpan, failure: RawError | None, origins: frozenset[int], part: list[Held]) -> None:
+    def _follow(self, span: EndedSpan, failure: RawError | None, origins: frozenset[int], part: list[Held]) -> None:
         """Leave the outcome to our own boundary that made the span, and only make it known to the spans around."""
         if failure is None:
             return
-        if conversation_of(span) == format_trace_id(_trace_id(span)):
+        if conversation_of(span) == format_trace_id(span.trace_id):
             self._trace_run(span)
-        self._occurrences.remember(span, failure, min(origins, default=_id(span)))
+        self._occurrences.remember(span, failure, min(origins, default=span.span_id))
         if key := class_on(span) or self._key_of(origins):
-            self._occurrences.judge(key, _id(span), *_span_ids(part))
+            self._occurrences.judge(key, span.span_id, *_span_ids(part))
 
     def _fail(
         self,
         boundary: Boundary,
-        span: ReadableSpan,
+        span: EndedSpan,
         call: BoundaryCall,
         failure: RawError,
         origins: frozenset[int],
         part: list[Held],
     ) -> None:
         """Count a failed boundary once: here, at the boundary around it, or where it has been counted already."""
-        origin = min(origins, default=_id(span))
-        span_ids = [_id(span), origin, *_span_ids(part)]
+        origin = min(origins, default=span.span_id)
+        span_ids = [span.span_id, origin, *_span_ids(part)]
         self._occurrences.remember(span, failure, origin)
         key = self._key_of(origins)
         if key or (not part and call.tool in boundary.failing):
@@ -263,7 +263,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         else:
             self._observe(span, boundary, failure, span_ids)
 
-    def _succeed(self, boundary: Boundary, span: ReadableSpan, call: BoundaryCall) -> None:
+    def _succeed(self, boundary: Boundary, span: EndedSpan, call: BoundaryCall) -> None:
         """Note a success, unless control flow ends the span, or the result is the digest of a failure inside."""
         live = sys.exc_info()[1]
         steered = live is not None and is_control_flow(live, self._control_flow)
@@ -271,7 +271,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             run_id = self._run_of(span, boundary)
             self._ledger.succeed(run_id, call.tool, scope=call.operation, arguments=call.arguments)
 
-    def _failures(self, span: ReadableSpan, call: BoundaryCall | None) -> _Failures:
+    def _failures(self, span: EndedSpan, call: BoundaryCall | None) -> _Failures:
         records, repeated = failures_of(span)
         if not records:
             return _NOTHING
@@ -285,7 +285,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         ]
         newest = raw_error(span, last, exception=live, call=call) if self._counts(last, live, call) else None
         whole = last.traced or live is not None
-        if newest is None or span.status.status_code is _ERROR:
+        if newest is None or span.failed:
             return _Failures(newest, whole, handled)
         return _Failures(None, whole, [*handled, newest])
 
@@ -300,21 +300,21 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         text = recorded.message or recorded.text
         return judge(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
 
-    def _observe(self, span: ReadableSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> None:
+    def _observe(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> None:
         run_id = self._named_run(span, boundary) or self._trace_run(span)
         observation = self._ledger.observe(run_id, raw)
         self._occurrences.judge(observation.found.key, *span_ids)
 
-    def _handle(self, span: ReadableSpan, boundary: Boundary | None, held: list[Held]) -> None:
+    def _handle(self, span: EndedSpan, boundary: Boundary | None, held: list[Held]) -> None:
         run_id = self._run_of(span, boundary) if held else ""
         for inner in held:
             self._occurrences.judge(HANDLED, *inner.span_ids)
             self._ledger.handled(run_id, inner.raw)
 
-    def _run_of(self, span: ReadableSpan, boundary: Boundary | None) -> str:
-        return self._named_run(span, boundary) or format_trace_id(_trace_id(span))
+    def _run_of(self, span: EndedSpan, boundary: Boundary | None) -> str:
+        return self._named_run(span, boundary) or format_trace_id(span.trace_id)
 
-    def _named_run(self, span: ReadableSpan, boundary: Boundary | None) -> str:
+    def _named_run(self, span: EndedSpan, boundary: Boundary | None) -> str:
         """The span's own conversation; else the run that was open where it started, or is now; else empty."""
         return conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
 
@@ -322,13 +322,13 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         """The class of the first of these occurrences that was counted; empty if none was."""
         return next(filter(None, map(self._occurrences.class_of, origins)), "")
 
-    def _trace_run(self, span: ReadableSpan) -> str:
+    def _trace_run(self, span: EndedSpan) -> str:
         """Return the id of the run that is named by a span's trace, and remember it: nobody else will end it."""
-        trace_id = _trace_id(span)
+        trace_id = span.trace_id
         self._trace_runs.put(trace_id, True)
         return format_trace_id(trace_id)
 
-    def _is_local_root(self, span: ReadableSpan) -> bool:
+    def _is_local_root(self, span: EndedSpan) -> bool:
         parent = span.parent
         return parent is None or (parent.is_remote and parent.span_id not in self._open_spans)
 
@@ -350,14 +350,6 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self._boundaries.clear()
         self._occurrences.clear()
         self._trace_runs.clear()
-
-
-def _id(span: ReadableSpan) -> int:
-    return context_of(span).span_id
-
-
-def _trace_id(span: ReadableSpan) -> int:
-    return context_of(span).trace_id
 
 
 def _span_ids(held: list[Held]) -> list[int]:

@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanContext, StatusCode
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, StatusCode
 
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.operation import operation_of
@@ -14,9 +14,10 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.recognise import CONTROL_FLOW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace import Event, ReadableSpan
+    from opentelemetry.trace import SpanContext
 
 BOUNDARY_WORDS: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL, semconv.MCP_TOOL_CALL}
 """First words of the names of spans whose outcome the agent sees."""
@@ -63,9 +64,73 @@ class Recorded(NamedTuple):
     """Whether the text is a whole stack trace, and not just what the span's status says."""
 
 
-def context_of(span: ReadableSpan) -> SpanContext:
-    """Return the ids of a span; invalid ones if it has none."""
-    return span.get_span_context() or INVALID_SPAN_CONTEXT
+class EndedSpan(NamedTuple):
+    """
+    What is read of a span that has ended: once, since the SDK's properties copy what they give at each access.
+    """
+
+    name: str
+    context: SpanContext
+    trace_id: int
+    span_id: int
+    parent: SpanContext | None
+    failed: bool
+    """Whether its status is ERROR."""
+
+    description: str | None
+    """What its status says."""
+
+    attributes: Mapping[str, object]
+    events: Sequence[Event]
+    scope: str
+    """The name of the instrumentation that made it."""
+
+    start_ns: int
+    end_ns: int
+
+
+def read(span: ReadableSpan) -> EndedSpan:
+    """Read a span that has ended: the SDK's own without its properties, any other by its public attributes."""
+    try:
+        return _read_privately(span)
+    except Exception:  # noqa: BLE001 - another SDK's span, or one without ids
+        return _read_publicly(span)
+
+
+def _read_privately(span: Any) -> EndedSpan:
+    context, status, scope = span._context, span._status, span._instrumentation_scope  # noqa: SLF001 - as said
+    return EndedSpan(
+        span._name,  # noqa: SLF001 - as above
+        context,
+        context.trace_id,
+        context.span_id,
+        span._parent,  # noqa: SLF001 - as above
+        status._status_code is StatusCode.ERROR,  # noqa: SLF001 - as above
+        status._description,  # noqa: SLF001 - as above
+        span._attributes.copy(),  # noqa: SLF001 - as above
+        tuple(span._events._dq),  # noqa: SLF001 - as above
+        scope.name if scope is not None else "",
+        span._start_time or 0,  # noqa: SLF001 - as above
+        span._end_time or 0,  # noqa: SLF001 - as above
+    )
+
+
+def _read_publicly(span: ReadableSpan) -> EndedSpan:
+    context, status, scope = span.get_span_context() or INVALID_SPAN_CONTEXT, span.status, span.instrumentation_scope
+    return EndedSpan(
+        span.name,
+        context,
+        context.trace_id,
+        context.span_id,
+        span.parent,
+        status.status_code is StatusCode.ERROR,
+        status.description,
+        _plain(span.attributes),
+        span.events,
+        scope.name if scope is not None else "",
+        span.start_time or 0,
+        span.end_time or 0,
+    )
 
 
 def first_word(name: str) -> str:
@@ -73,13 +138,13 @@ def first_word(name: str) -> str:
     return name.split(" ", 1)[0]
 
 
-def boundary_call(span: ReadableSpan) -> BoundaryCall | None:
+def boundary_call(span: EndedSpan) -> BoundaryCall | None:
     """
     Return the call that an ended span is the boundary of, or None if it is none.
 
     The name alone made it a candidate when it started; that it is a boundary only its attributes can tell.
     """
-    attributes = _plain(span.attributes)
+    attributes = span.attributes
     operation = _text(attributes, semconv.GEN_AI_OPERATION_NAME)
     if operation in semconv.MODEL_OPERATIONS:
         return BoundaryCall(tool=operation, operation=operation)
@@ -95,24 +160,23 @@ def boundary_call(span: ReadableSpan) -> BoundaryCall | None:
     )
 
 
-def conversation_of(span: ReadableSpan) -> str:
+def conversation_of(span: EndedSpan) -> str:
     """Return the conversation or session a span says it belongs to; empty if it says nothing."""
-    attributes = _plain(span.attributes)
+    attributes = span.attributes
     return _text(attributes, semconv.GEN_AI_CONVERSATION_ID) or _text(attributes, semconv.SESSION_ID)
 
 
-def is_settled_by_maker(span: ReadableSpan) -> bool:
+def is_settled_by_maker(span: EndedSpan) -> bool:
     """Tell whether one of our own boundaries made the span, and so has told the ledger of its outcome itself."""
-    scope = span.instrumentation_scope
-    return scope is not None and scope.name == semconv.SCOPE
+    return span.scope == semconv.SCOPE
 
 
-def class_on(span: ReadableSpan) -> str:
+def class_on(span: EndedSpan) -> str:
     """Return the dedup key that the maker of a span has put on it; empty if there is none."""
-    return _text(_plain(span.attributes), semconv.CLASS)
+    return _text(span.attributes, semconv.CLASS)
 
 
-def failures_of(span: ReadableSpan) -> tuple[list[Recorded], int]:
+def failures_of(span: EndedSpan) -> tuple[list[Recorded], int]:
     """
     Return the distinct failures a span has recorded, in order, and how many records only repeated one of them.
 
@@ -121,7 +185,9 @@ def failures_of(span: ReadableSpan) -> tuple[list[Recorded], int]:
     """
     records = _records(span)
     if not records:
-        return ([_from_status(span)] if span.status.status_code is StatusCode.ERROR else []), 0
+        return ([_from_status(span)] if span.failed else []), 0
+    if len(records) == 1:
+        return records, 0
     distinct = records[:1]
     for recorded in records[1:]:
         distinct = [*(earlier for earlier in distinct if not _contains(recorded, earlier)), recorded]
@@ -134,7 +200,7 @@ def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
     return name in STEERING or name in extra
 
 
-def is_live(exception: BaseException, recorded: Recorded, span: ReadableSpan) -> bool:
+def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bool:
     """
     Tell whether `exception` is what the span recorded: of the same type, qualified or bare, with the same message.
     """
@@ -145,7 +211,7 @@ def is_live(exception: BaseException, recorded: Recorded, span: ReadableSpan) ->
         message = str(exception)
     except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
         return False
-    description = span.status.description
+    description = span.description
     if message in (recorded.message, description) or description == f"{name}: {message}":
         return True
     if not recorded.type:
@@ -154,7 +220,7 @@ def is_live(exception: BaseException, recorded: Recorded, span: ReadableSpan) ->
 
 
 def raw_error(
-    span: ReadableSpan, recorded: Recorded, *, exception: BaseException | None, call: BoundaryCall | None
+    span: EndedSpan, recorded: Recorded, *, exception: BaseException | None, call: BoundaryCall | None
 ) -> RawError:
     """
     Return the raw error for one failure of a span.
@@ -165,8 +231,7 @@ def raw_error(
         exception: The live exception, if it is the one that was recorded.
         call: The call, if the span is a boundary.
     """
-    attributes = _plain(span.attributes)
-    context = context_of(span)
+    attributes = span.attributes
     if exception is not None and not recorded.traced:
         recorded = _from_exception(exception)
     return RawError(
@@ -181,8 +246,8 @@ def raw_error(
         arguments=call.arguments if call else "",
         agent=_text(attributes, semconv.GEN_AI_AGENT_NAME),
         boundary=call is not None,
-        time_ns=span.end_time or 0,
-        span=SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled),
+        time_ns=span.end_ns,
+        span=SpanRef(trace_id=span.trace_id, span_id=span.span_id, sampled=span.context.trace_flags.sampled),
     )
 
 
@@ -210,7 +275,7 @@ def mentions(text: str, kind: str, message: str) -> bool:
     return False
 
 
-def _records(span: ReadableSpan) -> list[Recorded]:
+def _records(span: EndedSpan) -> list[Recorded]:
     events = [event for event in span.events if event.name == semconv.EXCEPTION_EVENT]
     return [
         recorded
@@ -219,11 +284,13 @@ def _records(span: ReadableSpan) -> list[Recorded]:
     ]
 
 
-def _from_event(span: ReadableSpan, attributes: Mapping[str, object]) -> Recorded | None:
+def _from_event(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
     kind = _text(attributes, semconv.EXCEPTION_TYPE)
     message = _text(attributes, semconv.EXCEPTION_MESSAGE)
     text = _text(attributes, semconv.EXCEPTION_STACKTRACE)
-    if text and kind and _is_whole(text, kind, message):
+    # A text that has neither type nor message, and is no traceback, is the answer of a tool, kept as it was.
+    is_answer = not kind and not message and _TRACEBACK not in text[:_HEAD]
+    if text and (is_answer or (kind and _is_whole(text, kind, message))):
         return Recorded(kind, message, text, traced=True)
     return _repaired(span, kind, message, text) if kind or message or text else None
 
@@ -238,7 +305,7 @@ def _is_whole(text: str, kind: str, message: str) -> bool:
     return mentions(text, kind, message) or bare(kind) in text[-_TAIL:]
 
 
-def _repaired(span: ReadableSpan, kind: str, message: str, text: str) -> Recorded:
+def _repaired(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
     """Complete what the span limits have cut from the status description, which they leave alone."""
     told_kind, told_message = _described(span)
     agrees = not (kind and told_kind) or bare(kind) == bare(told_kind)
@@ -252,22 +319,22 @@ def _repaired(span: ReadableSpan, kind: str, message: str, text: str) -> Recorde
     return Recorded(type=kind, message=message, text=f"{text}\n{CUT_BY_LIMITS}\n{last}", traced=False)
 
 
-def _described(span: ReadableSpan) -> tuple[str, str]:
+def _described(span: EndedSpan) -> tuple[str, str]:
     """The type and message that a status tells: the SDK writes `Type: message`, others only the message."""
-    description = span.status.description or ""
-    kind = _text(_plain(span.attributes), semconv.ERROR_TYPE)
+    description = span.description or ""
+    kind = _text(span.attributes, semconv.ERROR_TYPE)
     head, colon, rest = description.partition(": ")
     if colon and (head == bare(kind) or (not kind and head.isidentifier())):
         return kind or head, rest
     return kind, description
 
 
-def _from_status(span: ReadableSpan) -> Recorded:
-    kind = _text(_plain(span.attributes), semconv.ERROR_TYPE)
-    description = span.status.description or ""
+def _from_status(span: EndedSpan) -> Recorded:
+    kind = _text(span.attributes, semconv.ERROR_TYPE)
+    description = span.description or ""
     _, message = _described(span) if kind else ("", description)
     text = description or kind
-    attributes = _plain(span.attributes)
+    attributes = span.attributes
     status_code = _text(attributes, semconv.HTTP_RESPONSE_STATUS_CODE) or _text(attributes, semconv.HTTP_STATUS_CODE)
     if status_code:
         text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
@@ -299,5 +366,5 @@ def _plain(attributes: Mapping[str, object] | None) -> dict[str, object]:
 
 
 def _text(attributes: Mapping[str, object], name: str) -> str:
-    value = attributes.get(name)
+    value = attributes.get(name, "")
     return value if isinstance(value, str) else "" if value is None else str(value)

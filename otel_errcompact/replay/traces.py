@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import with_run
-from otel_errcompact.otel.spans import boundary_call, conversation_of
+from otel_errcompact.otel.spans import boundary_call, conversation_of, read
 from otel_errcompact.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -118,11 +118,12 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
 
 
 def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Tallies) -> None:
-    call = boundary_call(span)
+    ended = read(span)
+    call = boundary_call(ended)
     tokens = _tokens(recorded)
     tally.context_tokens += tokens
     if call is not None and call.tool not in semconv.MODEL_OPERATIONS:
-        own = tallies.open(conversation_of(span) or tally.run_id)
+        own = tallies.open(conversation_of(ended) or tally.run_id)
         own.tool_calls += 1
         own.result_tokens += tokens
 

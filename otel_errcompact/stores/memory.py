@@ -94,11 +94,12 @@ class MemoryStore:
 
     def account(self, entry: _Entry) -> None:
         """Bring the totals up to date after `entry` was handed out, and evict what is over the limits."""
-        classes, characters = len(entry.state.history), entry.state.raw_characters
+        state = entry.state
+        classes, characters = len(state.history), state.raw_characters
         if classes == entry.classes and characters == entry.characters and len(self._entries) <= self._limits.runs:
             return
         with self._lock:
-            if self._entries.get(entry.state.run_id) is entry:
+            if self._entries.get(state.run_id) is entry:
                 self._classes += classes - entry.classes
                 self._characters += characters - entry.characters
                 entry.classes, entry.characters = classes, characters

@@ -99,6 +99,7 @@ class TestOtherSdks:
             status=Status(StatusCode.ERROR, "boom"),
             events=(),
             attributes={},
+            start_time=1,
             end_time=1,
             instrumentation_scope=None,
             get_span_context=lambda: context,

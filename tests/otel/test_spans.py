@@ -14,9 +14,9 @@ from opentelemetry.trace import INVALID_SPAN_CONTEXT, Status, StatusCode
 
 from otel_errcompact.otel.spans import (
     BoundaryCall,
+    EndedSpan,
     boundary_call,
     class_on,
-    context_of,
     conversation_of,
     failures_of,
     is_control_flow_name,
@@ -25,6 +25,7 @@ from otel_errcompact.otel.spans import (
     mentions,
     qualified_name,
     raw_error,
+    read,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def ended(
     limits: SpanLimits | None = None,
     attributes: dict[str, str] | None = None,
     scope: str = "app",
-) -> ReadableSpan:
+) -> EndedSpan:
     """A span that has ended after `work` was done with it."""
     provider = TracerProvider(shutdown_on_exit=False, span_limits=limits)
     exporter = InMemorySpanExporter()
@@ -48,7 +49,7 @@ def ended(
     span = provider.get_tracer(scope).start_span(name, attributes=attributes)
     work(span)
     span.end()
-    return exporter.get_finished_spans()[0]
+    return read(exporter.get_finished_spans()[0])
 
 
 def raised(error: BaseException) -> BaseException:
@@ -203,6 +204,19 @@ class TestFailures:
         assert (recorded.type, recorded.text, recorded.traced) == ("tool_error", "go: build failed", True)
 
 
+class TestAnswers:
+    def test_text_alone(self):
+        """A tool's answer that was kept as it was has no type and no message but what its text says."""
+        answer = "usage: export [-h]\nexport: error: invalid choice: 'xlsx'\n"
+
+        def work(span: Span) -> None:
+            span.add_event("exception", {"exception.stacktrace": answer})
+            span.set_status(Status(StatusCode.ERROR, "usage: export [-h] export: error: invalid choice: 'xlsx'"))
+
+        (recorded,), _ = failures_of(ended(work))
+        assert (recorded.type, recorded.message, recorded.text) == ("", "", answer)
+
+
 class TestLimits:
     def test_cut_stack(self):
         """A stack trace that the length limit has cut is marked, and ended by what the status description tells."""
@@ -302,7 +316,7 @@ class TestRawError:
         span = ended(escaping(ValueError("x")), name="load", attributes={"gen_ai.agent.name": "shop"})
         raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=None)
         assert (raw.tool, raw.agent, raw.type, raw.message, raw.boundary) == ("load", "shop", "ValueError", "x", False)
-        assert raw.time_ns == span.end_time
+        assert raw.time_ns == span.end_ns
         assert raw.span is not None
         assert (raw.span.trace_id, raw.span.span_id) == (span.context.trace_id, span.context.span_id)
         assert raw.span.sampled
@@ -333,7 +347,7 @@ class TestRawError:
 
     def test_span_without_context(self):
         """A span that has no ids has invalid ones."""
-        assert context_of(ReadableSpan("x")) is INVALID_SPAN_CONTEXT
+        assert read(ReadableSpan("x")).context is INVALID_SPAN_CONTEXT
 
 
 class TestBoundary:
@@ -396,12 +410,12 @@ class TestBoundary:
         """Spans of our own scope are settled by their maker, and so is their class."""
         assert is_settled_by_maker(ended(scope="otel_errcompact", attributes={"errcompact.class": "3f2a"}))
         assert not is_settled_by_maker(ended(scope="app"))
-        assert not is_settled_by_maker(ReadableSpan("x"))
+        assert not is_settled_by_maker(read(ReadableSpan("x")))
 
     def test_class_on(self):
         """The class a maker has put on its span is read from there."""
         assert class_on(ended(attributes={"errcompact.class": "3f2a"})) == "3f2a"
-        assert class_on(ReadableSpan("x")) == ""
+        assert class_on(read(ReadableSpan("x"))) == ""
 
 
 @pytest.mark.parametrize(
