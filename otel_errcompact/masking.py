@@ -311,7 +311,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         name="uuid",
         pattern=r"[0-9a-fA-F][0-9a-fA-F]{7}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)",
         replacement="<uuid>",
-        masks=(("job 7c1811ed-e98f-4c9c-a9f9-58c757ff494f failed", "job <uuid> failed"),),
+        masks=(("job 3f0d9a52-6b1e-4d7a-8c35-0e9b7d41f6a8 failed", "job <uuid> failed"),),
         keeps=("feedface-cafe",),
     ),
     MaskRule(
@@ -545,7 +545,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=rf"[0-9][0-9]{{0,2}}(?:\.[0-9]{{1,3}}){{3}}(?:(?::|['\"], ?)[0-9]{{1,5}})?{_END}",
         replacement=_mask_ip,
         masks=(
-            ("Connect call failed ('127.0.0.1', 45123)", "Connect call failed ('<ip>', <port>)"),
+            ("Connect call failed ('127.0.0.1', 51234)", "Connect call failed ('<ip>', <port>)"),
             ("connect ECONNREFUSED 10.0.3.7:5432", "connect ECONNREFUSED <ip>:5432"),
         ),
     ),
@@ -607,7 +607,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         replacement="<num>",
         masks=(
             ("bash: line 7: jqq: command not found", "bash: line <num>: jqq: command not found"),
-            ("src/main.c:14:31: error: 'count'", "src/main.c:<num>:<num>: error: 'count'"),
+            ("src/ring.c:18:27: error: 'limit'", "src/ring.c:<num>:<num>: error: 'limit'"),
             ("line 1 column 9 (char 8)", "line <num> column <num> (char <num>)"),
             ("used 1,048,576 of 3.5e6", "used <num> of <num>"),
             ("User '4711' not found", "User '<num>' not found"),
@@ -625,7 +625,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=r"[a-z][a-z0-9+]{1,15}://[\w\[/][^\s'\"<>(){}|\\^`,]*(?<![.:;!?])",
         replacement=_mask_url,
         masks=(
-            ("for url: https://api.x.io/v1/items/81723?t=1718", "for url: https://api.x.io/v1/items/<id>?<query>"),
+            (
+                "for url: https://api.example.org/v2/parts/55310?t=2031",
+                "for url: https://api.example.org/v2/parts/<id>?<query>",
+            ),
             ("at https://x.io/a/index-4185d9aa.js:1:84432", "at https://x.io/a/index-<hash>.js:<num>:<num>"),
             ("at https://x.io/a/index-BF3OJZ91.js:1:84991", "at https://x.io/a/index-<hash>.js:<num>:<num>"),
             ("GET http://10.0.0.5:38991/", "GET http://<ip>:<port>/"),
@@ -647,7 +650,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("No such file: '/tmp/tmpk3j2h1/config.json'", "No such file: '<path>/config.json'"),
             ("/home/bob/src/app.py:40: boom", "<path>/app.py:<num>: boom"),
             ("denied: '/var/lib/app-65ee/state.db'", "denied: '/var/lib/app-<id>/state.db'"),
-            ("with url: /v1/items/81723?t=1718", "with url: /v1/items/<id>?<query>"),
+            ("with url: /v1/items/55310?t=2031", "with url: /v1/items/<id>?<query>"),
         ),
         keeps=("denied: '/etc/nginx/nginx.conf'", "Cannot GET /api/users", "and/or", "/usr/lib/python3.11/json"),
     ),
@@ -729,8 +732,8 @@ RULES: Final[tuple[MaskRule, ...]] = (
         replacement=_mask_command,
         masks=(
             (
-                "Command '['bash', '-c', 'nosuchtool --x reucsj']' returned non-zero exit status 127.",
-                "Command 'nosuchtool' returned non-zero exit status 127.",
+                "Command '['bash', '-c', 'nosuchprog --x wkdtrp']' returned non-zero exit status 127.",
+                "Command 'nosuchprog' returned non-zero exit status 127.",
             ),
             ("Command 'git push origin x7' timed out after 5 seconds", "Command 'git push' timed out after <duration>"),
             ("Command '$X' died with <Signals.SIGKILL: 9>.", "Command '<value>' died with <Signals.SIGKILL: <num>>."),

@@ -219,7 +219,7 @@ RULES: Final[tuple[RedactionRule, ...]] = (
         issued=("sk-",),
         pattern=r"(?:[\w-]{16,}\**\w*|[\w-]{0,15}\*+[\w*-]*)",
         redacts=(
-            ("Incorrect API key provided: sk-fpocwx****48d4.", "Incorrect API key provided: [REDACTED:openai_key]."),
+            ("Incorrect API key provided: sk-qzmvbt****91ce.", "Incorrect API key provided: [REDACTED:openai_key]."),
             ("sk-proj-AbCdEfGhIjKl0123456789 is revoked", "[REDACTED:openai_key] is revoked"),
         ),
         keeps=("risk-assessment-of-the-quarter", "sk-learn is missing"),

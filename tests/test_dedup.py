@@ -15,7 +15,7 @@ from otel_errcompact.errors import Facts, Location
 
 REFUSED = Facts(
     type="builtins.ConnectionRefusedError",
-    cause="[Errno 111] Connect call failed ('127.0.0.1', 45123)",
+    cause="[Errno 111] Connect call failed ('127.0.0.1', 51234)",
     location=Location(function="query", file="/srv/app/db.py", line=42),
 )
 
@@ -64,7 +64,7 @@ def test_key_is_the_same_in_every_process():
         pytest.param({"type": "ConnectionRefusedError"}, id="type without its module"),
         pytest.param({"location": Location(function="query", file="/srv/app/db.py", line=63)}, id="another line"),
         pytest.param({"location": Location(function="query", file="C:\\app\\db.py", line=42)}, id="another folder"),
-        pytest.param({"cause": "[Errno 111] Connect call failed ('127.0.0.1', 38991)"}, id="another ephemeral port"),
+        pytest.param({"cause": "[Errno 111] Connect call failed ('127.0.0.1', 47002)"}, id="another ephemeral port"),
         pytest.param({"details": ("retried 3 times",)}, id="other details"),
         pytest.param({"cause": "shown", "key_cause": REFUSED.cause}, id="the same cause for the key"),
     ],
@@ -82,7 +82,7 @@ def test_same_class(changes: dict[str, object]):
         pytest.param({"type": "ConnectionResetError"}, id="another type"),
         pytest.param({"location": Location(function="save", file="db.py")}, id="another function"),
         pytest.param({"location": Location(function="query", file="cache.py")}, id="another file"),
-        pytest.param({"cause": "[Errno 104] Connect call failed ('127.0.0.1', 45123)"}, id="another errno"),
+        pytest.param({"cause": "[Errno 104] Connect call failed ('127.0.0.1', 51234)"}, id="another errno"),
         pytest.param({"key_cause": "pool exhausted"}, id="another cause for the key"),
     ],
 )

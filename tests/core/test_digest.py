@@ -161,7 +161,7 @@ def test_a_verbatim_tool_keeps_its_text_whole() -> None:
     """Where exact text matters it stays, beyond any budget, and is still counted and named when it recurs."""
     history = History(max_classes=9)
     options = DigestOptions(verbatim_tools=frozenset({"gcc"}), inline_tokens=40)
-    rows = "\n".join(f"main.c:{number}: error: 'count' undeclared" for number in range(50))
+    rows = "\n".join(f"main.c:{number}: error: 'limit' undeclared" for number in range(50))
     error, made = failed(history, facts(), tool="gcc", text=rows)
     assert inline(error, made, CARRY_ON, options=options) == rows
     error, made = failed(history, facts(), tool="gcc", text=rows)

@@ -116,7 +116,7 @@ def test_reading(message, expected):
         (["pytest", "-x", "tests/test_a.py"], "pytest -x"),
         (["/usr/bin/python3", "-m", "build"], "python3 -m"),
         (["git", "clone", "https://x.io/y.git", "--depth=1"], "git clone --depth"),
-        (["bash", "-lc", "nosuchtool --x reucsj"], "nosuchtool --x"),
+        (["bash", "-lc", "nosuchprog --x wkdtrp"], "nosuchprog --x"),
         (["C:\\Windows\\System32\\cmd.exe", "/c", "dir"], "dir"),
         ("make test", "make test"),
         ("sh -c 'make test'", "make test"),

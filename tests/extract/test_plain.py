@@ -17,21 +17,21 @@ def facts(text: str, **known) -> Facts:
     ("text", "kind", "cause"),
     [
         ("KeyError: 'user_id'", "KeyError", "'user_id'"),
-        ("httpx.ReadTimeout: timed out after 30.02s", "httpx.ReadTimeout", "timed out after 30.02s"),
+        ("httpx.ReadTimeout: timed out after 12.07s", "httpx.ReadTimeout", "timed out after 12.07s"),
         ("Uncaught (in promise) TypeError: e.map is not a function", "TypeError", "e.map is not a function"),
         ("TypeError [ERR_INVALID_ARG]: bad argument", "TypeError", "bad argument"),
         ("AssertionError", "AssertionError", "no message"),
         ("Error: flight HAT030 not available", "Error", "flight HAT030 not available"),
         (
-            "Error: AttributeError: 'Index' object has no attribute 'freq'",
+            "Error: AttributeError: 'Ledger' object has no attribute 'page'",
             "AttributeError",
-            "'Index' object has no attribute 'freq'",
+            "'Ledger' object has no attribute 'page'",
         ),
         ("error: ValueError: bad row", "ValueError", "bad row"),
         (
-            "error: pathspec 'releese' did not match any file(s)",
+            "error: pathspec 'nightly' did not match any file(s)",
             "error",
-            "pathspec 'releese' did not match any file(s)",
+            "pathspec 'nightly' did not match any file(s)",
         ),
         ("fatal: not a git repository", "fatal", "not a git repository"),
         ("[ERROR] no route", "error", "no route"),
@@ -39,11 +39,15 @@ def facts(text: str, **known) -> Facts:
         ("error[E0382]: borrow of moved value: `x`", "E0382", "borrow of moved value: `x`"),
         ("error TS2345: Argument of type 'string'", "TS2345", "Argument of type 'string'"),
         ("- E999 IndentationError: unexpected indent", "IndentationError", "unexpected indent"),
-        ("2026-11-20T11:57:57.123Z ERROR worker: profile does not exist", "error", "worker: profile does not exist"),
+        ("2026-11-20T11:57:57.123Z ERROR worker: tenant is not active", "error", "worker: tenant is not active"),
         ("2026-11-21 00:18:17,004 - db - ERROR - no table", "error", "no table"),
         ("ERROR:root:no table", "error", "no table"),
         ("[11:57:57] ERROR: no table", "error", "no table"),
-        ("error during build:\nCould not resolve './Foo'", "error", "error during build: Could not resolve './Foo'"),
+        (
+            "error during build:\nCould not resolve './Chart'",
+            "error",
+            "error during build: Could not resolve './Chart'",
+        ),
         ("ERRORS:\n- E999 SyntaxError: unmatched ']'", "SyntaxError", "unmatched ']'"),
         ("ERROR:\nNo replacement was performed", "error", "No replacement was performed"),
     ],
@@ -57,7 +61,7 @@ def test_statements(text, kind, cause):
 @pytest.mark.parametrize(
     ("text", "kind", "location"),
     [
-        ("src/main.c:14:31: error: 'count' undeclared", "error", Location(file="src/main.c", line=14)),
+        ("src/ring.c:18:27: error: 'limit' undeclared", "error", Location(file="src/ring.c", line=18)),
         ("C:\\proj\\app.py:12: error: boom", "error", Location(file="C:\\proj\\app.py", line=12)),
         ("src/view.ts(5,51): error TS2339: no property 'nmae'", "TS2339", Location(file="src/view.ts", line=5)),
         ("main.c:3:1: fatal error: x.h: no such file", "error", Location(file="main.c", line=3)),
@@ -135,7 +139,7 @@ def test_heading_and_what_it_announces():
 
 
 @pytest.mark.parametrize(
-    "line", ["Could not resolve './Foo'", "the tool timed out", "flight not available", "access denied"]
+    "line", ["Could not resolve './Chart'", "the tool timed out", "flight not available", "access denied"]
 )
 def test_telling_words(line):
     """Lines of prose that tell of failures are known by their words."""

@@ -17,14 +17,14 @@ def facts(text: str, **known) -> Facts:
 def test_first_and_last_telling_line():
     """The cause is the first telling line; the last one is a detail, and both count for the key."""
     found = facts(
-        "starting\nCommand failed: npm run build\nchunk 1\nchunk 2\nCould not resolve './Foo' from src/App.jsx\nbye"
+        "starting\nCommand failed: npm run build\nchunk 1\nchunk 2\nCould not resolve './Chart' from src/Page.jsx\nbye"
     )
     assert found == Facts(
         type="error",
         cause="Command failed: npm run build",
-        details=("Could not resolve './Foo' from src/App.jsx",),
+        details=("Could not resolve './Chart' from src/Page.jsx",),
         format="prose",
-        key_cause="Command failed: npm run build | Could not resolve './Foo' from src/App.jsx",
+        key_cause="Command failed: npm run build | Could not resolve './Chart' from src/Page.jsx",
     )
 
 

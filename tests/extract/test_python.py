@@ -28,8 +28,8 @@ The above exception was the direct cause of the following exception:
 
 Traceback (most recent call last):
   File "/app/conf.py", line 21, in load
-    raise ConfigError(f"bad config file {path}") from e
-conf.ConfigError: bad config file a.json
+    raise ConfigError(f"unreadable settings file {path}") from e
+conf.ConfigError: unreadable settings file a.json
 
 During handling of the above exception, another exception occurred:
 
@@ -66,7 +66,7 @@ def test_chain_leads_to_its_root_cause():
         details=(
             '> return cfg["pool"]',
             "raised as conf.StartupError at <module> (/app/main.py:31): worker 7 failed to start",
-            "raised as conf.ConfigError at load (/app/conf.py:21): bad config file a.json",
+            "raised as conf.ConfigError at load (/app/conf.py:21): unreadable settings file a.json",
         ),
         format="python",
         wrappers=("conf.StartupError", "conf.ConfigError"),
@@ -245,11 +245,11 @@ def test_message_of_several_lines():
     """The first line is the cause; a later one that states an error leads the details and counts for the key."""
     found = facts(
         'Traceback (most recent call last):\n  File "/app/a.py", line 3, in build\n    run()\n'
-        "a.BuildError: npm run build failed\nrendering chunk 1\nerror: no such module './Foo'\nsee the log\n"
+        "a.BuildError: npm run build failed\nrendering chunk 1\nerror: no such module './Chart'\nsee the log\n"
     )
     assert found.cause == "npm run build failed"
-    assert found.key_cause == "npm run build failed | error: no such module './Foo'"
-    assert found.details[0] == "error: no such module './Foo'"
+    assert found.key_cause == "npm run build failed | error: no such module './Chart'"
+    assert found.details[0] == "error: no such module './Chart'"
 
 
 def test_notes_are_details():
@@ -270,12 +270,12 @@ def test_several_tracebacks():
 def test_what_a_command_said_before_the_traceback():
     """The traceback of a program whose command failed says less than the command did."""
     found = facts(
-        "bash: line 1: nosuchtool: command not found\nTraceback (most recent call last):\n"
+        "bash: line 1: nosuchprog: command not found\nTraceback (most recent call last):\n"
         '  File "/app/a.py", line 3, in build\n    subprocess.run(command, check=True)\n'
-        "subprocess.CalledProcessError: Command '['bash', '-c', 'nosuchtool']' returned non-zero exit status 127.\n"
+        "subprocess.CalledProcessError: Command '['bash', '-c', 'nosuchprog']' returned non-zero exit status 127.\n"
     )
-    assert "bash: line 1: nosuchtool: command not found" in found.details
-    assert found.key_cause == "Command 'nosuchtool' returned non-zero exit status 127"
+    assert "bash: line 1: nosuchprog: command not found" in found.details
+    assert found.key_cause == "Command 'nosuchprog' returned non-zero exit status 127"
 
 
 # --- cut off ---------------------------------------------------------------------------------------------------------

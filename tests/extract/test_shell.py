@@ -45,9 +45,9 @@ def test_missing_command(text):
     [
         ("cat: notes.txt: No such file or directory", "ENOENT", "cat: notes.txt: No such file or directory"),
         (
-            "ls: cannot access 'src/lib': No such file or directory",
+            "ls: cannot access 'src/vendor': No such file or directory",
             "ENOENT",
-            "ls: cannot access 'src/lib': No such file or directory",
+            "ls: cannot access 'src/vendor': No such file or directory",
         ),
         ("bash: ./run: No such file or directory", "ENOENT", "./run: No such file or directory"),
         ("bash: line 2: ./run: Permission denied", "EACCES", "./run: Permission denied"),
@@ -109,9 +109,9 @@ def test_exit_status_and_further_reports_are_details():
     ("text", "kind", "keyed"),
     [
         (
-            "Command failed with exit code 127: make test",
+            "Command failed with exit code 127: make check",
             "exit code 127",
-            "Command failed with exit code 127: make test",
+            "Command failed with exit code 127: make check",
         ),
         (
             "Command '['make', 'test']' returned non-zero exit status 2.",
@@ -134,7 +134,7 @@ def test_failed_command_alone(text, kind, keyed):
 
 def test_real_shell():
     """A real shell's real output is understood."""
-    done = subprocess.run(["sh", "-c", "nosuchtool --version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", "-c", "nosuchprog --version"], capture_output=True, text=True, check=False)
     found = facts(done.stderr, exit_code=done.returncode)
-    assert (found.type, found.cause) == ("CommandNotFound", "nosuchtool: command not found")
+    assert (found.type, found.cause) == ("CommandNotFound", "nosuchprog: command not found")
     assert found.details == ("exit code 127",)
