@@ -159,6 +159,7 @@ _VOLATILE_ROOT: Final = re.compile(
     r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm|run/user)/|[A-Za-z]:/(?:[Ww]indows/)?[Tt]e?mp/"
     r"|(?:/home|/Users|/root|[A-Za-z]:/Users|~|/builds|/github/workspace)/"
 )
+_UUID: Final = re.compile(r"(?<!\w)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)")
 _SHORT_ID: Final = re.compile(r"(?<=[-_])(?=[a-f]{0,3}[0-9])[0-9a-f]{4,}(?![\w.])")
 _POSITION: Final = re.compile(r"(?::[0-9]+)+\Z")
 _IP_ADDRESS: Final = re.compile(r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}")
@@ -198,7 +199,11 @@ def _mask_segment(segment: str) -> str:
     """
     if not _has_digit(segment):
         return segment
-    return "<id>" if segment.isdecimal() else mask(_SHORT_ID.sub("<id>", segment)).replace("<num>", "<id>")
+    return (
+        "<id>"
+        if segment.isdecimal()
+        else mask(_SHORT_ID.sub("<id>", _UUID.sub("<id>", segment))).replace("<num>", "<id>")
+    )
 
 
 def _mask_url(url: str) -> str:
@@ -428,7 +433,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="labelled_id",
-        labels=("[iI][dD]",),
+        labels=(r"\b[iI][dD]", r"\b[a-zA-Z][iI][dD]", "_[iI][dD]", "[a-z]I[dD]"),
         pattern=r"[\w.:+/=-]*\w",
         replacement="<id>",
         masks=(

@@ -33,6 +33,23 @@ def test_value_is_masked(text: str, template: str):
     assert template == mask(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        pytest.param("we paid 299", "we paid <num>", id="a word that ends like a label"),
+        pytest.param("userId 17, user_id 18, pid 19", "userId <id>, user_id <id>, pid <id>", id="labels"),
+        pytest.param(
+            "'/srv/sync/3f0d9a52-6b1e-4d7a-8c35-0e9b7d41f6a8.lock'", "'/srv/sync/<id>.lock'", id="uuid as a file"
+        ),
+    ],
+)
+def test_what_belongs_together_is_masked_together(text: str, template: str):
+    """
+    A label is a whole word, and an id in a path is one id.
+    """
+    assert template == mask(text)
+
+
 @pytest.mark.parametrize("text", [pytest.param(text, id=f"{rule}-{text}") for rule, text in COUNTER_EXAMPLES])
 def test_name_is_kept(text: str):
     """
