@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import context as otel_context
@@ -167,6 +168,8 @@ class Call:
         finally:
             if self._error is not None:
                 record(self._span, self._error, self._counted.key if self._counted else "")
+                # A call may be kept for long, and an exception holds the frames and locals of its traceback.
+                self._error = replace(self._error, exception=None)
             self._span.end()
 
     def _count(self, raw: RawError) -> Counted:
@@ -175,7 +178,7 @@ class Call:
         passed_on = counted_since(error, self.run_id, self._opened_at) if error is not None else None
         if passed_on is not None:
             return passed_on
-        self.failure = self._run.observe(raw)
+        self.failure = replace(self._run.observe(raw), raw=replace(raw, exception=None))
         counted = Counted(self.run_id, self._run.tick(), self.failure.found.key, self.failure.text)
         if error is not None:
             mark_counted(error, counted)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -324,3 +326,24 @@ def test_an_exception_that_refuses_attributes_is_counted(ledger: Ledger) -> None
         with run.tool("query"):
             raise Slotted("closed")
         assert run.report().occurrences == 1
+
+
+class Heavy:
+    """Something large in a tool's local variables."""
+
+
+def test_a_failed_call_keeps_no_frames_alive(ledger: Ledger) -> None:
+    """The agent may keep its calls; what the tool had in its variables goes all the same."""
+    seen: list[weakref.ref[Heavy]] = []
+
+    def tool() -> None:
+        heavy = Heavy()
+        seen.append(weakref.ref(heavy))
+        raise ValueError("no")
+
+    with errcompact.run("r", ledger=ledger) as run:
+        with run.tool("heavy") as call:
+            tool()
+        gc.collect()
+        assert call.failure is not None
+        assert seen[0]() is None
