@@ -15,15 +15,13 @@ from otel_errcompact.boundary.recording import (
     counted_since,
     mark_counted,
     record,
-    safe_message,
     span_ref,
-    whole_text,
 )
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans import qualified_name
+from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
 if TYPE_CHECKING:
@@ -153,9 +151,8 @@ class Call:
         with self._run.guard.stage("boundary"):
             control = error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
             if error is not None and not control:
-                self._error = self._raw(
-                    text=whole_text(error), type=qualified_name(error), message=safe_message(error), exception=error
-                )
+                seen = recorded_of(error)
+                self._error = self._raw(text=seen.text, type=seen.type, message=seen.message, exception=error)
             self._settle(control)
         return error is not None and not control and not self._reraise
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -94,16 +93,3 @@ def span_ref(span: Span) -> SpanRef | None:
     if not context.is_valid:
         return None
     return SpanRef(trace_id=context.trace_id, span_id=context.span_id, sampled=context.trace_flags.sampled)
-
-
-def whole_text(error: BaseException) -> str:
-    """Return the whole traceback of `error`, its causes and notes included."""
-    return "".join(traceback.format_exception(error))
-
-
-def safe_message(error: BaseException) -> str:
-    """Return the message of `error`; an exception that cannot even be printed says so."""
-    try:
-        return str(error)
-    except Exception as fault:  # noqa: BLE001 - the application's own __str__ may raise anything
-        return f"<{type(fault).__name__} in __str__>"

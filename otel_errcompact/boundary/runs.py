@@ -19,17 +19,14 @@ from otel_errcompact.boundary.recording import (
     counted_by_span,
     counted_since,
     record,
-    safe_message,
     span_ref,
-    whole_text,
 )
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, action_name
-from otel_errcompact.exceptions import RunHalted
 from otel_errcompact.installation import current_ledger, current_tracer_provider
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import with_run
-from otel_errcompact.otel.spans import qualified_name
+from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
 if TYPE_CHECKING:
@@ -252,13 +249,14 @@ class Run:
 
     def _count(self, error: BaseException) -> None:
         """Count an exception that leaves the run, unless something inside the run has counted it already."""
-        if isinstance(error, RunHalted) or is_control_flow(error, self.ledger.options.control_flow):
+        if is_control_flow(error, self.ledger.options.control_flow):
             return
+        seen = recorded_of(error)
         raw = RawError(
-            text=whole_text(error),
+            text=seen.text,
             exception=error,
-            type=qualified_name(error),
-            message=safe_message(error),
+            type=seen.type,
+            message=seen.message,
             tool=semconv.SPAN_RUN,
             agent=self.agent,
             boundary=False,

@@ -233,7 +233,7 @@ def raw_error(
     """
     attributes = span.attributes
     if exception is not None and not recorded.traced:
-        recorded = _from_exception(exception)
+        recorded = recorded_of(exception)
     return RawError(
         text=recorded.text,
         exception=exception,
@@ -249,6 +249,16 @@ def raw_error(
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id, sampled=span.context.trace_flags.sampled),
     )
+
+
+def recorded_of(exception: BaseException) -> Recorded:
+    """Return what the SDK records of an exception; one that cannot even be printed says so."""
+    try:
+        message = str(exception)
+    except Exception as fault:  # noqa: BLE001 - the application's own __str__ may raise anything
+        message = f"<{type(fault).__name__} in __str__>"
+    text = "".join(traceback.format_exception(exception))
+    return Recorded(type=qualified_name(exception), message=message, text=text, traced=True)
 
 
 def qualified_name(exception: BaseException) -> str:
@@ -344,15 +354,6 @@ def _from_status(span: EndedSpan) -> Recorded:
 def _exit_code(attributes: Mapping[str, object]) -> int | None:
     status = attributes.get(semconv.PROCESS_EXIT_CODE)
     return status if isinstance(status, int) else None
-
-
-def _from_exception(exception: BaseException) -> Recorded:
-    return Recorded(
-        type=qualified_name(exception),
-        message=str(exception),
-        text="".join(traceback.format_exception(exception)),
-        traced=True,
-    )
 
 
 def _contains(later: Recorded, earlier: Recorded) -> bool:
