@@ -8,7 +8,7 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest.py,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast lint format types layers bench clean
+.PHONY: help install demo test test-fast lint format types layers bench corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ layers: install ## Check that the layers flow one way.
 
 bench: install ## Measure our cost beside the SDK's, and memory and hostile input.
 	$(BIN)/python benchmarks/cost.py
+
+corpus: install ## Bring real tools to fail and record what they say in tests/corpus/.
+	$(BIN)/python -m tests.corpus.provoke
 
 clean: ## Remove everything that was made.
 	rm -rf .venv dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

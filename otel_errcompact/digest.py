@@ -182,8 +182,9 @@ def _head(facts: Facts, tool: str, limit: int) -> str:
     place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
     where = f" at {place}" if place else ""
     kind = _kind(facts.type)
-    cause = one_line(facts.cause, max(limit - len(kind) - len(where), 80))
-    return f"[{kind}]{where}: {cause}" if cause else f"[{kind}]{where}"
+    tally = f" ({facts.tally})" if facts.tally else ""
+    cause = one_line(facts.cause, max(limit - len(kind) - len(where) - len(tally), 80))
+    return f"[{kind}]{where}: {cause}{tally}" if cause else f"[{kind}]{where}{tally}"
 
 
 @lru_cache(maxsize=256)

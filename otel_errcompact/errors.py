@@ -116,6 +116,12 @@ class Facts:
     key_cause: str = ""
     """The cause as it counts for the dedup key, where that is not the cause that is shown."""
 
+    members: int = 1
+    """How many failures the text reports; more than one where a tool lists several, as test runners do."""
+
+    tally: str = ""
+    """The members in words, where there are several: `40 tests`, or `3 of 40 tests` where the cause is of three only."""
+
     @property
     def keyed_cause(self) -> str:
         """The text whose template enters the dedup key."""

@@ -5,7 +5,51 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract import http, ipython, live, plain, prose, python, shell
+from otel_errcompact.extract import live
+from otel_errcompact.extract.formats import (
+    apt,
+    beam,
+    cargo,
+    cargotest,
+    cmake,
+    compilers,
+    database,
+    dialyzer,
+    docker,
+    dotnet,
+    eslint,
+    exunit,
+    git,
+    go,
+    gotest,
+    harness,
+    http,
+    ipython,
+    javascript,
+    jest,
+    junit,
+    jvm,
+    llm,
+    make,
+    maven,
+    mocha,
+    npm,
+    php,
+    phpunit,
+    pip,
+    plain,
+    prose,
+    pytest,
+    python,
+    rpc,
+    rspec,
+    ruby,
+    ruff,
+    rust,
+    rustc,
+    shell,
+    unittest,
+)
 from otel_errcompact.extract.text import Text, read_text
 
 if TYPE_CHECKING:
@@ -37,14 +81,55 @@ class Extractor:
 
 
 EXTRACTORS: Final[list[Extractor]] = [
+    Extractor(name="harness", extract=harness.extract, markers=harness.MARKERS),
+    Extractor(name="pytest", extract=pytest.extract, markers=pytest.MARKERS),
+    Extractor(name="unittest", extract=unittest.extract, markers=unittest.MARKERS),
+    Extractor(name="jest", extract=jest.extract, markers=jest.MARKERS),
+    Extractor(name="mocha", extract=mocha.extract, markers=mocha.MARKERS),
+    Extractor(name="gotest", extract=gotest.extract, markers=gotest.MARKERS),
+    Extractor(name="cargotest", extract=cargotest.extract, markers=cargotest.MARKERS),
+    Extractor(name="junit", extract=junit.extract, markers=junit.MARKERS),
+    Extractor(name="exunit", extract=exunit.extract, markers=exunit.MARKERS),
+    Extractor(name="rspec", extract=rspec.extract, markers=rspec.MARKERS),
+    Extractor(name="phpunit", extract=phpunit.extract, markers=phpunit.MARKERS),
     Extractor(name="python", extract=python.extract, markers=python.MARKERS),
     Extractor(name="ipython", extract=ipython.extract, markers=ipython.MARKERS),
+    Extractor(name="javascript", extract=javascript.extract, markers=javascript.MARKERS),
+    Extractor(name="jvm", extract=jvm.extract, markers=jvm.MARKERS),
+    Extractor(name="go", extract=go.extract, markers=go.MARKERS),
+    Extractor(name="rust", extract=rust.extract, markers=rust.MARKERS),
+    Extractor(name="dotnet", extract=dotnet.extract, markers=dotnet.MARKERS),
+    Extractor(name="ruby", extract=ruby.extract, markers=ruby.MARKERS),
+    Extractor(name="php", extract=php.extract, markers=php.MARKERS),
+    Extractor(name="beam", extract=beam.extract, markers=beam.MARKERS),
+    Extractor(name="rustc", extract=rustc.extract, markers=rustc.MARKERS),
+    Extractor(name="eslint", extract=eslint.extract, markers=eslint.MARKERS),
+    Extractor(name="ruff", extract=ruff.extract, markers=ruff.MARKERS),
+    Extractor(name="dialyzer", extract=dialyzer.extract, markers=dialyzer.MARKERS),
+    Extractor(name="compilers", extract=compilers.extract, markers=compilers.MARKERS),
+    Extractor(name="maven", extract=maven.extract, markers=maven.MARKERS),
+    Extractor(name="npm", extract=npm.extract, markers=npm.MARKERS),
+    Extractor(name="pip", extract=pip.extract, markers=pip.MARKERS),
+    Extractor(name="cargo", extract=cargo.extract, markers=cargo.MARKERS),
+    Extractor(name="cmake", extract=cmake.extract, markers=cmake.MARKERS),
+    Extractor(name="make", extract=make.extract, markers=make.MARKERS),
+    Extractor(name="git", extract=git.extract, markers=git.MARKERS),
+    Extractor(name="docker", extract=docker.extract, markers=docker.MARKERS),
+    Extractor(name="apt", extract=apt.extract, markers=apt.MARKERS),
+    Extractor(name="database", extract=database.extract, markers=database.MARKERS),
+    Extractor(name="rpc", extract=rpc.extract, markers=rpc.MARKERS),
+    Extractor(name="llm", extract=llm.extract, markers=llm.MARKERS),
     Extractor(name="http", extract=http.extract),
     Extractor(name="shell", extract=shell.extract),
     Extractor(name="plain", extract=plain.extract),
     Extractor(name="prose", extract=prose.extract),
 ]
-"""All extractors in the order in which they are tried; the last one takes any text."""
+"""
+All extractors in the order in which they are tried; the last one takes any text.
+
+What may hold the output of others stands before them: test runners before stacks, stacks before compilers, compilers
+before the build tools that call them, and those before services and shells.
+"""
 
 
 def extract(raw: RawError) -> Facts:

@@ -1,4 +1,4 @@
-"""From a chain of exceptions to facts: the same way for exceptions at hand and for tracebacks read as text."""
+"""From a chain of exceptions to facts: the same way for exceptions at hand and for stacks of any language as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.frames import Frame
 
-FORMAT: Final = "python"
+PYTHON: Final = "python"
 
 MAX_CHAIN: Final = 100
 """Exceptions of one chain that are looked at."""
@@ -60,18 +60,24 @@ def printed_source(frame: Frame) -> str:
     return frame.source
 
 
-def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = printed_source) -> Facts:
+def facts_of(
+    chain: Sequence[Failure],
+    *,
+    source_of: Callable[[Frame], str] = printed_source,
+    form: str = PYTHON,
+) -> Facts:
     """
     Return the facts of a chain.
 
     Args:
         chain: The exceptions, outermost first; at least one.
         source_of: Tells the source line of a frame.
+        form: The name of the format the chain was read from.
     """
     chain = _to_root(chain)
     root = chain[-1]
     if root.children:
-        return _facts_of_group(chain, source_of)
+        return _facts_of_group(chain, source_of, form)
     reading = read_message(root.message)
     frame = _frame_of(chain)
     return Facts(
@@ -79,7 +85,7 @@ def facts_of(chain: Sequence[Failure], *, source_of: Callable[[Frame], str] = pr
         cause=reading.cause,
         location=frame.place() if frame is not None else NOWHERE,
         details=details((*reading.details, *_around(chain, frame, source_of))),
-        format=FORMAT,
+        format=form,
         wrappers=_wrappers(chain),
         key_cause=reading.key,
     )
@@ -150,12 +156,12 @@ def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) 
 # --- groups ----------------------------------------------------------------------------------------------------------
 
 
-def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str]) -> Facts:
+def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str], form: str) -> Facts:
     """
     Return the facts of a group: those of its children if they are all one failure, else what they are together.
     """
     group = chain[-1]
-    children = [facts_of(child, source_of=source_of) for child in group.children]
+    children = [facts_of(child, source_of=source_of, form=form) for child in group.children]
     signatures = [_signature(child) for child in children]
     distinct = dict(zip(reversed(signatures), reversed(children), strict=True))
     if len(distinct) == 1:
@@ -170,7 +176,7 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str])
         cause=clip(f"{read_message(group.message).cause}: {summary}"),
         location=frame.place() if frame is not None else NOWHERE,
         details=details((*lines, *more, *_around(chain, frame, source_of))),
-        format=FORMAT,
+        format=form,
         wrappers=_wrappers(chain),
         key_cause=" + ".join(sorted(distinct)),
     )
@@ -186,7 +192,7 @@ def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> 
         cause=child.cause,
         location=child.location,
         details=details((*mark, *child.details, *_wrapper_lines(chain, child.cause, None))),
-        format=FORMAT,
+        format=child.format,
         wrappers=(*(failure.type for failure in chain), *child.wrappers)[:MAX_WRAPPERS],
         key_cause=child.key_cause,
     )

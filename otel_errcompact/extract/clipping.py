@@ -32,9 +32,9 @@ def clip(text: str, limit: int = MAX_CAUSE) -> str:
     return f"{text[: limit - tail - len(CUT) - 2].rstrip()} {CUT} {text[-tail:].lstrip()}"
 
 
-def details(lines: Iterable[str]) -> tuple[str, ...]:
+def details(lines: Iterable[str], limit: int = MAX_DETAILS) -> tuple[str, ...]:
     """
-    Return the first distinct lines that say something, each within bounds; what is left out is counted.
+    Return the first `limit` distinct lines that say something, each within bounds; what is left out is counted.
     """
     kept: dict[str, None] = {}
     left_out = 0
@@ -44,7 +44,7 @@ def details(lines: Iterable[str]) -> tuple[str, ...]:
         clipped = clip(line, MAX_DETAIL)
         if not clipped or clipped in kept:
             continue
-        if len(kept) < MAX_DETAILS:
+        if len(kept) < limit:
             kept[clipped] = None
         else:
             left_out += 1

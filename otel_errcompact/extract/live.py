@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
+from otel_errcompact.extract.formats.python import chain_of
 from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
-from otel_errcompact.extract.python import chain_of
 from otel_errcompact.extract.text import clean
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import extract
-from otel_errcompact.extract.shell import shell_statement
+from otel_errcompact.extract.formats.shell import shell_statement
 
 
 def facts(text: str, **known) -> Facts:

@@ -9,10 +9,10 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.bodies import Embedded, find_body
 from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.formats.python import HEADER, chain_of
 from otel_errcompact.extract.forms import GENERIC_TYPES, is_exception_name, statement_of
 from otel_errcompact.extract.html import page_start, read_page
 from otel_errcompact.extract.message import read_message
-from otel_errcompact.extract.python import HEADER, chain_of
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text

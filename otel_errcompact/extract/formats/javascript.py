@@ -1,0 +1,20 @@
+"""Stacks of JavaScript: Node, Deno, browsers, and the errors of module loaders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.text import Text
+
+FORMAT: Final = "javascript"
+MARKERS: Final = ("\x00",)
+
+
+def extract(text: Text) -> Facts | None:
+    """
+    Return nothing yet.
+    """
+    del text
+    return None

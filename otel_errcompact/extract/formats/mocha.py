@@ -1,0 +1,20 @@
+"""Output of mocha, of node:test and of other printers of TAP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.text import Text
+
+FORMAT: Final = "mocha"
+MARKERS: Final = ("\x00",)
+
+
+def extract(text: Text) -> Facts | None:
+    """
+    Return nothing yet.
+    """
+    del text
+    return None

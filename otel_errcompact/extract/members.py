@@ -1,0 +1,193 @@
+"""Many failures in one output: the cause they share, or each cause in one line, with its members counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
+from otel_errcompact.masking import mask
+from otel_errcompact.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MAX_MEMBERS: Final = 300
+"""Members that are looked at; further ones are only counted."""
+
+MAX_CAUSES: Final = 24
+"""Causes of one output that are shown."""
+
+MAX_PLACES: Final = 6
+"""Members of one cause that are named."""
+
+_MAX_PLACE: Final = 80
+_DETAILS_OF_FIRST: Final = 6
+_MAX_DETAILS: Final = 40
+
+
+class Member(NamedTuple):
+    """
+    One of the failures that a tool reports in one output: a failed test, an error of a compiler, a finding of a linter.
+    """
+
+    type: str
+    cause: str
+    location: Location = NOWHERE
+    """Where it failed; of a test, the innermost frame of the user's own code."""
+
+    name: str = ""
+    """What failed, where that has a name of its own: a test, a target, a package."""
+
+    details: tuple[str, ...] = ()
+    key: str = ""
+    """The cause as it counts for the dedup key, where that is not the cause that is shown."""
+
+    assertion: bool = False
+    """Whether the failure is an expectation of its own place, so that equal words elsewhere are another failure."""
+
+    @property
+    def keyed_cause(self) -> str:
+        """The text whose template enters the dedup key."""
+        return self.key or self.cause
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cause:
+    """
+    Members that failed for one cause.
+    """
+
+    first: Member
+    members: list[Member]
+    signature: str
+
+    @property
+    def location(self) -> Location:
+        """What the places of all members have in common."""
+        place = self.first.location
+        file = place.file if all(member.location.file == place.file for member in self.members) else ""
+        same = file and all(member.location.function == place.function for member in self.members)
+        if not same and len(self.members) > 1:
+            return Location(file=file)
+        return place
+
+
+def facts_of_members(
+    members: Sequence[Member],
+    *,
+    form: str,
+    unit: str,
+    total: int = 0,
+    more: Iterable[str] = (),
+    first_is_root: bool = False,
+) -> Facts:
+    """
+    Return the facts of an output that reports several failures.
+
+    Members with one cause are one failure. The cause that most members have is the cause of the output; others follow
+    as details, one line each. The key follows the set of distinct causes in canonical order, so that neither the order
+    of the output nor the counts matter.
+
+    Args:
+        members: The failures in the order of the output; at least one.
+        form: The name of the format.
+        unit: What a member is, in the singular: `test`, `error`.
+        total: How many failures the tool itself counts, where it says so.
+        more: Further lines worth showing.
+        first_is_root: Whether the first failure tends to cause the others, as with compilers.
+    """
+    causes = _causes_of(members[:MAX_MEMBERS])
+    if not first_is_root:
+        causes.sort(key=lambda cause: (-len(cause.members), cause.signature))
+    head = causes[0]
+    total = max(total, len(members))
+    several = len(causes) > 1
+    return Facts(
+        type=head.first.type,
+        cause=clip(head.first.cause),
+        location=head.location,
+        details=details((*_around(head), *_others(causes[1:]), *more), _MAX_DETAILS),
+        format=form,
+        key_cause=" + ".join(sorted({cause.signature for cause in causes})) if several else head.first.keyed_cause,
+        members=total,
+        tally=_tally(len(head.members) if several else total, total, unit),
+    )
+
+
+def _causes_of(members: Iterable[Member]) -> list[_Cause]:
+    """
+    Group members by cause: by place and template, or by the very same words wherever they are said.
+    """
+    found: dict[tuple[str, ...], _Cause] = {}
+    for member in members:
+        signature = _signature(member)
+        words = ("words", member.type, member.cause)
+        cause = found.get((signature,)) or (None if member.assertion else found.get(words))
+        if cause is None:
+            cause = _Cause(first=member, members=[], signature=signature)
+        cause.members.append(member)
+        found.setdefault((signature,), cause)
+        if not member.assertion:
+            found.setdefault(words, cause)
+    return list({id(cause): cause for cause in found.values()}.values())
+
+
+def _signature(member: Member) -> str:
+    """
+    Return what makes two members the same failure, with secrets and volatile parts taken out.
+    """
+    file = member.location.file.replace("\\", "/").rpartition("/")[2]
+    return f"{member.type} in {member.location.function} ({file}): {mask(redact(member.keyed_cause))}"
+
+
+def _tally(shown: int, total: int, unit: str) -> str:
+    if total == 1:
+        return ""
+    return f"{total} {unit}s" if shown == total else f"{shown} of {total} {unit}s"
+
+
+def _around(head: _Cause) -> Iterator[str]:
+    """
+    Yield what belongs to the first cause besides its words.
+    """
+    places = _places(head)
+    if places:
+        yield f"in {places}"
+    yield from head.first.details[:_DETAILS_OF_FIRST]
+
+
+def _others(causes: Sequence[_Cause]) -> Iterator[str]:
+    """
+    Yield a line for each further cause, and what belongs to it.
+    """
+    shown = causes[:MAX_CAUSES]
+    for cause in shown:
+        yield _line(cause)
+    for cause in shown:
+        yield from cause.first.details[:1]
+    if len(causes) > len(shown):
+        yield f"{CUT} {len(causes) - len(shown)} more causes"
+
+
+def _line(cause: _Cause) -> str:
+    first, count = cause.first, len(cause.members)
+    place = str(cause.location) or (first.name if count == 1 else "")
+    at = f" at {clip(place, _MAX_PLACE)}" if place else ""
+    names = _places(cause)
+    times = f" (x{count}{f': {names}' if names else ''})" if count > 1 else ""
+    return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL) + times
+
+
+def _places(cause: _Cause) -> str:
+    """
+    Return the names or places of a cause's members, where it has several.
+    """
+    if len(cause.members) == 1:
+        name = cause.first.name
+        return name if name and name not in str(cause.location) else ""
+    names = list(dict.fromkeys(clip(member.name or str(member.location), _MAX_PLACE) for member in cause.members))
+    names = [name for name in names if name]
+    left = f", {CUT} {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
+    return ", ".join(names[:MAX_PLACES]) + left
