@@ -120,7 +120,7 @@ class Facts:
     """How many failures the text reports; more than one where a tool lists several, as test runners do."""
 
     tally: str = ""
-    """The members in words, where there are several: `40 tests`, or `3 of 40 tests` where the cause is of three only."""
+    """The members in words, where there are several: `40 tests`, or `3 of 40 tests` where only three share the cause."""
 
     @property
     def keyed_cause(self) -> str:

@@ -6,18 +6,50 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
+from otel_errcompact.masking import mask
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from otel_errcompact.classify import Classified
     from otel_errcompact.errors import Facts, RawError
 
 SHORT_LENGTH: Final = 4
 MAX_SCOPES: Final = 16
-MAX_SHOWN_LINES: Final = 64
+MAX_SHOWN_LINES: Final = 2_048
+MAX_SHOWN_TEMPLATES: Final = 64
 MAX_FAILED_CALLS: Final = 64
 
 Outcome = Literal["new", "repeat", "handled", "after_escalation"]
+
+
+class ShownLines:
+    """
+    A bounded memory of lines that the agent has been shown.
+
+    Args:
+        limit: How many lines are remembered; the oldest go first.
+        identity: By what two lines are the same.
+    """
+
+    def __init__(self, limit: int, identity: Callable[[str], str] = str) -> None:
+        self._limit = limit
+        self._identity = identity
+        self._lines: OrderedDict[str, None] = OrderedDict()
+
+    def fresh(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have not been shown yet."""
+        return tuple(line for line in lines if self._identity(line) not in self._lines)
+
+    def known(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have been shown."""
+        return tuple(line for line in lines if self._identity(line) in self._lines)
+
+    def remember(self, lines: Iterable[str]) -> None:
+        """Note that `lines` are shown."""
+        for line in lines:
+            self._lines[self._identity(line)] = None
+        _trim(self._lines, self._limit)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,23 +79,13 @@ class ErrorClass:
     told: Facts | None = None
     """The facts whose lines the agent has been shown last."""
 
-    shown: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None])
-    """Lines of this class that the agent has been shown."""
+    shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, mask))
+    """Details of this class that the agent has been shown, by their template."""
 
     @property
     def streak(self) -> int:
         """The longest live streak over the operations that fail with this class."""
         return max(self.streaks.values()) if self.streaks else 0
-
-    def show(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return those of `lines` that the agent has not been shown yet, and remember them."""
-        fresh: list[str] = []
-        for line in lines:
-            if line not in self.shown:
-                self.shown[line] = None
-                fresh.append(line)
-        _trim(self.shown, MAX_SHOWN_LINES)
-        return tuple(fresh)
 
 
 class History:
@@ -83,6 +105,8 @@ class History:
         """Boundary failures in a row, of any class, with no success between."""
         self.evicted = 0
         """Classes forgotten because of `max_classes`."""
+        self.shown = ShownLines(MAX_SHOWN_LINES)
+        """Lines of any class that the agent has been shown in this run."""
         self._max_classes = max_classes
         self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
         self._shorts: set[str] = set()

@@ -315,7 +315,7 @@ class Ledger:
         self._keep(state, found.key, raw.text)
         decision = decide(error_class, state.history, state.thresholds)
         text = rendering.inline(
-            raw, error_class, decision, options=self.options.digest, count_tokens=self._count_tokens
+            raw, error_class, state.history, decision, options=self.options.digest, count_tokens=self._count_tokens
         )
         raw_tokens, digest_tokens = self._count_tokens(raw.text), self._count_tokens(text)
         state.raw_tokens += raw_tokens

@@ -54,6 +54,24 @@ def mask(text: str) -> str:
     return _PATTERN.sub(_replacement_of, text)
 
 
+def values(text: str) -> list[str]:
+    """
+    Return what a template leaves out of `text` and a reader may want to know: numbers, sizes and literals.
+
+    Ids, times, ports, temporary names and the line numbers of a place vary by themselves and tell nothing.
+    """
+    found: dict[str, None] = {}
+    for match in _PATTERN.finditer(text):
+        start = match.start()
+        if text[start - 1 : start] == ":" or match.lastgroup not in _REPLACEMENTS:
+            continue
+        token = _replacement_of(match)
+        if _VALUE.search(token):
+            label = _REPLACEMENTS[match.lastgroup][1]
+            found[text[match.end(label) if label else start : match.end()]] = None
+    return list(found)
+
+
 def _replacement_of(match: re.Match[str]) -> str:
     name = match.lastgroup
     if name not in _REPLACEMENTS:  # what is masked already
@@ -796,6 +814,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
 )
 
+_VALUE: Final = re.compile(r"<(?:num|size|value)>")
 _TOKENS: Final = "addr|data|duration|email|hex|ip|num|port|query|size|time|uuid"
 _TOKENS_IN_NAMES: Final = "hash|id|index|tmp"
 _SEPARATOR: Final = r"['\"]?[ :=#(\[,]{1,3}['\"]?"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.masking import _PATTERN, RULES, mask
+from otel_errcompact.masking import _PATTERN, RULES, mask, values
 
 PAIRS = Path(__file__).parents[1].parent / "shared/data/errors/pairs.jsonl"
 BEYOND_MASKING = ("15", "17", "23")
@@ -160,3 +160,21 @@ def test_labelled_pairs():
 
     assert [pair["case"] for pair in decided if (mask(pair["a"]) == mask(pair["b"])) != pair["same"]] == []
     assert len(decided) > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("got 512 rows, then 17 of 512", ["512", "17"], id="numbers once"),
+        pytest.param("invalid literal for int() with base 10: 'abc'", ["'abc'"], id="literal"),
+        pytest.param("Tried to allocate 865.00 MiB", ["865.00 MiB"], id="size"),
+        pytest.param("Limit 30000, Used 29120", ["29120"], id="behind a label"),
+        pytest.param(
+            "refused by ('10.0.0.7', 51234) after 3.2s, job 7c1811ed-1f3b-4c55-9b1f-1de0a1b2c3d4", [], id="noise"
+        ),
+        pytest.param("app.py:42: <num> of them", [], id="line numbers and templates"),
+    ],
+)
+def test_values_are_what_a_reader_may_want_to_know(text, expected):
+    """Numbers, sizes and literals tell something; what varies by itself does not."""
+    assert values(text) == expected

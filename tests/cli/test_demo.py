@@ -166,7 +166,9 @@ class TestSession:
 
     def test_each_loop_is_announced_before_it_escalates(self, played: Played) -> None:
         """One failure before the limit the digest says how close it is."""
-        assert [step.number for step in played.session.steps if "NOTICE:" in step.read] == [14, 18]
+        assert [
+            step.number for step in played.session.steps if "; escalates at 3: try something else)" in step.read
+        ] == [14, 18]
 
     def test_the_agent_never_sees_a_raw_traceback(self, played: Played) -> None:
         """No line that it reads is a traceback's header or one of its frames."""

@@ -24,7 +24,7 @@ def test_the_input_is_one_run_in_order(errcompact: Errcompact) -> None:
     assert first["key"] == second["key"]
     assert first["raw_tokens"] == (len(REFUSED.format(1)) + 3) // 4
     assert first["digest_tokens"] == (len(first["text"]) + 3) // 4
-    assert f"#{first['key'][:4]} again (x2, 2 in a row)" in second["text"]
+    assert f"#{first['key'][:4]} again (x2, 2 in a row; escalates at 3" in second["text"]
 
 
 def test_the_tool_stands_in_for_a_place(errcompact: Errcompact) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.history import History
+from otel_errcompact.history import History, ShownLines
 from tests.core.builders import classified, facts, raw
 
 
@@ -144,19 +144,27 @@ def test_a_class_is_found_by_prefix_the_newest_first() -> None:
     assert history.find("#") is None
 
 
-def test_lines_are_new_once() -> None:
-    """A line of a class is new the first time only."""
+def test_lines_are_new_until_they_are_shown() -> None:
+    """A run remembers lines word by word, whichever class they belonged to."""
+    history = History(max_classes=10)
+    assert history.shown.fresh(["a 1", "b"]) == ("a 1", "b")
+    history.shown.remember(["a 1"])
+    assert history.shown.fresh(["a 1", "a 2"]) == ("a 2",)
+    assert history.shown.known(["a 1", "a 2"]) == ("a 1",)
+
+
+def test_lines_of_a_class_are_known_by_their_template() -> None:
+    """In a repeat, a line with another id or number is no other line."""
     made = History(max_classes=10).record(raw(), classified())
-    assert made.show(["a", "b", "a"]) == ("a", "b")
-    assert made.show(["b", "c"]) == ("c",)
+    made.shown.remember(["job 17 failed"])
+    assert made.shown.fresh(["job 18 failed", "task 18 failed"]) == ("task 18 failed",)
 
 
 def test_the_memory_of_lines_is_bounded() -> None:
     """The oldest lines are forgotten first, and are new again."""
-    made = History(max_classes=10).record(raw(), classified())
-    made.show(str(number) for number in range(65))
-    assert len(made.shown) == 64
-    assert made.show(["0", "64"]) == ("0",)
+    shown = ShownLines(3)
+    shown.remember("abcd")
+    assert shown.fresh("abcd") == ("a",)
 
 
 def test_identical_calls_are_counted_until_one_succeeds() -> None:

@@ -131,9 +131,8 @@ def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
     key = ledger.report("r").classes[0].key
     assert lines == [
         "[RECENT ERRORS]",
-        f"[ConnectionError] at tool db.query: connection refused (x2) #{key[:4]}",
+        f"[ConnectionError] at tool db.query: connection refused (x2; escalates at 3: try something else) #{key[:4]}",
         "  hint: nothing listens at that address: start the service, or correct host and port",
-        f"NOTICE: #{key[:4]} failed 2 times without success; at 3 the run escalates. Try something else.",
         "[/RECENT ERRORS]",
     ]
 

@@ -130,7 +130,7 @@ def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
         number = str(step.number)
         if step.outcome == "refused":
             yield number, "block", "an identical call, failed three times already, was refused unexecuted"
-        elif "NOTICE:" in step.read:
+        elif "escalates at" in step.read:
             yield number, "notice", "the digest said that one more failure of this class escalates"
         if step.answered is not None:
             yield number, "escalate", f"{step.answered.escalation}"

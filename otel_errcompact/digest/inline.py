@@ -1,0 +1,148 @@
+"""The text that replaces one failed call's result: all that is needed at first sight, later only what is new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.digest import wording
+from otel_errcompact.digest.budget import fitting
+from otel_errcompact.digest.untrusted import CUT, one_line, plain_lines
+from otel_errcompact.masking import values
+from otel_errcompact.redaction import redact
+from otel_errcompact.tokens import TokenCounter, estimate_tokens
+
+if TYPE_CHECKING:
+    from otel_errcompact.digest.options import DigestOptions
+    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.escalation import Decision
+    from otel_errcompact.history import ErrorClass, History
+
+MAX_VALUES: Final = 3
+"""New values that a repeat names."""
+
+_MAX_VALUE: Final = 40
+_SEEN: Final = f"  {CUT} {{}} lines shown before"
+
+
+def inline(
+    raw: RawError,
+    error_class: ErrorClass,
+    history: History,
+    decision: Decision,
+    *,
+    options: DigestOptions,
+    count_tokens: TokenCounter = estimate_tokens,
+) -> str:
+    """
+    Return the text that replaces one failed call's result, within `options.inline_tokens`.
+
+    The first occurrence says all that is needed to fix it; a repeat names the class and its count, and shows what is
+    new. Lines that the agent has been shown in this run are not shown again. A text shorter than its digest stays as
+    it is, and a tool declared verbatim keeps its text whole, beyond any budget.
+    """
+    if raw.tool in options.verbatim_tools:
+        return _verbatim(raw, error_class, decision)
+    if error_class.count > 1:
+        return _repeat(raw, error_class, history, decision, options, count_tokens)
+    return _first(raw, error_class, history, decision, options, count_tokens)
+
+
+def refusal(error_class: ErrorClass, failures: int, *, options: DigestOptions) -> str:
+    """Return what the agent reads when an identical call is not executed again."""
+    head = wording.head(error_class.facts, error_class.tool, options.line_characters)
+    return (
+        f"NOT EXECUTED: this exact call has failed {failures} times. Change the arguments or the approach.\n"
+        f"{head} #{error_class.short}"
+    )
+
+
+def _verbatim(raw: RawError, error_class: ErrorClass, decision: Decision) -> str:
+    mark = wording.repeat(error_class, decision) if error_class.count > 1 else _notice(decision)
+    return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark, wording.escalated(error_class, decision))))
+
+
+def _notice(decision: Decision) -> str:
+    warning = wording.warning(decision)
+    return f"NOTICE: {warning}" if warning else ""
+
+
+def _first(
+    raw: RawError,
+    error_class: ErrorClass,
+    history: History,
+    decision: Decision,
+    options: DigestOptions,
+    count_tokens: TokenCounter,
+) -> str:
+    facts = error_class.facts
+    error_class.told = facts
+    head = f"{wording.head(facts, raw.tool, options.line_characters)} #{error_class.short}"
+    fresh = _not_shown_before(facts.details, history)
+    lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
+    left_out = [_SEEN.format(len(facts.details) - len(fresh))] if len(fresh) < len(facts.details) else []
+    hints = [f"  hint: {line}" for line in history.shown.fresh((error_class.hint,)) if line]
+    marks = list(filter(None, (_notice(decision), wording.escalated(error_class, decision))))
+    text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
+    history.shown.remember(fresh[: kept - 1])
+    if kept > len(lines) + len(left_out):
+        history.shown.remember((error_class.hint,))
+    stays = redact(plain_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
+    return "\n".join((stays, *marks)) if stays else text
+
+
+def _not_shown_before(lines: tuple[str, ...], history: History) -> tuple[str, ...]:
+    """
+    Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
+    """
+    fresh = history.shown.fresh(lines)
+    saved = sum(map(len, lines)) - sum(map(len, fresh))
+    return fresh if saved > len(_SEEN) else lines
+
+
+def _repeat(
+    raw: RawError,
+    error_class: ErrorClass,
+    history: History,
+    decision: Decision,
+    options: DigestOptions,
+    count_tokens: TokenCounter,
+) -> str:
+    new, lines = _evidence(error_class, history)
+    kind = wording.kind(error_class.facts.type)
+    mark = f"{kind} {wording.repeat(error_class, decision)}{new}"
+    shown = [f"  | {one_line(line, options.line_characters)}" for line in lines]
+    marks = list(filter(None, (wording.escalated(error_class, decision),)))
+    text, kept = fitting(options.inline_tokens, count_tokens, [mark, *shown], marks)
+    if len(text) <= len(raw.text):
+        history.shown.remember(lines[: kept - 1])
+        return text
+    short = f"#{error_class.short} again {wording.brief_repeat(error_class, decision)}"
+    forms = (f"{kind} {short}{new}", f"{short}{new}", short)
+    return "\n".join((next((form for form in forms if len(form) <= len(raw.text)), short), *marks))
+
+
+def _evidence(error_class: ErrorClass, history: History) -> tuple[str, tuple[str, ...]]:
+    """
+    Return what is new in a repeat: values in few words, and lines the like of which the agent has not been shown.
+    """
+    facts, told = error_class.facts, error_class.told
+    # Most repeats are equal to the last one, and then there is nothing to look at.
+    if told is None or facts is told or facts == told:
+        return "", ()
+    error_class.told = facts
+    error_class.shown.remember(history.shown.known(told.details))
+    lines = error_class.shown.fresh(history.shown.fresh(facts.details))
+    news = [*_moved(facts, told), *_changed(facts, told)]
+    return (f", now {', '.join(news)}" if news else ""), lines
+
+
+def _moved(facts: Facts, told: Facts) -> list[str]:
+    line = facts.location.line
+    moved = [f"line {line}"] if line is not None and line != told.location.line else []
+    return [*moved, facts.tally] if facts.tally and facts.tally != told.tally else moved
+
+
+def _changed(facts: Facts, told: Facts) -> list[str]:
+    known = values(told.cause)
+    fresh = [one_line(value, _MAX_VALUE) for value in values(facts.cause) if value not in known]
+    return fresh[:MAX_VALUES]

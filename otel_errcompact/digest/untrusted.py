@@ -1,0 +1,49 @@
+"""Untrusted text as harmless data: it breaks no line, moves no cursor and forges no mark of a digest."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CUT: Final = "..."
+
+# C0 and C1 controls, line and paragraph separators, bidirectional and zero-width characters, the byte order mark.
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]+"
+)
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
+_FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
+_SPACES: Final = re.compile(r"\s+")
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """
+    Return untrusted text as harmless data: one line of at most `limit` characters, without ANSI sequences, control or
+    bidirectional characters, and unable to forge the block's delimiters or a count.
+    """
+    if len(text) <= limit and _is_harmless(text):
+        return text
+    # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
+    text = _SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text[: 8 * limit]))).strip()
+    text = _FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text))
+    return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
+
+
+def plain_lines(text: str) -> str:
+    """Return untrusted text whole, line by line, without what could forge a digest or a terminal's state."""
+    text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
+    lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
+    return _FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n")
+
+
+def _is_harmless(text: str) -> bool:
+    """Tell whether a text is one clean line already, as most are."""
+    return (
+        text.isascii()
+        and text.isprintable()
+        and "[" not in text
+        and "(x" not in text
+        and "  " not in text
+        and text == text.strip(" ")
+    )

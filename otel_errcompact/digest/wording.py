@@ -1,0 +1,70 @@
+"""How digests say things: what failed, that it failed again, and how close the run is to an escalation."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.digest.untrusted import one_line
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.escalation import Decision, Threshold
+    from otel_errcompact.history import ErrorClass
+
+_COUNTED: Final[dict[Threshold, str]] = {
+    "same": "#{short} failed {count} times without success",
+    "consecutive": "{count} calls failed in a row",
+    "total": "{count} failures in this run",
+}
+_SCOPE: Final[dict[Threshold, str]] = {"same": "", "consecutive": " in a row", "total": " in all"}
+
+
+def head(facts: Facts, tool: str, limit: int) -> str:
+    """Return what failed in the pattern's own form: `[type] at place: cause (40 tests)`."""
+    place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
+    where = f" at {place}" if place else ""
+    name = kind(facts.type)
+    tally = f" ({facts.tally})" if facts.tally else ""
+    cause = one_line(facts.cause, max(limit - len(name) - len(where) - len(tally), 80))
+    return f"[{name}]{where}: {cause}{tally}" if cause else f"[{name}]{where}{tally}"
+
+
+@lru_cache(maxsize=256)
+def kind(name: str) -> str:
+    """Return a type as it may stand in brackets."""
+    return one_line(name, 80).replace("[", "(").replace("]", ")") or "Error"
+
+
+def repeat(error_class: ErrorClass, decision: Decision) -> str:
+    """Return that a class failed again, and how close the run is to an escalation."""
+    streak = error_class.streak
+    row = f", {streak} in a row" if streak > 1 else ""
+    near = warning(decision)
+    return f"#{error_class.short} again (x{error_class.count}{row}{f'; {near}' if near else ''})"
+
+
+def brief_repeat(error_class: ErrorClass, decision: Decision) -> str:
+    """Return the same in the fewest words, for errors that are short themselves: `(x2 of 3)`."""
+    count = error_class.count
+    if decision.level != "notice":
+        return f"(x{count})"
+    if decision.threshold == "same" and decision.count == count:
+        return f"(x{count} of {decision.limit})"
+    return f"(x{count}; {decision.count} of {decision.limit}{_SCOPE[decision.threshold]})"
+
+
+def warning(decision: Decision) -> str:
+    """Return how close the run is to an escalation; empty if it is far, or there already."""
+    if decision.level != "notice":
+        return ""
+    counted = "" if decision.threshold == "same" else f"{_COUNTED[decision.threshold].format(count=decision.count)}, "
+    return f"{counted}escalates at {decision.limit}: try something else"
+
+
+def escalated(error_class: ErrorClass, decision: Decision) -> str:
+    """Return the line that says which threshold was reached; empty if none was."""
+    if decision.level != "escalate":
+        return ""
+    counted = _COUNTED[decision.threshold].format(short=error_class.short, count=decision.count)
+    return f"ESCALATED: {counted}; the limit is {decision.limit}."
