@@ -69,6 +69,9 @@ class Options(BaseModel):
     memory: MemoryLimits = MemoryLimits()
     telemetry: TelemetryOptions = TelemetryOptions()
     trajectory: TrajectoryOptions = TrajectoryOptions()
+    hidden_failures: bool = True
+    """Whether a result counts as a failure that is plainly one although its tool reported none."""
+
     control_flow: frozenset[str] = frozenset()
     """Further class names of exceptions that are control flow and not failures."""
 

@@ -37,6 +37,9 @@ class RawError:
     exit_code: int | None = None
     """The exit status of a command, where the source reports it apart from the text."""
 
+    detected: str = ""
+    """What gave the failure away, where the tool itself reported none: `failed tests`."""
+
     tool: str = ""
     """The tool's name (`gen_ai.tool.name`)."""
 
@@ -120,7 +123,7 @@ class Facts:
     """How many failures the text reports; more than one where a tool lists several, as test runners do."""
 
     tally: str = ""
-    """The members in words, where there are several: `40 tests`, or `3 of 40 tests` where only three share the cause."""
+    """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
 
     @property
     def keyed_cause(self) -> str:

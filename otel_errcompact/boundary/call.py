@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
+from otel_errcompact.boundary.answers import judge_answer
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
@@ -43,6 +44,7 @@ class Call:
 
     An exception that leaves the block is a failure of the tool: it is kept whole on the span, counted, and swallowed,
     and `text` is what the agent reads. Control flow, such as cancellation or an approval request, passes untouched.
+    A result that is plainly a failure, although the tool reported none, counts as one and is marked as detected.
 
     Args:
         run: The run.
@@ -153,8 +155,26 @@ class Call:
             if error is not None and not control:
                 seen = recorded_of(error)
                 self._error = self._raw(text=seen.text, type=seen.type, message=seen.message, exception=error)
-            self._settle(control)
+            self._settle(control or self._is_no_success(error))
         return error is not None and not control and not self._reraise
+
+    def _is_no_success(self, error: BaseException | None) -> bool:
+        """
+        Look at what a tool returned that reported no failure; one that its answer gives away becomes this call's error.
+
+        Returns:
+            Whether the answer is neither a failure nor a success: the call was declined, or is still running.
+        """
+        hidden = self._run.ledger.options.hidden_failures
+        if error is not None or self._error is not None or self.refused or not hidden:
+            return False
+        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments)
+        if judged is None:
+            return False
+        judgement, text = judged
+        if judgement.outcome == "failure":
+            self._error = self._raw(text=text, detected=judgement.reason)
+        return judgement.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:
         try:
@@ -189,6 +209,7 @@ class Call:
         message: str = "",
         exit_code: int | None = None,
         exception: BaseException | None = None,
+        detected: str = "",
     ) -> RawError:
         return RawError(
             text=text,
@@ -196,6 +217,7 @@ class Call:
             type=type,
             message=message,
             exit_code=exit_code,
+            detected=detected,
             tool=self.tool,
             operation=self._scope,
             call_id=self.call_id,

@@ -82,6 +82,8 @@ def record(span: Span, raw: RawError, key: str) -> None:
         span.set_attribute(semconv.CLASS, key)
     span.add_event(semconv.EXCEPTION_EVENT, event)
     span.set_attribute(semconv.ERROR_TYPE, kind)
+    if raw.detected:
+        span.set_attribute(semconv.DETECTED, raw.detected)
     if raw.exit_code is not None:
         span.set_attribute(semconv.PROCESS_EXIT_CODE, raw.exit_code)
     span.set_status(Status(StatusCode.ERROR, one_line(raw.message or raw.text)))

@@ -76,7 +76,7 @@ def _first(
 ) -> str:
     facts = error_class.facts
     error_class.told = facts
-    head = f"{wording.head(facts, raw.tool, options.line_characters)} #{error_class.short}"
+    head = f"{wording.head(facts, raw.tool, options.line_characters)} #{error_class.short}{wording.detected(raw)}"
     fresh = _not_shown_before(facts.details, history)
     lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
     left_out = [_SEEN.format(len(facts.details) - len(fresh))] if len(fresh) < len(facts.details) else []

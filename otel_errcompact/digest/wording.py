@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest.untrusted import one_line
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.escalation import Decision, Threshold
     from otel_errcompact.history import ErrorClass
 
@@ -28,6 +28,11 @@ def head(facts: Facts, tool: str, limit: int) -> str:
     tally = f" ({facts.tally})" if facts.tally else ""
     cause = one_line(facts.cause, max(limit - len(name) - len(where) - len(tally), 80))
     return f"[{name}]{where}: {cause}{tally}" if cause else f"[{name}]{where}{tally}"
+
+
+def detected(raw: RawError) -> str:
+    """Return why the agent reads a digest where the tool itself reported no failure."""
+    return f" (the tool reported success; detected: {one_line(raw.detected, 80)})" if raw.detected else ""
 
 
 @lru_cache(maxsize=256)

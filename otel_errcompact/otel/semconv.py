@@ -29,6 +29,8 @@ PROCESS_EXIT_CODE: Final = "process.exit.code"
 
 # Our attributes.
 CLASS: Final = "errcompact.class"
+DETECTED: Final = "errcompact.detected"
+"""What gave a failure away that its tool had not reported."""
 OUTCOME: Final = "errcompact.outcome"
 LOCATION: Final = "errcompact.location"
 TEMPLATE: Final = "errcompact.template"

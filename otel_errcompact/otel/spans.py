@@ -240,6 +240,7 @@ def raw_error(
         type=recorded.type,
         message=recorded.message,
         exit_code=_exit_code(attributes),
+        detected=_text(attributes, semconv.DETECTED),
         tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name,
         operation=call.operation if call else "",
         call_id=call.call_id if call else "",

@@ -71,6 +71,7 @@ def _call_attributes(call: RecordedCall, judgement: Judgement, run_id: str, agen
             semconv.GEN_AI_TOOL_CALL_ARGUMENTS: call.arguments,
             semconv.GEN_AI_AGENT_NAME: agent,
             semconv.GEN_AI_CONVERSATION_ID: run_id,
+            semconv.DETECTED: judgement.reason if judgement.detected else "",
         }
     )
     return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}

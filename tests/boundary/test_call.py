@@ -65,7 +65,7 @@ def test_a_repeat_is_short(ledger: Ledger) -> None:
             with run.tool("query") as call:
                 query("orders")
         key = run.report().classes[0].key
-        assert call.text.splitlines()[0] == f"KeyError #{key[:4]} again (x2, 2 in a row)"
+        assert call.text == f"KeyError #{key[:4]} again (x2, 2 in a row; escalates at 3: try something else)"
 
 
 def test_a_success_of_the_same_tool_resolves(ledger: Ledger) -> None:

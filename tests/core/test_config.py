@@ -93,5 +93,6 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": "16777216",
         "OTEL_ERRCOMPACT_TRAJECTORY_BACKUPS": "3",
         "OTEL_ERRCOMPACT_TRAJECTORY_REDACT": "False",
+        "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
     }
