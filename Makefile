@@ -6,9 +6,9 @@ CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/
 otel_errcompact/masking.py,otel_errcompact/redaction.py,otel_errcompact/dedup.py,otel_errcompact/extract/*,$\
 otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.py,otel_errcompact/operation.py,$\
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
-otel_errcompact/config.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
+otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast lint format types layers bench corpus clean
+.PHONY: help install demo test test-fast test-model bench-quality lint format types layers bench docs corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
@@ -34,6 +34,11 @@ test: install ## Run all tests; the core must be covered to 100 %, everything to
 test-fast: install ## Run the tests that take no time.
 	$(BIN)/pytest -n 2 -m 'not slow and not matrix'
 
+test-model: install ## Run the model extractor on a real small model; what runs it compiles for minutes the first time.
+	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.
+	CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python $(BIN)/python --group model
+	$(BIN)/pytest -m slow tests/test_model.py
+
 lint: install ## Check style, spelling and the project file.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -53,6 +58,12 @@ layers: install ## Check that the layers flow one way.
 
 bench: install ## Measure our cost beside the SDK's, and memory and hostile input.
 	$(BIN)/python benchmarks/cost.py
+
+docs: install ## Write the pages that are made from tables in the code.
+	$(BIN)/python -m docs.generate
+
+bench-quality: install ## Measure keys, tokens and what survives on labelled errors, beside other tools.
+	$(BIN)/python -m benchmarks.quality
 
 corpus: install ## Bring real tools to fail and record what they say in tests/corpus/.
 	$(BIN)/python -m tests.corpus.provoke

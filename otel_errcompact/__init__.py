@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from otel_errcompact.installation import Installation, install, instrument, uninstall
     from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
+    from otel_errcompact.model import ErrorReader, ModelAnswer, ModelExtractor
     from otel_errcompact.otel.exporter import ErrorClassSpanExporter
     from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
     from otel_errcompact.report import ClassReport, RunReport
@@ -47,6 +48,7 @@ _MODULES: Final = {
     ),
     "installation": ("Installation", "install", "instrument", "uninstall"),
     "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
+    "model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
     "otel.exporter": ("ErrorClassSpanExporter",),
     "otel.processor": ("ErrorCompactionSpanProcessor",),
     "report": ("ClassReport", "RunReport"),
@@ -65,6 +67,7 @@ __all__ = [
     "ErrcompactError",
     "ErrorClassSpanExporter",
     "ErrorCompactionSpanProcessor",
+    "ErrorReader",
     "Escalation",
     "Facts",
     "Halt",
@@ -76,6 +79,8 @@ __all__ = [
     "MemoryLimits",
     "MemoryStore",
     "MissingExtraError",
+    "ModelAnswer",
+    "ModelExtractor",
     "Observation",
     "Options",
     "Pause",

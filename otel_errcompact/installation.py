@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
+    from otel_errcompact.model import ModelExtractor
+
 _logger = logging.getLogger(semconv.SCOPE)
 
 
@@ -78,6 +80,7 @@ def install(
     meter_provider: MeterProvider | None = None,
     options: Options | None = None,
     ledger: Ledger | None = None,
+    model: ModelExtractor | None = None,
 ) -> Installation:
     """
     Add the span processor, the instruments and the trajectory file to an application's telemetry.
@@ -91,15 +94,18 @@ def install(
         meter_provider: Where the metrics go; the global one if None.
         options: All options; read from the environment if None.
         ledger: Where failures become numbers; the process's own if None.
+        model: Reads prose that no parser understands; a `ledger` brings its own.
 
     Raises:
-        ConfigurationError: `tracer_provider` takes no span processors.
+        ConfigurationError: `tracer_provider` takes no span processors, or both `ledger` and `model` are given.
     """
     if tracer_provider is not None and not isinstance(tracer_provider, TakesProcessors):
         raise ConfigurationError(f"tracer_provider={tracer_provider!r} takes no span processors; give the SDK's")
+    if ledger is not None and model is not None:
+        raise ConfigurationError(f"model={model!r} comes beside a ledger; give it to the ledger")
     options = options or (ledger.options if ledger is not None else Options.from_environ())
     with _lock:
-        ledger = ledger or _ledger_for(options)
+        ledger = ledger or _ledger_for(options, model)
         if not options.enabled:
             _logger.info("not installed: enabled=False")
             return Installation(ledger=ledger)
@@ -149,11 +155,11 @@ def _on(tracers: TracerProvider) -> Installation | None:
     return next((known for known in _installed if known.tracer_provider is tracers), None)
 
 
-def _ledger_for(options: Options | None) -> Ledger:
-    """The process's own ledger, unless it was made with other options."""
-    if _default and (options is None or options == _default[0].options):
+def _ledger_for(options: Options | None, model: ModelExtractor | None = None) -> Ledger:
+    """The process's own ledger, unless it was made with other options or a model is to read for it."""
+    if _default and model is None and (options is None or options == _default[0].options):
         return _default[0]
-    made = Ledger(options or Options.from_environ(), timer=time.perf_counter_ns)
+    made = Ledger(options or Options.from_environ(), timer=time.perf_counter_ns, model=model)
     if not _default:
         _default.append(made)
     return made

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalation import Thresholds
     from otel_errcompact.history import ErrorClass, Outcome
+    from otel_errcompact.model import ModelExtractor
     from otel_errcompact.stores import Store
 
 Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
@@ -123,6 +124,7 @@ class Ledger:
         timer: Nanoseconds for measuring our own cost; injected, since the core reads no clock.
         count_tokens: How tokens are counted.
         guard: Keeps failing listeners away from the application.
+        model: Reads prose that no parser understands.
     """
 
     def __init__(
@@ -133,12 +135,14 @@ class Ledger:
         timer: Callable[[], int] = lambda: 0,
         count_tokens: TokenCounter = estimate_tokens,
         guard: Guard | None = None,
+        model: ModelExtractor | None = None,
     ) -> None:
         self.options = options or Options()
         self.guard = guard or Guard()
         self.store: Store = store or MemoryStore(self.options.memory)
         self._classifying = self.guard.stage("classify")
         self._timer = timer
+        self._model = model
         self._count_tokens = count_tokens
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
@@ -302,9 +306,12 @@ class Ledger:
 
     def _classify(self, raw: RawError) -> Classified:
         """Classify a raw error; should that fail, thresholds must still count it, or a loop would never end."""
+        found: Classified | None = None
         with self._classifying:
-            return classify(raw)
-        return _unclassified(raw)
+            found = classify(raw)
+            if self._model is not None:
+                found = self._model.refine(raw, found)
+        return found or _unclassified(raw)
 
     def _record(self, state: RunState, raw: RawError, found: Classified, started: int) -> Observation:
         stopped = state.breach is not None

@@ -388,6 +388,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         ),
         pattern=rf"-?[0-9]{{1,10}}{_END}",
         replacement=_keep,
+        masks=(("read 429 rows of code", "read <num> rows of code"),),
         keeps=(
             "APIError: HTTP 500",
             "Error code: 429 - {",
@@ -427,6 +428,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         labels=("argument", "Argument", r"\barg", "parameter", "Parameter", "operand", "axis", r"\bwith base"),
         pattern=rf"[0-9]{{1,2}}{_END}",
         replacement=_keep,
+        masks=(("wrote 2 arguments", "wrote <num> arguments"),),
         keeps=("foo() argument 2 must be str, not int", "out of bounds for axis 1"),
     ),
     MaskRule(
@@ -434,6 +436,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
         labels=("version", "Version", "python", "Python", "CUDA", "TLS", "SSL", "GLIBC", "Java", "Ruby", "PHP", "Go"),
         pattern=r"[v0-9][\w.+-]*",
         replacement=_keep,
+        masks=(
+            ("released 3 builds", "released <num> builds"),
+            ("TLS 1.3, took 13", "TLS 1.3, took <num>"),
+        ),
         keeps=("requires Python 3.11", "anthropic-version: 2023-06-01", "CUDA 12.1 is too old"),
     ),
     # Values, known by the word before them.
@@ -492,12 +498,14 @@ RULES: Final[tuple[MaskRule, ...]] = (
         name="status",
         pattern=rf"[1-5][0-9]{{2}}(?={_REASON})",
         replacement=_keep,
+        masks=(("took 404 rows", "took <num> rows"),),
         keeps=("Client error '404 Not Found' for url", "502: Bad Gateway"),
     ),
     MaskRule(
         name="leading_status",
         pattern=r"[45](?<=: .)(?:(?<=4)(?:[012][0-9]|31|51)|(?<=5)(?:0[0-9]|1[01]))(?= [A-Z])",
         replacement=_keep,
+        masks=(("row 404 was found", "row <num> was found"),),
         keeps=("NotFound: 404 Publisher Model was not found",),
     ),
     MaskRule(
@@ -511,6 +519,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         name="database_code",
         pattern=r"[0-9](?:(?<=\(.)[0-9]{3}(?=, ['\"<])|(?<=ERROR:  .)[0-9]{4}(?=:))",
         replacement=_keep,
+        masks=(("(1062 rows)", "(<num> rows)"),),
         keeps=("(1062, \"Duplicate column name 'a'\")", "ERROR:  23505: duplicate key"),
     ),
     MaskRule(
@@ -537,12 +546,14 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=rf"[0-9][0-9]?:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?(?: ?[AP]M)?{_END}",
         replacement="<time>",
         masks=(("failed at 11:57:57.123", "failed at <time>"),),
+        keeps=("Node.js v20.20.2",),
     ),
     MaskRule(
         name="day_first",
         pattern=rf"[0-9][0-9]?(?:/{_MONTH}/|/[0-9]{{1,2}}/|[ -]{_MONTH}[ -])[0-9]{{4}}(?:[: ]{_CLOCK})?{_END}",
         replacement="<time>",
         masks=(("[20/Nov/2026:11:57:57 +0000] boom", "[<time>] boom"), ("expired 20 Nov 2026", "expired <time>")),
+        keeps=("20th of May",),
     ),
     MaskRule(
         name="month_first",
@@ -562,6 +573,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("backup 20261120T115757Z is missing", "backup <time> is missing"),
             ("see 2024-01-05T10_11_12_345Z-debug-0.log", "see <time>-debug-0.log"),
         ),
+        keeps=("model claude-3-5-sonnet-20241022",),
     ),
     MaskRule(
         name="ip",
@@ -571,17 +583,23 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("Connect call failed ('127.0.0.1', 51234)", "Connect call failed ('<ip>', <port>)"),
             ("connect ECONNREFUSED 10.0.3.7:5432", "connect ECONNREFUSED <ip>:5432"),
         ),
+        keeps=(
+            "version 2.0.0.1",
+            "numpy 1.26.4",
+        ),
     ),
     MaskRule(
         name="version",
         pattern=r"[0-9][0-9]{0,4}\.[0-9]{1,5}\.[0-9]{1,5}(?!\.?[0-9])[\w+-]*(?:\.[A-Za-z]\w*)*(?!\.[\w<])",
         replacement=_keep,
+        masks=(("took 1.26 of it", "took <num> of it"),),
         keeps=("no matching version: numpy 1.26.4", "app@1.4.0 build", "Node.js v20.20.2"),
     ),
     MaskRule(
         name="required_version",
         pattern=r"[0-9](?<=[=<>~!]=.|,[<>].)[0-9]*(?:\.[0-9]+)*(?![\w.])",
         replacement=_keep,
+        masks=(("score = 3", "score = <num>"),),
         keeps=("3.8.10 not in '>=3.9,<4'", "pydantic==2 is needed"),
     ),
     MaskRule(
@@ -610,6 +628,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=r"[0-9][0-9]*[hm](?:[0-9]+m)?(?:[0-9]+(?:\.[0-9]+)?s)?(?!\w)",
         replacement="<duration>",
         masks=(("gave up after 1h2m3.5s", "gave up after <duration>"),),
+        keeps=(
+            "h264",
+            "h2 stream",
+        ),
     ),
     MaskRule(
         name="size",
@@ -623,6 +645,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=rf"[0-9][0-9]*(?:[x\u00d7][0-9]+)+{_END}",
         replacement=_mask_dimensions,
         masks=(("cannot multiply (32x784 and 512x10)", "cannot multiply (<num>x<num> and <num>x<num>)"),),
+        keeps=(
+            "x264 codec",
+            "mp3x2",
+        ),
     ),
     MaskRule(
         name="number",
@@ -642,6 +668,10 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=rf"[+-]{_NUMBER}(?:[eE][+-]?[0-9]+)?{_END}",
         replacement="<num>",
         masks=(("expected 5, got -5", "expected <num>, got <num>"),),
+        keeps=(
+            "gpt-4",
+            "row x-5",
+        ),
     ),
     MaskRule(
         name="url",
@@ -664,6 +694,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=(r"/(?<=['\"].)(?:tmp|var/tmp|private|home|Users|root)/[^'\"\n<>|*?]*[\w~](?=['\"])"),
         replacement=_mask_path,
         masks=(("cannot access '/home/ann/my proj/foo bar.txt'", "cannot access '<path>/foo bar.txt'"),),
+        keeps=("'/etc/app/my conf.ini'",),
     ),
     MaskRule(
         name="path",
@@ -682,6 +713,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=r"~(?<![-.@~+/%#].)/[\w.@+~%#/-]*[\w/~]",
         replacement=_mask_path,
         masks=(("no ~/.config/app/settings.toml", "no <path>/settings.toml"),),
+        keeps=("~user",),
     ),
     MaskRule(
         name="windows_path",
@@ -745,6 +777,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
                 "[type=missing, input_value=<value>, input_type=dict]",
             ),
         ),
+        keeps=("input_value='x' was refused",),
     ),
     MaskRule(
         name="command",
@@ -761,12 +794,14 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("Command 'git push origin x7' timed out after 5 seconds", "Command 'git push' timed out after <duration>"),
             ("Command '$X' died with <Signals.SIGKILL: 9>.", "Command '<value>' died with <Signals.SIGKILL: <num>>."),
         ),
+        keeps=("Command 'git push' was refused",),
     ),
     MaskRule(
         name="row",
         pattern=r"K(?<![^\s'\"(].)ey \([^()\n]{1,200}\)=\([^()\n]*\)",
         replacement=_mask_row,
         masks=(("Key (email)=(ann) already exists.", "Key (email)=(<value>) already exists."),),
+        keeps=("Key (email) is not present in the table",),
     ),
     MaskRule(
         name="email",

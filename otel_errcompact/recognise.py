@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.exceptions import RunHalted
 from otel_errcompact.operation import programs_of
@@ -110,9 +111,13 @@ _IGNORED: Final = (
         "declined by the user",
         re.compile(
             r"(?:<tool_use_error>|Error: |\[)?(?:The user doesn't want to|Request interrupted by user"
-            r"|(?:The user|User|user) (?:declined|rejected|denied|cancelled|canceled|chose not to)"
-            r"|(?:The )?[Tt]ool (?:call|use) was (?:rejected|denied|declined)"
-            r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled) by (?:the )?user)"
+            r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
+            r"|aborted|interrupted|chose not to|chose to (?:skip|cancel|reject)|did not (?:allow|approve|want to))\b"
+            r"|(?:The )?[Tt]ool (?:call|use|execution) was (?:rejected|denied|declined|not approved|skipped)"
+            r"|[Tt]ool execution (?:denied|not approved)\.?\s*\Z|\[?Operation Cancelled\] Reason: User"
+            r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled|interrupted|skipped)"
+            r" by (?:the )?user(?! approval settings)"
+            r"|exec_command failed for `[^\n]{1,600}`: [^\n]{0,100}[Rr]ejected by user\b)"
         ),
     ),
     (
@@ -131,6 +136,10 @@ _EXIT_CODE: Final = re.compile(
     r"(?:\A|\n)\[?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
 )
 _STILL_RUNNING: Final = -1
+_NOTHING_FOUND: Final = re.compile(
+    r"(?:<tool_use_error>|Error: )?No (?:files|matches|results|match|matching \w{1,20})(?: were)?(?: found)?\b"
+    r"[^\n]{0,200}\s*\Z"
+)
 _SAYS_NOTHING: Final = re.compile(
     r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)|Chunk ID:|Wall time:|Output:)[^\n]*)*\Z"
 )
@@ -161,12 +170,21 @@ def judge(
         code = _exit_code_in(text)
     if code == _STILL_RUNNING:
         return Judgement(outcome="ignored", reason="still running")
-    if code and programs and programs[-1] in _SEARCHING_PROGRAMS and says_nothing:
+    if (code or flagged) and _found_nothing(head, kind, programs, says_nothing=says_nothing):
         return Judgement(outcome="ignored", reason="a search that found nothing")
     if flagged or code:
         return Judgement(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
-    sign = _sign_of_failure(text, kind)
+    sign = _sign_of_failure(text, kind, programs)
     return Judgement(outcome="failure", detected=True, reason=sign) if sign else Judgement(outcome="success")
+
+
+def _found_nothing(head: str, kind: _Kind, programs: tuple[str, ...], *, says_nothing: bool) -> bool:
+    """
+    Tell whether a search ended without a match, which its program or tool reports as it would a failure.
+    """
+    if programs:
+        return says_nothing and programs[-1] in _SEARCHING_PROGRAMS
+    return kind == "searching" and _NOTHING_FOUND.match(head) is not None
 
 
 def _exit_code_in(text: str) -> int | None:
@@ -247,6 +265,7 @@ _FORMS: Final = (
     ("an exception", r"Exception in thread \""),
     ("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at "),
     ("an exception", r"panic: \S"),
+    ("an exception", r"Error: (?:[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S|[0-9]{1,5} validation errors? for )"),
     ("an exception", r"Uncaught [A-Z]\w{1,60}: "),
     ("an exception", r"\*\* \([A-Z][\w.]{0,80}\) "),
     ("failed tests", r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b"),
@@ -286,15 +305,96 @@ _FORMS: Final = (
 _FORM: Final = re.compile("\n(?:" + "|".join(f"{form}()" for _, form in _FORMS) + ")", re.MULTILINE)
 
 
-def _sign_of_failure(text: str, kind: _Kind) -> str:
+def _sign_of_failure(text: str, kind: _Kind, programs: tuple[str, ...]) -> str:
     """
     Return what gives a result away as a failure that its tool did not report; empty if nothing does.
     """
     if kind == "reading":
-        return ""
+        return "a shell error" if programs and _complains_only(text, programs) else ""
     if _SAID_BY_TOOL.match(text[:_HEAD].lstrip()):
         return "the tool's own words"
+    if kind == "searching":
+        return ""
+    if _says_it_failed(text):
+        return "an error in the answer"
     return _sign_in_output(text) if kind == "running" else ""
+
+
+def _complains_only(text: str, programs: tuple[str, ...]) -> bool:
+    """
+    Tell whether a program that reads or searches has said nothing but why it could not.
+    """
+    lines = text[: _HEAD + 1].strip().split("\n")
+    if len(text) > _HEAD or len(lines) > _FIRST_LINES:
+        return False
+    complaints = [_COMPLAINT.match(line) for line in lines]
+    return all(found is not None and found["program"] in programs for found in complaints)
+
+
+_COMPLAINT: Final = re.compile(
+    r"(?P<program>[a-z][\w.-]{0,30}): [^\n]{1,400}: "
+    r"(?:No such file or directory|Permission denied|(?:Is|Not) a directory)\Z"
+)
+
+
+# Answers.
+
+MAX_ANSWER: Final = 65_536
+"""Characters of a JSON answer that is looked into."""
+
+_FLAG: Final = re.compile(
+    r"\"(?:isError|is_error)\"\s?:\s?true|\"(?:success|ok)\"\s?:\s?false|\"status\"\s?:\s?\"(?:error|failed|failure)\""
+    r"|\"errors?\"\s?:\s?[\[{\"]"
+)
+_REASONS: Final = (
+    "error",
+    "errors",
+    "message",
+    "reason",
+    "detail",
+    "details",
+    "error_message",
+    "msg",
+    "stderr",
+    "content",
+)
+_FAILED: Final = frozenset({"error", "failed", "failure"})
+_OF_ERRORS: Final = frozenset(_REASONS) | frozenset({
+    "code", "status", "status_code", "statusCode", "type", "title", "errorCode", "error_code", "request_id",
+    "requestId", "timestamp", "path", "instance", "success", "ok", "error_description", "data", "extensions", "jsonrpc",
+    "id", "traceId",
+})  # fmt: skip
+"""Fields of answers that report an error and nothing else."""
+
+
+def _says_it_failed(text: str) -> bool:
+    """
+    Tell whether a result is one JSON object that reports an error at its top, behind a flag or in a protocol's form.
+    """
+    text = text.strip()
+    if text[:1] != "{" or text[-1:] != "}" or len(text) > MAX_ANSWER or not _FLAG.search(text):
+        return False
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return _reports_error(answer)
+
+
+def _reports_error(answer: dict[str, Any]) -> bool:
+    if answer.get("isError") is True or answer.get("is_error") is True:
+        return True
+    refused = answer.get("success") is False or answer.get("ok") is False or answer.get("status") in _FAILED
+    if refused:
+        return any(answer.get(name) for name in _REASONS)
+    errors, error = answer.get("errors"), answer.get("error")
+    if "jsonrpc" in answer:
+        return isinstance(error, dict)
+    if not _OF_ERRORS.issuperset(answer):
+        return False
+    entries = cast("list[object]", errors) if isinstance(errors, list) else []
+    in_graphql = any(isinstance(entry, dict) and "message" in entry for entry in entries)
+    return in_graphql or (bool(error) and isinstance(error, str | dict) and not answer.get("data"))
 
 
 def _sign_in_output(text: str) -> str:

@@ -19,9 +19,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from otel_errcompact import installation
 from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.errors import RawError
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation import current_ledger, current_tracer_provider, install, uninstall
 from otel_errcompact.ledger import Ledger
+from otel_errcompact.model import ModelAnswer, ModelExtractor
 from otel_errcompact.otel.exporter import ErrorClassSpanExporter
 
 if TYPE_CHECKING:
@@ -51,6 +53,13 @@ def reader() -> InMemoryMetricReader:
 @pytest.fixture
 def meters(reader: InMemoryMetricReader) -> MeterProvider:
     return MeterProvider([reader], shutdown_on_exit=False)
+
+
+class Quoting:
+    """A model that takes the second line for the cause."""
+
+    def read(self, text: str, /) -> ModelAnswer:
+        return ModelAnswer("", text.splitlines()[1])
 
 
 def fail(tracers: Any, message: str = "boom") -> None:
@@ -265,6 +274,20 @@ class TestLedger:
         added = install(tracer_provider=tracers, meter_provider=meters, ledger=ledger)
         assert added.ledger is ledger
         assert added.processor is None
+
+    def test_with_a_model(self, tracers, meters):
+        """A model reads for a new ledger, also where the process has one already."""
+        ledger = current_ledger()
+        model = ModelExtractor(Quoting())
+        added = install(tracer_provider=tracers, meter_provider=meters, model=model)
+        observed = added.ledger.observe("run", RawError(text="Deploying shop\nThe probe got no answer\nFinished"))
+        assert added.ledger is not ledger
+        assert observed.found.facts.cause == "The probe got no answer"
+
+    def test_with_a_model_beside_a_ledger(self):
+        """A ledger that is given has its own model or none, so a second one is refused."""
+        with pytest.raises(ConfigurationError, match=r"model=.*give it to the ledger"):
+            install(ledger=Ledger(), model=ModelExtractor(Quoting()))
 
 
 class TestFirstStart:

@@ -178,3 +178,10 @@ def test_labelled_pairs():
 def test_values_are_what_a_reader_may_want_to_know(text, expected):
     """Numbers, sizes and literals tell something; what varies by itself does not."""
     assert values(text) == expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_has_examples_for_and_against(rule):
+    """A rule without a text that it must leave alone takes too much sooner or later."""
+    assert rule.masks
+    assert rule.keeps

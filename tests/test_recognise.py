@@ -119,6 +119,20 @@ def test_more_names_can_be_given():
         pytest.param("Error: User rejected the call", "declined by the user", id="rejected"),
         pytest.param("Command was denied by the user", "declined by the user", id="denied"),
         pytest.param(
+            "The user has declined to run this tool. DO NOT call it again.", "declined by the user", id="goose"
+        ),
+        pytest.param("User did not allow tool call", "declined by the user", id="not allowed"),
+        pytest.param("[Operation Cancelled] Reason: User did not allow", "declined by the user", id="Gemini CLI"),
+        pytest.param("Tool execution was not approved.", "declined by the user", id="not approved"),
+        pytest.param("The user chose to skip the tool call", "declined by the user", id="skipped"),
+        pytest.param("Action has been rejected by the user! reason: no", "declined by the user", id="OpenHands"),
+        pytest.param("aborted by user after 3.2s", "declined by the user", id="aborted"),
+        pytest.param(
+            'exec_command failed for `bash -lc make`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+            "declined by the user",
+            id="Codex",
+        ),
+        pytest.param(
             "<tool_use_error>Sibling tool call errored</tool_use_error>", "a sibling call failed", id="sibling notice"
         ),
         pytest.param("asyncio.exceptions.CancelledError: scope", "cancelled", id="cancellation"),
@@ -136,6 +150,37 @@ def test_notices_are_ignored(text: str, reason: str, flagged: bool | None):
     A human's decision, a sibling's failure, cancellation and a running process are neither failure nor success.
     """
     assert Judgement(outcome="ignored", reason=reason) == judge(text, flagged=flagged)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("patch rejected: writing outside of the project; rejected by user approval settings", id="policy"),
+        pytest.param("Permission to use Bash with command rm has been denied.", id="rule"),
+        pytest.param("user declaration is missing", id="another word"),
+    ],
+)
+def test_rules_are_no_decisions_of_the_moment(text: str):
+    """
+    What a rule forbids is a failure that the agent has to work around; no human was asked.
+    """
+    assert judge(text, flagged=True).outcome == "failure"
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "outcome"),
+    [
+        ("No files found", "Glob", "ignored"),
+        ("No matches found for pattern 'x' in src", "search_files", "ignored"),
+        ("No files found: the index is broken\nsee the log", "Glob", "failure"),
+        ("No matches found", "apply_edit", "failure"),
+    ],
+)
+def test_search_tool_that_found_nothing(text: str, tool: str, outcome: str):
+    """
+    A searching tool that says in one line that there is no match has not failed, although it is flagged.
+    """
+    assert judge(text, tool=tool, flagged=True).outcome == outcome
 
 
 def test_running_command_is_ignored():
@@ -196,6 +241,8 @@ def test_reported_failure(text: str, flags: dict[str, object], reason: str):
         pytest.param("x\nthread 'main' panicked at src/main.rs:4:10:", "an exception", id="Rust"),
         pytest.param("panic: runtime error: index out of range", "an exception", id="Go"),
         pytest.param("Uncaught TypeError: x is not a function", "an exception", id="JavaScript"),
+        pytest.param("step 1\nError: ValueError: x\nstep 2", "an exception", id="printed by a script"),
+        pytest.param("step 1\nError: 1 validation error for Order\nqty", "an exception", id="validation, printed"),
         pytest.param("** (UndefinedFunctionError) function f/0 is undefined", "an exception", id="Elixir"),
         pytest.param("...\n===== 1 failed, 3 passed in 0.12s =====", "failed tests", id="pytest"),
         pytest.param("...\n2 errors in 0.12s", "failed tests", id="pytest -q"),
@@ -257,6 +304,77 @@ def test_hidden_failure_in_the_tools_own_words(tool: str, text: str):
     What a tool protocol says at the very start of a result is a failure, whatever the tool.
     """
     assert Judgement(outcome="failure", detected=True, reason="the tool's own words") == judge(text, tool=tool)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param({"isError": True, "content": [{"type": "text", "text": "no"}]}, id="MCP"),
+        pytest.param({"is_error": True, "result": None}, id="flag in Python's spelling"),
+        pytest.param({"success": False, "error": "sold out"}, id="success"),
+        pytest.param({"ok": False, "errors": ["sold out"], "rows": []}, id="ok"),
+        pytest.param({"status": "error", "message": "sold out"}, id="status"),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}, id="JSON-RPC"),
+        pytest.param({"data": {"a": 1}, "errors": [{"message": "no price"}]}, id="GraphQL"),
+        pytest.param({"error": {"code": 404, "message": "no order"}}, id="error alone"),
+        pytest.param({"error": "no order", "status_code": 404}, id="error and status"),
+    ],
+)
+@pytest.mark.parametrize("call", [{"tool": "reserve_seat"}, bash("curl -s https://shop.example/orders")])
+def test_answer_that_reports_an_error(answer: dict[str, object], call: dict[str, str]):
+    """
+    One JSON object that reports an error at its top is a failure, whatever the tool said of it.
+    """
+    expected = Judgement(outcome="failure", detected=True, reason="an error in the answer")
+    assert expected == judge(json.dumps(answer), flagged=False, **call)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"success": true, "error": null}', id="success"),
+        pytest.param('{"success": false}', id="no reason"),
+        pytest.param('{"status": "error"}', id="a state"),
+        pytest.param('{"error": "none", "rows": [1]}', id="data beside"),
+        pytest.param('{"error": "x", "data": {"rows": 1}}', id="data"),
+        pytest.param('{"errors": ["x"]}', id="words"),
+        pytest.param('{"jsonrpc": "2.0", "result": {"error": "x"}}', id="result"),
+        pytest.param('{"jobs": [{"success": false, "error": "x"}]}', id="deeper"),
+        pytest.param('{"success": false, "error": "x"} and more', id="text behind"),
+        pytest.param('{"ok": false, broken}', id="no JSON"),
+        pytest.param('[{"ok": false, "error": "x"}]', id="list"),
+    ],
+)
+def test_answer_that_reports_none(text: str):
+    """
+    Flags without a reason, errors beside data, and errors further down are the business of whoever reads them.
+    """
+    assert judge(text, tool="reserve_seat", flagged=False) == SUCCESS
+
+
+@pytest.mark.parametrize("call", [{"tool": "Read"}, {"tool": "WebFetch"}, bash("cat answer.json"), bash("jq . a.json")])
+def test_answers_in_files_are_content(call: dict[str, str]):
+    """
+    What is read or searched may hold anything.
+    """
+    assert judge('{"success": false, "error": "sold out"}', flagged=False, **call) == SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "failed"),
+    [
+        ("find: 'src/css': No such file or directory", "find src/css -name '*.css'", True),
+        ("cat: a: No such file or directory\ncat: b: Permission denied", "cat a b | head", True),
+        ("find: 'src/css': No such file or directory\nsrc/a.css", "find src -name '*.css'", False),
+        ("rm: x: No such file or directory", "cat build.log", False),
+        ("x\n" * 9, "cat build.log", False),
+    ],
+)
+def test_reading_program_that_only_complains(text: str, command: str, failed: bool):
+    """
+    A program that reads has failed where it says nothing but, in its own name, why it could not.
+    """
+    assert judge(text, flagged=False, **bash(command)).detected == failed
 
 
 TRACEBACK = "x\nTraceback (most recent call last):\n  x\nKeyError: 1"

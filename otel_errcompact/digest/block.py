@@ -68,10 +68,9 @@ def _frame(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str
 
 def _class_lines(error_class: ErrorClass, decision: Decision, options: DigestOptions) -> list[str]:
     head = wording.head(error_class.facts, error_class.tool, options.line_characters)
-    near = wording.warning(decision)
-    count = f" (x{error_class.count}{f'; {near}' if near else ''})" if error_class.count > 1 else ""
+    near = wording.standing(decision)
+    count = f" (x{error_class.count}{f'; {near}' if near else ''})" if error_class.count > 1 or near else ""
     lines = [f"{head}{count} #{error_class.short}"]
     if error_class.hint:
         lines.append(f"  hint: {error_class.hint}")
-    escalated = wording.escalated(error_class, decision)
-    return [*lines, escalated] if escalated else lines
+    return lines

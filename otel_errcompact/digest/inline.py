@@ -21,7 +21,7 @@ MAX_VALUES: Final = 3
 """New values that a repeat names."""
 
 _MAX_VALUE: Final = 40
-_SEEN: Final = f"  {CUT} {{}} lines shown before"
+_SEEN: Final = f"  {CUT} {{}} shown before"
 
 
 def inline(
@@ -57,13 +57,8 @@ def refusal(error_class: ErrorClass, failures: int, *, options: DigestOptions) -
 
 
 def _verbatim(raw: RawError, error_class: ErrorClass, decision: Decision) -> str:
-    mark = wording.repeat(error_class, decision) if error_class.count > 1 else _notice(decision)
-    return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark, wording.escalated(error_class, decision))))
-
-
-def _notice(decision: Decision) -> str:
-    warning = wording.warning(decision)
-    return f"NOTICE: {warning}" if warning else ""
+    mark = wording.repeat(error_class, decision) if error_class.count > 1 else wording.warning(decision)
+    return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark)))
 
 
 def _first(
@@ -79,9 +74,10 @@ def _first(
     head = f"{wording.head(facts, raw.tool, options.line_characters)} #{error_class.short}{wording.detected(raw)}"
     fresh = _not_shown_before(facts.details, history)
     lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
-    left_out = [_SEEN.format(len(facts.details) - len(fresh))] if len(fresh) < len(facts.details) else []
+    known = len(facts.details) - len(fresh)
+    left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in history.shown.fresh((error_class.hint,)) if line]
-    marks = list(filter(None, (_notice(decision), wording.escalated(error_class, decision))))
+    marks = list(filter(None, (wording.warning(decision),)))
     text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
     history.shown.remember(fresh[: kept - 1])
     if kept > len(lines) + len(left_out):
@@ -111,14 +107,13 @@ def _repeat(
     kind = wording.kind(error_class.facts.type)
     mark = f"{kind} {wording.repeat(error_class, decision)}{new}"
     shown = [f"  | {one_line(line, options.line_characters)}" for line in lines]
-    marks = list(filter(None, (wording.escalated(error_class, decision),)))
-    text, kept = fitting(options.inline_tokens, count_tokens, [mark, *shown], marks)
+    text, kept = fitting(options.inline_tokens, count_tokens, [mark, *shown], [])
     if len(text) <= len(raw.text):
         history.shown.remember(lines[: kept - 1])
         return text
-    short = f"#{error_class.short} again {wording.brief_repeat(error_class, decision)}"
-    forms = (f"{kind} {short}{new}", f"{short}{new}", short)
-    return "\n".join((next((form for form in forms if len(form) <= len(raw.text)), short), *marks))
+    short = wording.brief_repeat(error_class, decision)
+    forms = (f"{kind} {short}{new}", f"{short}{new}")
+    return next((form for form in forms if len(form) <= len(raw.text)), short)
 
 
 def _evidence(error_class: ErrorClass, history: History) -> tuple[str, tuple[str, ...]]:

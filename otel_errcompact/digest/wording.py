@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass
 
 _COUNTED: Final[dict[Threshold, str]] = {
-    "same": "#{short} failed {count} times without success",
-    "consecutive": "{count} calls failed in a row",
-    "total": "{count} failures in this run",
+    # The count of the class stands beside it.
+    "same": "",
+    "consecutive": "{count} calls failed in a row, ",
+    "total": "{count} failures in this run, ",
 }
 _SCOPE: Final[dict[Threshold, str]] = {"same": "", "consecutive": " in a row", "total": " in all"}
 
@@ -42,34 +43,36 @@ def kind(name: str) -> str:
 
 
 def repeat(error_class: ErrorClass, decision: Decision) -> str:
-    """Return that a class failed again, and how close the run is to an escalation."""
+    """Return that a class failed again, and how the run stands because of it."""
     streak = error_class.streak
     row = f", {streak} in a row" if streak > 1 else ""
-    near = warning(decision)
+    near = standing(decision)
     return f"#{error_class.short} again (x{error_class.count}{row}{f'; {near}' if near else ''})"
 
 
 def brief_repeat(error_class: ErrorClass, decision: Decision) -> str:
-    """Return the same in the fewest words, for errors that are short themselves: `(x2 of 3)`."""
+    """Return the same in the fewest words, for errors that are short themselves: `#3f2a again (x2 of 3)`."""
     count = error_class.count
-    if decision.level != "notice":
-        return f"(x{count})"
+    again = f"#{error_class.short} again (x{count}"
+    if decision.level == "carry_on":
+        return f"{again})"
+    reached = ", ESCALATED" if decision.level == "escalate" else ""
     if decision.threshold == "same" and decision.count == count:
-        return f"(x{count} of {decision.limit})"
-    return f"(x{count}; {decision.count} of {decision.limit}{_SCOPE[decision.threshold]})"
+        return f"{again} of {decision.limit}{reached})"
+    return f"{again}; {decision.count} of {decision.limit}{_SCOPE[decision.threshold]}{reached})"
 
 
-def warning(decision: Decision) -> str:
-    """Return how close the run is to an escalation; empty if it is far, or there already."""
-    if decision.level != "notice":
+def standing(decision: Decision) -> str:
+    """Return how close the run is to an escalation, or that it is there; empty if it is far."""
+    if decision.level == "carry_on":
         return ""
-    counted = "" if decision.threshold == "same" else f"{_COUNTED[decision.threshold].format(count=decision.count)}, "
+    counted = _COUNTED[decision.threshold].format(count=decision.count)
+    if decision.level == "escalate":
+        return f"{counted}ESCALATED at {decision.limit}"
     return f"{counted}escalates at {decision.limit}: try something else"
 
 
-def escalated(error_class: ErrorClass, decision: Decision) -> str:
-    """Return the line that says which threshold was reached; empty if none was."""
-    if decision.level != "escalate":
-        return ""
-    counted = _COUNTED[decision.threshold].format(short=error_class.short, count=decision.count)
-    return f"ESCALATED: {counted}; the limit is {decision.limit}."
+def warning(decision: Decision) -> str:
+    """Return the same as a line of its own, for a class that is new and has no count to stand beside."""
+    said = standing(decision)
+    return f"NOTICE: {said}" if said else ""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_BODY: Final = 65_536
 """Characters of a JSON body that are parsed."""
 
-MAX_REPR: Final = 16_384
+MAX_REPR: Final = 8_192
 """Characters of a body that are parsed where it is no JSON but the `repr` of a dictionary, or cut off."""
 
 _MAX_STARTS: Final = 3
@@ -49,6 +49,15 @@ _CODES: Final = (
 )  # fmt: skip
 _STATUSES: Final = ("status", "status_code", "statusCode", "code", "http_status")
 _EVIDENCE: Final = ("param", "field", "path", "pointer", "loc", "location")
+_LISTS_OF_DETAILS: Final = ("fieldViolations", "violations")
+_MAX_LISTED: Final = 300
+# Begins with a blank, which is searched for at the speed of C.
+_SENTENCES: Final = re.compile(r" (?:(?<=[.!?] )|(?<=[.!?]['\")] )) {0,2}(?=[A-Z(*])")
+_ADVICE: Final = re.compile(
+    r"(?:Please (?!wait|(?:re)?try )|For (?:more|further|additional|help|details)|To learn|Learn more|See |Visit |Read "
+    r"|You can (?:find|learn|read|see|obtain|get)|Check out |Contact |Go to |Refer to "
+    r"|If you (?:continue|believe|think)|.{0,200}?https?://)"
+)
 _EMPTY_CODES: Final = frozenset((
     "error", "errors", "failed", "fail", "failure", "exception", "text", "ok", "success", "null", "none", "about:blank",
 ))  # fmt: skip
@@ -88,38 +97,69 @@ def find_body(text: str) -> Embedded | None:
     """
     Return the first error body in `text`, be it JSON or the `repr` of a Python dictionary, or nothing.
     """
-    for number, start in enumerate(_START.finditer(text)):
-        if number == _MAX_STARTS:
-            break
-        value, end = _parse(text, start.start())
+    for value, start, end in values_in(text):
         body = read_body(value)
         if body is not None:
-            return Embedded(body, text[: start.start()], text[end:])
+            return Embedded(body, text[:start], text[end:])
     return None
+
+
+def values_in(text: str) -> Iterator[tuple[object, int, int]]:
+    """
+    Yield the first few objects in `text`, decoded, each with its start and end.
+    """
+    for start in islice(_START.finditer(text), _MAX_STARTS):
+        value, end = _parse(text, start.start())
+        yield value, start.start(), end
 
 
 def read_body(value: object, depth: int = 0) -> Body | None:
     """
     Return what a decoded body says of the error, or nothing if it says nothing of one.
     """
-    if _is_list(value):
-        return _listed(value, depth) if value and _is_object(value[0]) else None
-    if not _is_object(value) or depth > _MAX_DEPTH:
+    if is_list(value):
+        return _listed(value, depth) if value else None
+    if not is_object(value) or depth > _MAX_DEPTH:
         return None
     if value.get("isError") is True:
         return read_body(value.get("content"), depth + 1)
     inner = _inner(value, depth)
     own = _own(value)
-    if inner is None:
-        return own if own.message or own.code else None
-    return _merged(inner, own)
+    if inner is not None:
+        return _merged(inner, own)
+    if own.message or own.code:
+        return own
+    by_field = _by_field(value)
+    return _invalid(by_field) if by_field and all(" " in entry.reason for entry in by_field) else None
 
 
-def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """
+    Tell whether a decoded value is an object.
+    """
     return isinstance(value, dict)
 
 
-def _is_list(value: object) -> TypeGuard[list[Any]]:
+def without_advice(message: str) -> str:
+    """
+    Return a message without the sentences behind it that lead to a document or tell what anybody knows.
+
+    How long to wait is no advice, and stays.
+    """
+    if ". " not in message and "! " not in message and "? " not in message:
+        return message
+    return "\n".join(map(_line_without_advice, message.split("\n")))
+
+
+def _line_without_advice(line: str) -> str:
+    first, *rest = _SENTENCES.split(line)
+    return " ".join((first, *(sentence for sentence in rest if not _ADVICE.match(sentence))))
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """
+    Tell whether a decoded value is a list.
+    """
     return isinstance(value, list)
 
 
@@ -127,7 +167,9 @@ def _listed(items: list[Any], depth: int) -> Body | None:
     """
     Read a list of errors: FastAPI's list of fields, else the first one with the others as details.
     """
-    entries = [item for item in items if _is_object(item)]
+    entries = [item for item in items[:_MAX_LISTED] if is_object(item)]
+    if not entries:
+        return _sentences(items)
     if "loc" in entries[0]:
         return _invalid(fields_of(entries))
     first = read_body(entries[0], depth + 1)
@@ -137,6 +179,14 @@ def _listed(items: list[Any], depth: int) -> Body | None:
     return first._replace(details=(*first.details, *others))
 
 
+def _sentences(items: list[Any]) -> Body | None:
+    """
+    Read a list of sentences, as Rails sends them; nothing if they are mere words.
+    """
+    sentences = [item for item in items[:_MAX_ENTRIES] if isinstance(item, str) and " " in item]
+    return Body(sentences[0], details=tuple(sentences[1:])) if sentences else None
+
+
 def _invalid(fields: Sequence[FieldError]) -> Body:
     noun = "error" if len(fields) == 1 else "errors"
     reading = reading_of_fields(f"{len(fields)} validation {noun}", "request", fields)
@@ -144,7 +194,7 @@ def _invalid(fields: Sequence[FieldError]) -> Body:
 
 
 def _object(value: object) -> dict[str, Any]:
-    return value if _is_object(value) else {}
+    return value if is_object(value) else {}
 
 
 def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
@@ -156,7 +206,7 @@ def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
         return _invalid(by_field)
     for name in _NESTED:
         value = fields.get(name)
-        if (_is_object(value) or _is_list(value)) and (name != "details" or not _text_of(fields, _MESSAGES)):
+        if (is_object(value) or is_list(value)) and (name != "details" or not _text_of(fields, _MESSAGES)):
             body = read_body(value, depth + 1)
             if body is not None:
                 return body
@@ -167,7 +217,7 @@ def _by_field(errors: Mapping[str, Any]) -> tuple[FieldError, ...]:
     """
     Read errors as Rails and Django send them, `{"field": ["what is wrong"]}`; nothing if they are not.
     """
-    if not all(_is_list(reasons) and reasons and isinstance(reasons[0], str) for reasons in errors.values()):
+    if not all(is_list(reasons) and reasons and isinstance(reasons[0], str) for reasons in errors.values()):
         return ()
     return tuple(FieldError(field, reasons[0], "") for field, reasons in islice(errors.items(), MAX_FIELDS))
 
@@ -180,7 +230,7 @@ def _own(fields: Mapping[str, Any]) -> Body:
     code = _code_of(fields) or _code_of(_object(fields.get("extensions")))
     if not message and isinstance(fields.get("error"), str):
         message = fields["error"]
-    return Body(message, code, _status_of(fields), tuple(_evidence(fields)))
+    return Body(without_advice(message), code, _status_of(fields), tuple(_evidence(fields)))
 
 
 def _merged(inner: Body, outer: Body) -> Body:
@@ -211,8 +261,8 @@ def _code_of(fields: Mapping[str, Any]) -> str:
         value = fields.get(name)
         if isinstance(value, bool):
             continue
-        if isinstance(value, int) and not _STATUS.fullmatch(str(value)):
-            number = number or str(value)
+        if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
+            number = number or ("" if _STATUS.fullmatch(str(value)) else str(value))
         elif isinstance(value, str) and _is_code(value) and (name != "name" or is_exception_name(value)):
             return value.rpartition("#")[2].rpartition("/")[2]
     return number
@@ -238,19 +288,39 @@ def _evidence(fields: Mapping[str, Any]) -> Iterator[str]:
         value = fields.get(name)
         if value not in (None, "", [], {}):
             yield f"{name}: {_flat(value)}"
-    entries = fields.get("details")
-    for entry in entries[:_MAX_ENTRIES] if _is_list(entries) else ():
-        yield _flat_entry(_object(entry))
+    pointer = _object(fields.get("source")).get("pointer")
+    if pointer:
+        yield f"pointer: {_flat(pointer)}"
+    yield from _entries(fields.get("details"))
+
+
+def _entries(details: object) -> Iterator[str]:
+    """
+    Yield the entries of a list of details: with a field each, or as Google and Kubernetes nest them.
+    """
+    if is_object(details):
+        details = details.get("causes")
+    for entry in details[:_MAX_ENTRIES] if is_list(details) else ():
+        nested = next(filter(is_list, map(_object(entry).get, _LISTS_OF_DETAILS)), None)
+        if nested is not None:
+            yield from (_flat_entry(_object(inner)) for inner in nested[:_MAX_ENTRIES])
+        elif isinstance(entry, str):
+            yield entry
+        else:
+            yield _flat_entry(_object(entry))
 
 
 def _flat_entry(entry: Mapping[str, Any]) -> str:
-    where = _flat(entry.get("loc") or entry.get("field") or entry.get("path") or "")
-    what = _text_of(entry, (*_MESSAGES, "hint", "issue"))
+    where = _flat(entry.get("loc") or entry.get("field") or entry.get("path") or entry.get("subject") or "")
+    what = _text_of(entry, (*_MESSAGES, "hint", "issue", "quotaMetric", "type"))
+    delay = entry.get("retryDelay")
+    if delay:
+        return f"retry in {_flat(delay)}"
     return f"{where}: {what}" if where and what else what or where
 
 
 def _flat(value: object) -> str:
-    return clip(".".join(map(str, value)) if _is_list(value) else str(value))
+    return clip(".".join(map(str, value)) if is_list(value) else str(value))
 
 
 def _parse(text: str, start: int) -> tuple[object, int]:
@@ -260,7 +330,9 @@ def _parse(text: str, start: int) -> tuple[object, int]:
     source = text[start : start + MAX_BODY]
     try:
         value, length = _decoder.raw_decode(source)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return None, len(text)
+    except ValueError:
         return _parse_repr(source[:MAX_REPR], len(text))
     return value, start + length
 

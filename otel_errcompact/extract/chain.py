@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.errors import NOWHERE, Facts
-from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
 from otel_errcompact.extract.frames import library_place
 from otel_errcompact.extract.message import NO_MESSAGE, read_message
 from otel_errcompact.masking import mask
@@ -30,6 +31,14 @@ MAX_DEPTH: Final = 10
 
 MAX_WRAPPERS: Final = 16
 
+_MIN_CHILD: Final = 80
+"""Characters that each exception of a group has at least, in the cause of the group."""
+
+_SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
+_PRIVATE_MODULE: Final = re.compile(r"\b_\w{1,100}\.")
+_RAISE: Final = "raise "
+"""How a source line begins that says no more than type and message do."""
+
 _NO_ROOTS: Final = frozenset({"CancelledError", "GeneratorExit"})
 
 
@@ -51,6 +60,13 @@ class Failure(NamedTuple):
 
     children: tuple[tuple[Failure, ...], ...] = ()
     """The chains of a group's exceptions."""
+
+
+def public_name(name: str) -> str:
+    """
+    Return the name of an exception without the private modules that its class is defined in.
+    """
+    return _PRIVATE_MODULE.sub("", name) if "._" in name else name
 
 
 def printed_source(frame: Frame) -> str:
@@ -81,7 +97,7 @@ def facts_of(
     reading = read_message(root.message)
     frame = _frame_of(chain)
     return Facts(
-        type=root.type,
+        type=public_name(root.type),
         cause=reading.cause,
         location=frame.place() if frame is not None else NOWHERE,
         details=details((*reading.details, *_around(chain, frame, source_of))),
@@ -128,17 +144,24 @@ def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[
     lines: list[str] = []
     root = chain[-1]
     source = (frame.source or source_of(frame)) if frame is not None else ""
-    if source:
+    if source and not source.startswith(_RAISE):
         lines.append(f"> {source}")
+    lines.extend(_extras(chain))
+    if len(chain) > 1:
+        lines.extend(_wrapper_lines(chain[:-1], root.message, frame))
+    if not source and root.innermost is not None and root.innermost is not frame:
+        lines.append(f"raised in {library_place(root.innermost)}")
+    return lines
+
+
+def _extras(chain: Iterable[Failure]) -> Iterator[str]:
+    """
+    Yield what exceptions carry besides their messages.
+    """
     for failure in chain:
         if failure.extra:
             reading = read_message(failure.extra)
-            lines.extend((reading.cause, *reading.details[:3]))
-    if len(chain) > 1:
-        lines.extend(_wrapper_lines(chain[:-1], root.message, frame))
-    if root.innermost is not None and root.innermost is not frame:
-        lines.append(f"raised in {library_place(root.innermost)}")
-    return lines
+            yield from (reading.cause, *reading.details[:3])
 
 
 def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) -> Iterator[str]:
@@ -146,11 +169,17 @@ def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) 
     Yield the wrappers' messages, outermost first, where they say more than the root cause has `said`.
     """
     for wrapper in wrappers:
-        message = read_message(wrapper.message).cause
+        message = _SUB_EXCEPTIONS.sub("", read_message(wrapper.message).cause)
         if message == NO_MESSAGE or message in said:
             continue
-        at = f" at {wrapper.own.place()}" if wrapper.own is not None and wrapper.own != frame else ""
-        yield f"raised as {wrapper.type}{at}: {message}"
+        yield f"raised as {wrapper.type}{_at(wrapper.own, frame)}: {message}"
+
+
+def _at(own: Frame | None, frame: Frame | None) -> str:
+    """
+    Return where a wrapper was raised, unless that is in the file of the root cause.
+    """
+    return "" if own is None or (frame is not None and own.file == frame.file) else f" at {own.place()}"
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
@@ -167,15 +196,17 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str],
     if len(distinct) == 1:
         return _facts_of_only_child(chain, children[0], len(children))
     counts = Counter(signatures)
-    lines = [_child_line(distinct[signature], count) for signature, count in counts.items()]
-    more = (line for signature in counts for line in distinct[signature].details[:2])
-    summary = "; ".join(f"{child.type}: {clip(child.cause, 80)}" for child in map(distinct.__getitem__, counts))
+    message = _SUB_EXCEPTIONS.sub("", read_message(group.message).cause)
+    room = max((MAX_CAUSE - len(message)) // len(counts), _MIN_CHILD)
+    summary = "; ".join(_child_in_short(distinct[signature], count, room) for signature, count in counts.items())
+    places = _places(distinct[signature] for signature in counts)
+    more = (line for signature in counts for line in _besides_source(distinct[signature].details)[:1])
     frame = _frame_of(chain)
     return Facts(
         type=group.type,
-        cause=clip(f"{read_message(group.message).cause}: {summary}"),
+        cause=clip(f"{message}: {summary}"),
         location=frame.place() if frame is not None else NOWHERE,
-        details=details((*lines, *more, *_around(chain, frame, source_of))),
+        details=details((places, *more, *_extras(chain), *_wrapper_lines(chain[:-1], "", frame))),
         format=form,
         wrappers=_wrappers(chain),
         key_cause=" + ".join(sorted(distinct)),
@@ -186,7 +217,7 @@ def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> 
     """
     Return the facts of a group's only distinct child; the group counts as a wrapper.
     """
-    mark = (f"(x{count} in one {chain[-1].type})",) if count > 1 else ()
+    mark = (f"{count} times in one {chain[-1].type}",) if count > 1 else ()
     return Facts(
         type=child.type,
         cause=child.cause,
@@ -206,7 +237,29 @@ def _signature(child: Facts) -> str:
     return f"{child.type} in {child.location.function} ({file}): {mask(redact(child.keyed_cause))}"
 
 
-def _child_line(child: Facts, count: int) -> str:
-    times = f" (x{count})" if count > 1 else ""
-    at = f" at {child.location}" if child.location else ""
-    return clip(f"{child.type}{at}: {child.cause}", MAX_DETAIL - len(times)) + times
+def _child_in_short(child: Facts, count: int, room: int) -> str:
+    times = f"{count} x " if count > 1 else ""
+    return clip(f"{times}{child.type}: {child.cause}", room)
+
+
+def _besides_source(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if not line.startswith("> ")]
+
+
+def _places(children: Iterable[Facts]) -> str:
+    """
+    Return in one line where the children failed, in their order; places in one function are named together.
+    """
+    lines: dict[tuple[str, str], list[str]] = {}
+    for child in children:
+        if child.location:
+            place = lines.setdefault((child.location.function, child.location.file), [])
+            place.append("" if child.location.line is None else str(child.location.line))
+    if not lines:
+        return ""
+    return f"raised at {', '.join(_place(function, file, rows) for (function, file), rows in lines.items())}"
+
+
+def _place(function: str, file: str, lines: Iterable[str]) -> str:
+    numbers = ",".join(dict.fromkeys(filter(None, lines)))
+    return str(Location(function=function, file=f"{file}:{numbers}" if numbers else file))

@@ -37,6 +37,9 @@ _SEVERITY: Final = re.compile(
     rf"{_BULLET}\[?(?P<severity>(?i:error|fatal|panic|critical|failure|fatal error))\]?"
     r"(?:\[(?P<code>\w{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?: (?P<message>.+)"
 )
+_MAX_TYPES: Final = 4
+"""Types before one message that are looked through: `Error: Error: KeyError: 'id'`."""
+
 _LEVEL: Final = re.compile(
     rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?!\w)\]?"
     r"(?::[\w.]{1,80}:| -|:)? ?(?P<message>\S.*)"
@@ -125,12 +128,12 @@ def without_timestamp(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def _typed(line: str) -> Statement | None:
+def _typed(line: str, depth: int = 0) -> Statement | None:
     found = _TYPED.match(line)
     if found is None or not is_exception_name(found["type"]):
         return None
     kind, message = found["type"], found["message"] or ""
-    inner = _typed(message) if message and kind in GENERIC_TYPES else None
+    inner = _typed(message, depth + 1) if message and kind in GENERIC_TYPES and depth < _MAX_TYPES else None
     return inner or Statement(kind, message)
 
 

@@ -22,6 +22,11 @@ _TAG_NAME: Final = re.compile(r"/?([A-Za-z][A-Za-z0-9]{0,20})")
 _MIN_WORDS: Final = 4
 """Words of a sentence; what has fewer is a label."""
 
+_WORD: Final = re.compile(r"[\w-]+")
+_WORDS_OF_REASON: Final = 2
+"""Words that the name of an HTTP status has: `bad gateway`."""
+
+_MAX_TITLE: Final = 500
 _HEADING: Final = frozenset({"title", "h1"})
 
 
@@ -38,18 +43,36 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
     Return what an error page says.
 
     Returns:
-        The title or else the first heading, and the further sentences and headings, telling ones first.
+        The title or else the first heading, and the sentences and further headings that tell of a failure; without any,
+        the first sentence there is. What repeats the title is left out, also where a sentence begins with it.
     """
     blocks = dict.fromkeys(_visible(page))
     headings = [text for tag, text in blocks if tag in _HEADING]
+    title = headings[0] if headings else ""
     sentences = [text for tag, text in blocks if tag not in _HEADING and len(text.split()) >= _MIN_WORDS]
-    ordered = dict.fromkeys((*headings[:1], *sorted(sentences, key=_reads_dull), *headings[1:]))
-    title, *rest = ordered or ("",)
-    return title, tuple(rest)
+    further = [text for text in (*sentences, *headings[1:]) if not _is_said(text, title)]
+    telling = [_without_lead(text, title) for text in further if is_telling(text[:_MAX_TITLE])]
+    return title, tuple(dict.fromkeys(telling or further[:1]))
 
 
-def _reads_dull(sentence: str) -> bool:
-    return not is_telling(sentence)
+def _is_said(text: str, title: str) -> bool:
+    """
+    Tell whether all words of `text` stand in the title already, or are those of a label.
+    """
+    return set(_words(text)) <= {*_words(title), "error", "code", "http", "status"}
+
+
+def _without_lead(sentence: str, title: str) -> str:
+    """
+    Take off the part of a sentence before a colon that says no more than the title does.
+    """
+    lead, colon, rest = sentence.partition(": ")
+    said = {word for word in _words(title) if word.isalpha()}
+    return rest if colon and said and len(said & set(_words(lead))) >= min(len(said), _WORDS_OF_REASON) else sentence
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text[:_MAX_TITLE].lower())
 
 
 def _visible(page: str) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,7 @@ def facts_of_members(
         type=head.first.type,
         cause=clip(head.first.cause),
         location=head.location,
-        details=details((*_around(head), *_others(causes[1:]), *more), _MAX_DETAILS),
+        details=details((*_around(head), *_others(head, causes[1:]), *more), _MAX_DETAILS),
         format=form,
         key_cause=" + ".join(sorted({cause.signature for cause in causes})) if several else head.first.keyed_cause,
         members=total,
@@ -158,36 +158,82 @@ def _around(head: _Cause) -> Iterator[str]:
     yield from head.first.details[:_DETAILS_OF_FIRST]
 
 
-def _others(causes: Sequence[_Cause]) -> Iterator[str]:
+def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
     """
     Yield a line for each further cause, and what belongs to it.
     """
     shown = causes[:MAX_CAUSES]
     for cause in shown:
-        yield _line(cause)
+        yield _line(cause, _places(cause, besides=head), _folder(head.first.location.file))
     for cause in shown:
         yield from cause.first.details[:1]
     if len(causes) > len(shown):
         yield f"{CUT} {len(causes) - len(shown)} more causes"
 
 
-def _line(cause: _Cause) -> str:
+def _line(cause: _Cause, names: str, folder: str) -> str:
+    """
+    Return a cause in one line; of a place in the folder that was named before, the folder is left out.
+    """
     first, count = cause.first, len(cause.members)
     place = str(cause.location) or (first.name if count == 1 else "")
+    if count > 1 and names and not first.name and not cause.location.function:
+        place = ""
+    elif folder and not first.name and not cause.location.function and _folder(cause.location.file) == folder:
+        place = place.removeprefix(folder)
     at = f" at {clip(place, _MAX_PLACE)}" if place else ""
-    names = _places(cause)
     times = f" (x{count}{f': {names}' if names else ''})" if count > 1 else ""
     return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL) + times
 
 
-def _places(cause: _Cause) -> str:
+def _places(cause: _Cause, besides: _Cause | None = None) -> str:
     """
-    Return the names or places of a cause's members, where it has several.
+    Return the names or places of a cause's members, where it has several; files that are named already only once more.
     """
     if len(cause.members) == 1:
         name = cause.first.name
         return name if name and name not in str(cause.location) else ""
-    names = list(dict.fromkeys(clip(member.name or str(member.location), _MAX_PLACE) for member in cause.members))
-    names = [name for name in names if name]
+    if besides is not None and _are_in_files_of(cause, besides):
+        lines = [str(member.location.line) for member in cause.members]
+        return f"same files: {', '.join(lines) if len(set(lines)) > 1 else lines[0]}"
+    distinct = {member.name or str(member.location): member for member in cause.members}
+    names = list(_short_names(distinct.values(), besides.first.location if besides else NOWHERE))
     left = f", {CUT} {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
     return ", ".join(names[:MAX_PLACES]) + left
+
+
+def _are_in_files_of(cause: _Cause, other: _Cause) -> bool:
+    """
+    Tell whether members stand in the same few files, in the same order, as those of another cause.
+    """
+    files = [member.location.file for member in cause.members]
+    return (
+        1 < len(files) <= MAX_PLACES
+        and len(set(files)) > 1
+        and all(member.location.line is not None and not member.name for member in cause.members)
+        and files == [member.location.file for member in other.members]
+    )
+
+
+def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
+    """
+    Yield names and places, a place without what it has in common with the one before: `src/a.ts:4, 9, b.ts:2`.
+    """
+    for number, member in enumerate(members):
+        place = member.location
+        name = member.name or str(place)
+        if not member.name and not place.function and place.line is not None:
+            if number and place.file == before.file:
+                name = str(place.line)
+            elif _folder(place.file) and _folder(place.file) == _folder(before.file):
+                name = name[len(_folder(place.file)) :]
+        before = place if not member.name else NOWHERE
+        if name:
+            yield clip(name, _MAX_PLACE)
+
+
+def _folder(file: str) -> str:
+    """
+    Return the folder of a file with the slash behind it.
+    """
+    return file[: max(file.rfind("/"), file.rfind("\\")) + 1]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.bodies import find_body
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
 from otel_errcompact.extract.forms import GENERIC_TYPES, is_log_record, last_statement
+from otel_errcompact.extract.grpc import read_status
 from otel_errcompact.extract.html import page_start, read_page
 from otel_errcompact.extract.reading import Reading
 from otel_errcompact.extract.validation import read_validation
@@ -30,6 +31,9 @@ _COMMAND: Final = re.compile(
 _ARGUMENT: Final = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "cmd", "powershell", "pwsh"})
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z_:-]*$")
+_QUERY: Final = re.compile(
+    r"\n\[SQL: (?P<sql>[^\x00]{0,20000}?)(?:\](?=\n|$)|$)(?:\n\[parameters: (?P<parameters>[^\n]{1,2000})\])?"
+)
 _SUGGESTION: Final = re.compile(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
 
 
@@ -46,7 +50,14 @@ def read_message(message: str) -> Reading:
     message = message.strip()
     if "\n" not in message and "{" not in message and "</" not in message and len(message) <= MAX_CAUSE:
         return _read_plain(message)
-    return read_validation(message) or _read_page(message) or _read_body(message) or _read_lines(message.split("\n"))
+    return (
+        read_validation(message)
+        or _read_query(message)
+        or _read_status(message)
+        or _read_page(message)
+        or _read_body(message)
+        or _read_lines(message.split("\n"))
+    )
 
 
 def command_key(command: str | Sequence[str]) -> str:
@@ -98,6 +109,28 @@ def _read_command(message: str) -> Reading:
     arguments = [first or second for first, second in _ARGUMENT.findall(quoted)] if quoted[0] == "[" else quoted
     outcome = "timed out" if found["outcome"][0] == "t" else found["outcome"].rstrip(".")
     return Reading(clip(message), f"Command {command_key(arguments)!r} {outcome}")
+
+
+def _read_query(message: str) -> Reading | None:
+    """
+    Read a message to which SQLAlchemy has added the statement, its parameters and a link.
+    """
+    found = _QUERY.search(message)
+    if found is None:
+        return None
+    before = [line for line in message[: found.start()].split("\n") if line.strip(" ^~")]
+    reading = _read_lines(before)
+    parameters = f"parameters: {found['parameters']}" if found["parameters"] else ""
+    sql = f"> {' '.join(found['sql'].split())}"
+    return Reading(reading.cause, reading.key, tuple(filter(None, (*reading.details, sql, parameters))))
+
+
+def _read_status(message: str) -> Reading | None:
+    """
+    Read a message that prints the status of a gRPC call.
+    """
+    status = read_status(message)
+    return Reading(str(status)) if status is not None else None
 
 
 def _read_page(message: str) -> Reading | None:

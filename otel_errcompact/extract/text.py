@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.envelope import open_envelope
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -73,7 +74,9 @@ def read_text(raw: RawError) -> Text:
     """
     Clean the text of a raw error; what is known only of its message stands in for a missing text.
     """
-    text = _stripped(clean(raw.text or raw.message))
+    source = raw.text or raw.message
+    opened = open_envelope(source)
+    text = _stripped(clean(opened.text if opened is not None else source))
     if "</" in text:
         text = _TAG.sub("", text).strip("\n")
     body, exit_code = _without_noise(text)
@@ -81,7 +84,7 @@ def read_text(raw: RawError) -> Text:
         body=_dedented(body),
         type=" ".join(raw.type[:MAX_DETAIL].split()).removeprefix("__main__."),
         message=raw.message,
-        exit_code=raw.exit_code or exit_code,
+        exit_code=raw.exit_code or (opened.exit_code if opened is not None else None) or exit_code,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
+from otel_errcompact.extract.clipping import MAX_CAUSE
 from otel_errcompact.extract.reading import Reading
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 MAX_FIELDS: Final = 100
 
 _HEADER: Final = re.compile(r"[0-9]{1,9} validation errors? for (?P<model>[^\n]{1,200})")
+_LONG_WINDED: Final = re.compile(
+    r"^(?:Input|String) (?=should )|, unable to parse string as an? \w{1,20}$|^Value error, "
+)
 _KIND: Final = re.compile(r" [\[(]type=([\w.]{1,80})")
 _INDEX: Final = re.compile(r"(?<![^.])[0-9]+(?![^.])")
 
@@ -27,8 +31,8 @@ class FieldError(NamedTuple):
     kind: str
 
     def __str__(self) -> str:
-        place = f"{self.field}: " if self.field else ""
-        return f"{place}{self.reason} [{self.kind}]" if self.kind else f"{place}{self.reason}"
+        reason = _LONG_WINDED.sub("", self.reason) or self.kind
+        return f"{self.field}: {reason}" if self.field else reason
 
     def key(self) -> str:
         """Return what makes two field errors the same: the field without list indexes and the kind, never the input."""
@@ -54,8 +58,9 @@ def reading_of_fields(cause: str, subject: str, fields: Sequence[FieldError]) ->
     """
     distinct = dict.fromkeys(field.key() for field in fields)
     key = f"validation of {subject}: {', '.join(distinct)}"
-    if len(fields) == 1:
-        return Reading(f"{cause}: {fields[0]}", key)
+    said = f"{cause}: {'; '.join(map(str, fields))}" if fields else cause
+    if len(said) <= MAX_CAUSE:
+        return Reading(said, key)
     names = ", ".join(dict.fromkeys(field.field for field in fields if field.field))
     return Reading(f"{cause}: {names}" if names else cause, key, tuple(str(field) for field in fields))
 

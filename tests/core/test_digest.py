@@ -166,7 +166,7 @@ def test_an_escalation_is_told_whatever_the_length() -> None:
     shown(history, facts("no", type="error"), text="no")
     decision = Decision(level="escalate", threshold="same", count=2, limit=2)
     assert shown(history, facts("no", type="error"), text="no", decision=decision) == (
-        "#3f2a again (x2)\nESCALATED: #3f2a failed 2 times without success; the limit is 2."
+        "#3f2a again (x2 of 2, ESCALATED)"
     )
 
 
@@ -226,15 +226,26 @@ def test_a_notice_says_how_close_the_run_is() -> None:
 @pytest.mark.parametrize(
     ("threshold", "line"),
     [
-        ("same", "ESCALATED: #3f2a failed 6 times without success; the limit is 6."),
-        ("consecutive", "ESCALATED: 6 calls failed in a row; the limit is 6."),
-        ("total", "ESCALATED: 6 failures in this run; the limit is 6."),
+        ("same", "NOTICE: ESCALATED at 6"),
+        ("consecutive", "NOTICE: 6 calls failed in a row, ESCALATED at 6"),
+        ("total", "NOTICE: 6 failures in this run, ESCALATED at 6"),
     ],
 )
-def test_an_escalation_has_a_line_of_its_own(threshold: str, line: str) -> None:
+def test_an_escalation_at_first_sight_has_a_line_of_its_own(threshold: str, line: str) -> None:
     """It says what was reached."""
     decision = Decision(level="escalate", threshold=threshold, count=6, limit=6)  # type: ignore[arg-type]
     assert shown(History(max_classes=9), facts(), decision=decision).splitlines()[-1] == line
+
+
+def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
+    """The limit that was reached stands beside what reached it."""
+    history = History(max_classes=9)
+    shown(history, facts())
+    shown(history, facts())
+    decision = Decision(level="escalate", threshold="same", count=3, limit=3)
+    assert shown(history, facts(), decision=decision) == (
+        "ConnectionError #3f2a again (x3, 3 in a row; ESCALATED at 3)"
+    )
 
 
 def test_details_beyond_the_budget_are_counted() -> None:

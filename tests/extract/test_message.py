@@ -35,6 +35,32 @@ from otel_errcompact.extract.reading import Reading
             id="recursion in a built-in",
         ),
         pytest.param(
+            '(psycopg2.errors.UndefinedTable) relation "orders" does not exist\nLINE 1: select * from orders\n'
+            "                      ^\n\n[SQL: select *\nfrom orders\nwhere id = %(id)s]\n[parameters: {'id': 4711}]\n"
+            "(Background on this error at: https://sqlalche.me/e/20/f405)",
+            Reading(
+                '(psycopg2.errors.UndefinedTable) relation "orders" does not exist',
+                "",
+                (
+                    "LINE 1: select * from orders",
+                    "> select * from orders where id = %(id)s",
+                    "parameters: {'id': 4711}",
+                ),
+            ),
+            id="statement of SQLAlchemy",
+        ),
+        pytest.param(
+            "(sqlite3.OperationalError) no such table: orders\n[SQL: select * from orders]\n"
+            "(Background on this error at: x)",
+            Reading("(sqlite3.OperationalError) no such table: orders", "", ("> select * from orders",)),
+            id="statement of SQLAlchemy without parameters",
+        ),
+        pytest.param(
+            "(sqlite3.OperationalError) no such table: orders\n[SQL: select * fr",
+            Reading("(sqlite3.OperationalError) no such table: orders", "", ("> select * fr",)),
+            id="statement of SQLAlchemy, cut off",
+        ),
+        pytest.param(
             "Build failed:\n  no rule for x\nsee log",
             Reading("Build failed: no rule for x", "", ("see log",)),
             id="first line is a heading",
@@ -69,7 +95,7 @@ from otel_errcompact.extract.reading import Reading
         ),
         pytest.param(
             '{"detail": [{"loc": ["qty"], "msg": "too low", "type": "ge"}]}',
-            Reading("1 validation error: qty: too low [ge]", "validation of request: qty [ge]"),
+            Reading("1 validation error: qty: too low", "validation of request: qty [ge]"),
             id="body with a key of its own",
         ),
         pytest.param(

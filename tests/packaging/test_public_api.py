@@ -36,7 +36,19 @@ def test_an_unknown_name_is_refused_as_everywhere() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["errors", "masking", "redaction", "dedup", "extract", "classify", "history", "escalation", "digest", "ledger"],
+    [
+        "errors",
+        "masking",
+        "redaction",
+        "dedup",
+        "extract",
+        "classify",
+        "history",
+        "escalation",
+        "digest",
+        "model",
+        "ledger",
+    ],
 )
 def test_the_core_imports_without_opentelemetry(module: str) -> None:
     """Importing a core module never drags OpenTelemetry in, nor anything of the command line."""

@@ -1,20 +1,237 @@
-"""Errors of package managers of operating systems."""
+"""Errors of apt and dpkg, dnf and yum, apk, brew and pacman."""
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.formats import plain, shell
+from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.members import Member, facts_of_members
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "apt"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem")
+
+_STATED: Final = re.compile(r"(?P<severity>[EW]): (?P<message>[A-Z].{1,2000})")
+_FETCH: Final = re.compile(r"Failed to fetch (?P<url>\S{1,1000}) {1,4}(?P<reason>\S.*)")
+_ERR: Final = re.compile(r"Err:[0-9]{1,9} (?P<url>\S{1,1000})(?: (?P<suite>\S{1,100}))?")
+_IP: Final = re.compile(r" ?\[IP: [^\]]{1,80}\]")
+_SUITE: Final = re.compile(r"/dists/(?P<suite>[^/]{1,100})/")
+_AGAIN: Final = "Unable to connect to "
+_FIRST: Final = ("Could not ", "Temporary failure", "Connection ")
+_CONSEQUENCES: Final = (
+    "Some index files failed",
+    "Unable to fetch some archives",
+    "Sub-process ",
+    "Unable to acquire the dpkg frontend lock",
+    "Unable to lock the administration",
+    "Unable to correct problems",
+    "Couldn't rebuild package cache",
+    "The list of sources could not be read",
+)
+_TYPES: Final = (
+    ("Unable to locate package", "PackageNotFound"),
+    ("Couldn't find any package", "PackageNotFound"),
+    ("Package '", "PackageNotFound"),
+    ("Version '", "VersionNotFound"),
+    ("Release '", "VersionNotFound"),
+    ("Could not get lock", "LockHeld"),
+    ("Could not open lock file", "EACCES"),
+    ("The repository ", "RepositoryError"),
+    ("GPG error", "SignatureError"),
+    ("Invalid operation", "UsageError"),
+    ("Command line option", "UsageError"),
+)
+_WARNINGS: Final = ("GPG error", "Failed to fetch")
+_UNMET: Final = "The following packages have unmet dependencies:"
+_NEED: Final = re.compile(
+    r" {1,80}(?:(?P<package>\S{1,200}) ?: )?(?P<need>(?:Pre)?(?:Depends|Recommends|Conflicts|Breaks"
+    r"|Replaces): .{1,400})"
+)
+_DPKG: Final = re.compile(r"dpkg: error processing (?:package|archive) (?P<what>\S{1,400}) \(--\w{1,30}\):$")
+_DPKG_STATED: Final = re.compile(
+    r"dpkg(?:-deb|-query)?: (?:error: (?!processing )|unrecoverable fatal error, )(?P<message>.{1,600})"
+)
+_DPKG_NEEDS: Final = re.compile(r"dpkg: dependency problems prevent configuration of (?P<what>\S{1,200}):$")
+_BEGINNING: Final = ("Setting up ", "Unpacking ", "Preparing to unpack ", "Removing ", "(Reading database")
+_OTHERS: Final = (
+    (
+        re.compile(
+            r"Error: (?P<message>Unable to find a match: .{1,300}|No (?:package|match).{1,300}"
+            r"|There are no enabled repositories.{0,300}|Failed to download metadata for repo .{1,600}"
+            r"|Cannot find a valid baseurl .{1,300}|Cannot retrieve repository metadata .{1,300}|Nothing to do)"
+        ),
+        "DnfError",
+    ),
+    (re.compile(r" Problem(?: [0-9]{1,3})?: (?P<message>.{1,600})"), "DnfError"),
+    (
+        re.compile(
+            r"ERROR: (?P<message>(?:unable to select packages|Unable to lock database"
+            r"|[Uu]nsatisfiable constraints).{0,300})"
+        ),
+        "ApkError",
+    ),
+    (
+        re.compile(
+            r"(?:Error|Warning): (?P<message>No (?:available formula|formulae|casks|similarly named).{1,400}"
+            r"|Cask '.{1,300}|\S{1,200}: no bottle available!|.{1,200}: (?:Failed to download resource"
+            r"|wrong number of arguments).{0,300})"
+        ),
+        "BrewError",
+    ),
+    (
+        re.compile(
+            r"error: (?P<message>target not found: .{1,300}|failed to (?:prepare|commit|synchronize"
+            r"|init) .{1,300})"
+        ),
+        "PacmanError",
+    ),
+)
+_OTHER_STARTS: Final = ("Error: ", "ERROR: ", "error: ", "Warning: ", " Problem")
+_READERS: Final = (shell.extract, plain.extract)
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what a package manager of the system could not do; mirrors that fail alike are one cause.
     """
-    del text
-    return None
+    lines = text.lines
+    members = (
+        [*(_of_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)] or _of_apt(lines) or list(_of_others(lines))
+    )
+    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+
+
+# --- apt -------------------------------------------------------------------------------------------------------------
+
+
+def _of_apt(lines: Sequence[str]) -> list[Member]:
+    """
+    Return what apt states, without what only follows from it.
+    """
+    stated = [found for line in lines if line[1:3] == ": " and (found := _STATED.match(line))]
+    kept = [found for found in stated if _counts(found)]
+    members = [_member(found["message"]) for found in kept if not found["message"].startswith(_CONSEQUENCES)]
+    members = members or list(_of_progress(lines)) or [_member(found["message"]) for found in kept]
+    return _with_first_reason(members)
+
+
+def _counts(found: re.Match[str]) -> bool:
+    return found["severity"] == "E" or found["message"].startswith(_WARNINGS)
+
+
+def _member(message: str) -> Member:
+    fetch = _FETCH.match(message)
+    if fetch is not None:
+        return _fetch(fetch["url"], fetch["reason"])
+    kind = next((kind for start, kind in _TYPES if message.startswith(start)), "AptError")
+    return Member(kind, message)
+
+
+def _fetch(url: str, reason: str) -> Member:
+    """
+    Return a download that failed; the reason is the cause, since mirrors and files differ.
+    """
+    reason = " ".join(_IP.sub("", reason).split()).rstrip(": ")
+    suite = _SUITE.search(url)
+    host = url.partition("://")[2].partition("/")[0]
+    return Member("FetchError", reason, name=f"{host} {suite['suite'] if suite else url.rpartition('/')[2]}")
+
+
+def _of_progress(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the downloads that failed where only the progress of apt is left.
+    """
+    for line, after in zip(lines, (*lines[1:], ""), strict=True):
+        found = _ERR.match(line) if line.startswith("Err:") else None
+        if found is not None and after.startswith("  "):
+            yield _fetch(f"{found['url']}/dists/{found['suite'] or ''}/", after)
+
+
+def _with_first_reason(members: list[Member]) -> list[Member]:
+    """
+    Give downloads from a host that was not tried again the reason of the first try.
+    """
+    first = next((member for member in members if member.cause.startswith(_FIRST)), None)
+    if first is None:
+        return members
+    return [member._replace(cause=first.cause) if member.cause.startswith(_AGAIN) else member for member in members]
+
+
+def _unmet(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the packages whose dependencies cannot be met.
+    """
+    if _UNMET not in lines:
+        return
+    package, needs = "", list[str]()
+    block = takewhile(lambda found: found is not None, map(_NEED.match, lines[lines.index(_UNMET) + 1 :]))
+    for found in filter(None, block):
+        if found["package"] and needs:
+            yield Member("UnmetDependencies", f"{package}: {'; '.join(needs)}")
+            needs = []
+        package = found["package"] or package
+        needs.append(found["need"])
+    if needs:
+        yield Member("UnmetDependencies", f"{package}: {'; '.join(needs)}")
+
+
+# --- dpkg ------------------------------------------------------------------------------------------------------------
+
+
+def _of_dpkg(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the packages that dpkg could not process; what stands between two of them is the output of their scripts.
+    """
+    start = 0
+    for number, line in enumerate(lines):
+        if line.startswith(_BEGINNING):
+            start = number + 1
+        found = _DPKG.match(line) if line.startswith("dpkg: ") else None
+        if found is not None:
+            yield _processed(found["what"], lines[start:number], lines[number + 1 :])
+            start = number + 2
+    if start == 0:
+        stated = (_DPKG_STATED.match(line) for line in lines if line.startswith("dpkg"))
+        yield from (Member("DpkgError", found["message"]) for found in stated if found)
+
+
+def _processed(package: str, output: Sequence[str], after: Sequence[str]) -> Member:
+    reason = after[0].strip() if after else ""
+    needed = next((number for number, line in enumerate(output) if _DPKG_NEEDS.match(line)), -1)
+    if needed >= 0:
+        needs = [line.strip() for line in output[needed + 1 :] if line.startswith(" ")]
+        return Member("UnmetDependencies", " ".join(needs) or reason, name=package)
+    stated = next((found for line in output if (found := _DPKG_STATED.match(line))), None)
+    if stated is not None:
+        return Member("DpkgError", stated["message"], name=package, details=(reason,))
+    inner = facts_of_output(output, _READERS)
+    if inner is not None:
+        return Member(inner.type, inner.cause, inner.location, package, (reason, *inner.details), inner.key_cause)
+    telling = next((line.strip() for line in reversed(output) if is_telling(line)), "")
+    return Member("DpkgError", telling or reason, name=package, details=(reason,) if telling else ())
+
+
+# --- others ----------------------------------------------------------------------------------------------------------
+
+
+def _of_others(lines: Sequence[str]) -> Iterator[Member]:
+    for number, line in enumerate(lines):
+        for form, kind in _OTHERS if line.startswith(_OTHER_STARTS) else ():
+            found = form.match(line)
+            if found is not None:
+                listed = [item.strip() for item in takewhile(lambda item: item.startswith("  "), lines[number + 1 :])]
+                message = (
+                    f"{found['message']} {listed.pop(0)}"
+                    if found["message"].endswith(":") and listed
+                    else found["message"]
+                )
+                yield Member(kind, message, details=tuple(listed[:3]))

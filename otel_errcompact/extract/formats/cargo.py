@@ -1,20 +1,161 @@
-"""Errors of cargo before it compiles anything."""
+"""Errors of cargo before and besides compiling: manifests, resolution, targets, build scripts; and of rustup."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.forms import is_telling
+
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "cargo"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("error: ",)
+
+_HEADLINES: Final = (
+    (
+        re.compile(
+            r"failed to (?:parse manifest|load manifest|parse lock file)|could not (?:find|parse) `?Cargo"
+            r"|invalid character|manifest path `|current package believes|virtual manifests must"
+        ),
+        "ManifestError",
+    ),
+    (re.compile(r"failed to run custom build command for `"), "BuildScriptError"),
+    (
+        re.compile(
+            r"failed to (?:select a version|get `|load source|download|fetch|resolve|query|update registry)"
+            r"|no matching package|cyclic package|checksum for `|package .{1,200} cannot be built because"
+            r"|rustc .{1,60} is not supported by|unable to get packages|the crate `.{1,200}` could not be found"
+            r"|failed to sync"
+        ),
+        "ResolutionError",
+    ),
+    (
+        re.compile(
+            r"no (?:bin|bins|example|test|bench|lib|library|default-run) targets?|a bin target must be available"
+            r"|`cargo run` (?:could not determine|requires)|target `.{1,100}` in package"
+            r"|package ID specification `|no library targets|(?:none of the selected packages"
+            r"|the package `?'?[^`']{1,100}'?`?) (?:contains?|does not contain) (?:this|these)"
+            r"|unexpected argument '|the following required arguments"
+        ),
+        "TargetError",
+    ),
+    (re.compile(r"no such (?:sub)?command: `"), "UsageError"),
+    (
+        re.compile(r"(?:the lock file|cannot (?:create|update) the lock file) .{1,400}--(?:locked|frozen)"),
+        "LockFileError",
+    ),
+    (
+        re.compile(
+            r"(?:toolchain|component|target) '.{1,100}' (?:is not installed|for target|does not|is (?:un|not ))"
+            r"|rustup could not choose|'cargo.{0,60}' is not installed for the toolchain"
+        ),
+        "ToolchainError",
+    ),
+    (re.compile(r"process didn't exit successfully: `"), "ProcessError"),
+    (
+        re.compile(
+            r"package `.{1,200}` is not a member|multiple workspace roots|failed to (?:read|open"
+            r"|write) `.{1,400}Cargo"
+        ),
+        "ManifestError",
+    ),
+)
+_MANIFEST: Final = re.compile(r"failed to parse manifest at `(?P<file>[^`]{1,500})`")
+_PROCESS: Final = re.compile(r"process didn't exit successfully: `(?P<command>[^`]{1,2000})` \((?P<outcome>.{1,200})\)")
+_CAUSED_BY: Final = "Caused by:"
+_ERRNO: Final = re.compile(r"(?:.{0,200} )?\(os error [0-9]{1,6}\)$|.{0,15}$")
+_VERSIONS: Final = re.compile(r"versions that meet the requirements `[^`]{1,200}` are: ")
+_REQUIRED: Final = ("    ... required by", "required by package", "candidate versions found", "help: ")
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the first error that cargo states in a form of its own.
     """
-    del text
+    lines = text.lines
+    for number, line in enumerate(lines):
+        if line.startswith("error: "):
+            facts = _read(line[7:], lines[number + 1 :])
+            if facts is not None:
+                return facts
     return None
+
+
+def _read(headline: str, after: Sequence[str]) -> Facts | None:
+    kind = next((kind for form, kind in _HEADLINES if form.match(headline)), "")
+    if kind == "BuildScriptError":
+        return _of_build_script(headline, after)
+    if kind == "ProcessError":
+        return _of_process(headline)
+    return _of_chain(kind, headline, after) if kind else None
+
+
+def _of_process(headline: str) -> Facts | None:
+    """
+    Read how a program ended that cargo had started.
+    """
+    found = _PROCESS.match(headline)
+    if found is None:
+        return None
+    kind = found["outcome"].replace("exit status: ", "exit code ").replace("exit code: ", "exit code ")
+    return Facts(type=kind, cause=clip(headline), format=FORMAT)
+
+
+def _of_build_script(headline: str, after: Sequence[str]) -> Facts:
+    """
+    Read what a build script said before it failed.
+    """
+    said = [line.strip() for line in _standard_error(after) if line.strip()]
+    last = next((line for line in reversed(said) if is_telling(line)), "")
+    outcome = next((line.strip() for line in after if line.startswith("  process didn't")), "")
+    end = _PROCESS.match(outcome)
+    cause = last or (said[-1] if said else outcome) or headline
+    before = (line for line in said if line != cause and not line.startswith("note: "))
+    ended = f"{headline} ({end['outcome']})" if end else headline.removeprefix(cause)
+    return Facts(type="BuildScriptError", cause=clip(cause), details=details((ended, *before), 4), format=FORMAT)
+
+
+def _standard_error(after: Sequence[str]) -> Sequence[str]:
+    return after[after.index("  --- stderr") + 1 :] if "  --- stderr" in after else ()
+
+
+def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
+    """
+    Read a headline and the causes below it; the last one is the root, with the one above where it names nothing.
+    """
+    causes = [clip(cause) for cause in _causes(after)]
+    manifest = _MANIFEST.match(headline)
+    place = Location(file=manifest["file"]) if manifest else NOWHERE
+    explained = _explained(after)
+    root = causes.pop() if causes else explained or headline
+    if causes and _ERRNO.match(root):
+        root = f"{causes.pop()}: {root}"
+    shown = "" if manifest or explained or root == headline else headline
+    more = (line.strip() for line in after if line.startswith(_REQUIRED))
+    return Facts(type=kind, cause=clip(root), location=place, details=details((shown, *more), 5), format=FORMAT)
+
+
+def _causes(after: Sequence[str]) -> Iterator[str]:
+    """
+    Yield the texts below `Caused by:`, each as one line.
+    """
+    for number, line in enumerate(after):
+        if line == _CAUSED_BY:
+            block = after[number + 1 :]
+            end = next((at for at, text in enumerate(block) if not text.startswith("  ")), len(block))
+            yield "; ".join(text.strip() for text in block[:end])
+
+
+def _explained(after: Sequence[str]) -> str:
+    """
+    Return the sentence in which the resolver explains why no version fits.
+    """
+    start = next((number for number, line in enumerate(after) if _VERSIONS.match(line)), -1)
+    said = [line.strip() for line in after[start + 1 :] if line.strip()] if start >= 0 else []
+    return " ".join(said[:2] if said[:1] and said[0].endswith(":") else said[:1])

@@ -1,20 +1,160 @@
-"""Output of `cargo test` and of nextest."""
+"""Output of `cargo test` and `cargo nextest`."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.formats import rust
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "cargotest"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (
+    " stdout ----",
+    "test result: FAILED",
+    "error: test failed",
+    "error: test run failed",
+    "to rerun pass",
+)
+
+ASSERTION: Final = "AssertionError"
+
+_HEADING: Final = re.compile(r"\n---- (?P<test>[^\n]{1,300}) stdout ----(?=\n|\Z)")
+_END: Final = "\n\nfailures:\n    "
+_LISTED: Final = re.compile(r"\n    (?P<test>[\w:<>{}#-]{1,300})(?=\n|\Z)")
+_RESULT: Final = re.compile(r"\ntest result: FAILED\. [0-9]{1,9} passed; (?P<failed>[0-9]{1,9}) failed;")
+_SUMMARY: Final = re.compile(r"\n *Summary \[[^\]\n]{1,30}\] [^\n]{1,200}? (?P<failed>[0-9]{1,9}) failed")
+_DIED: Final = re.compile(
+    r"\n  process didn't exit successfully: `(?P<command>[^`\n]{1,500})` \((?P<how>[^\n]{1,200})\)(?=\n|\Z)"
+)
+_SIGNAL: Final = re.compile(r"SIG[A-Z]{2,8}")
+_HASHED: Final = re.compile(r"-[0-9a-f]{16}(?![0-9a-f])")
+_DOC_TEST: Final = re.compile(r"(?P<file>\S{1,300}) - (?P<function>\S{1,300})? ?\(line (?P<line>[0-9]{1,9})\)$")
+_COMPILE: Final = re.compile(
+    r"\nerror(?:\[(?P<code>[A-Z][0-9]{1,6})\])?: (?P<message>[^\n]{1,500})"
+    r"(?:\n *--> (?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9}))?"
+)
+_NOT_PANICKED: Final = "note: test did not panic as expected"
+_AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of failed tests, or of a test program that died.
     """
-    del text
-    return None
+    body = f"\n{text.body}"
+    members = _members(body)
+    if not members:
+        died = _DIED.search(body) if "error: test failed" in body else None
+        return facts_of_members((_died(died),), form=FORMAT, unit="test") if died is not None else None
+    total = sum(int(found["failed"]) for form in (_RESULT, _SUMMARY) for found in form.finditer(body))
+    return facts_of_members(members, form=FORMAT, unit="test", total=total)
+
+
+def _members(body: str) -> list[Member]:
+    """
+    Return a member for each test whose output is there; where its heading is cut off, the panic names its test.
+    """
+    headings = list(_HEADING.finditer(body))
+    before = body[: headings[0].start()] if headings else body
+    members = list(_unheaded(before, body))
+    for number, found in enumerate(headings[:MAX_MEMBERS]):
+        end = headings[number + 1].start() if number + 1 < len(headings) else len(body)
+        section = body[found.end() : end]
+        members.append(_member(found["test"], section.partition(_END)[0]))
+    return members
+
+
+def _unheaded(before: str, body: str) -> Iterator[Member]:
+    """
+    Yield the tests whose panics were printed without a heading: by nextest, uncaptured, or cut.
+    """
+    if rust.PANICKED not in before:
+        return
+    listed = {found["test"] for found in _LISTED.finditer(body)}
+    seen: set[str] = set()
+    for panic in rust.panics_of(before):
+        if panic.thread not in seen and (not listed or panic.thread in listed):
+            seen.add(panic.thread)
+            yield _panicked(panic.thread, panic)
+
+
+def _member(test: str, section: str) -> Member:
+    """
+    Read what one test printed; the first panic is the cause, whatever thread it happened in.
+    """
+    panics = rust.panics_of(section)
+    if panics:
+        return _panicked(test, panics[0])
+    returned = rust.failure_of_main(section)
+    if returned is not None:
+        facts = facts_of((returned,), form=FORMAT)
+        return Member(facts.type, facts.cause, facts.location, test, facts.details)
+    return _compiled(test, section) or _told(test, section)
+
+
+def _panicked(test: str, panic: rust.Panic) -> Member:
+    facts = facts_of((panic.failure,), form=FORMAT)
+    is_assertion = facts.cause.startswith("assertion")
+    return Member(
+        ASSERTION if is_assertion else facts.type,
+        facts.cause,
+        _location(test, facts.location, is_assertion=is_assertion),
+        test,
+        facts.details,
+        facts.key_cause,
+        assertion=is_assertion,
+    )
+
+
+def _location(test: str, place: Location, *, is_assertion: bool) -> Location:
+    """
+    Return the place of a panic; an expectation is its test's own, and a documentation test's lines are its file's.
+    """
+    if is_assertion and not _DOC_TEST.match(test):
+        return Location(function=test, file=place.file, line=place.line)
+    return place
+
+
+def _compiled(test: str, section: str) -> Member | None:
+    """
+    Return why a documentation test does not compile.
+    """
+    found = _COMPILE.search(section)
+    if found is None:
+        return None
+    place = Location(file=found["file"], line=int(found["line"])) if found["file"] else NOWHERE
+    return Member(found["code"] or "error", found["message"], place, test)
+
+
+def _told(test: str, section: str) -> Member:
+    """
+    Return the last line that a test printed, if that is all that is known of it.
+    """
+    lines = [line for line in section.split("\n") if line.strip()]
+    last = lines[-1].strip() if lines else "failed without a word"
+    place = _AT.search(last)
+    cause = last.removeprefix("note: ")
+    if place is None or not last.startswith(_NOT_PANICKED):
+        return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
+    where = Location(function=test, file=place["file"], line=int(place["line"]))
+    return Member(ASSERTION, "test did not panic as expected", where, test, assertion=True)
+
+
+def _died(found: re.Match[str]) -> Member:
+    """
+    Return the death of a test program by a signal, which fails all tests that were still to run.
+    """
+    signal = _SIGNAL.search(found["how"])
+    command = _HASHED.sub("", found["command"])
+    cause = f"process didn't exit successfully: {command.rpartition('/')[2]} ({found['how']})"
+    return Member(signal[0] if signal else "test failed", cause)

@@ -2,19 +2,437 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.findings import (
+    COMPILE_ERROR,
+    LINK_ERROR,
+    MAX_FINDINGS,
+    Finding,
+    Reader,
+    facts_of_findings,
+    place,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "compilers"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("error: ", " error ", "error TS", "warning: ", ".go:", ".py:")
+
+_FILE: Final = r"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:\"|*?=][^:\"|*?]{0,300}?)"
+_PLACE: Final = (
+    rf"{_FILE}(?::(?P<line>[0-9]{{1,9}})(?::[0-9]{{1,9}})?(?:-[0-9]{{1,9}}(?::[0-9]{{1,9}})?)?"
+    r"|\((?P<row>[0-9]{1,9})(?:,[ ]?[0-9]{1,9}){0,3}\))"
+)
+_SEVERITY: Final = (
+    r"(?:fatal |internal compiler )?(?P<severity>[Ee]rror|ERROR|[Ww]arning|note|Note|remark|style|performance"
+    r"|portability|information|info)"
+)
+_CODE: Final = r"(?:\[(?P<rule>[\w./:-]{1,60})\]|[ ](?P<code>[A-Z]{1,12}-?[0-9]{2,6}))?"
+_DIAGNOSTIC: Final = re.compile(rf" {{0,4}}{_PLACE}(?: ?:| -)? {_SEVERITY}{_CODE} ?:[ ]?(?P<message>.*)")
+_OF_GO: Final = re.compile(
+    r"(?:vet: )?(?P<file>[^\s:]{1,300}\.(?:go(?=:[0-9]{1,9}:[0-9])|mod|work)):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
+    r"(?P<message>\S.*)"
+)
+_OF_PYTHON: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}\.(?:py|pyi|pyx|ipynb)):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
+    r"(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError):? (?:\[\*\] )?(?P<message>\S.*)"
+)
+_OF_KOTLIN: Final = re.compile(
+    r"(?P<severity>[ew]): (?:file://)?(?P<file>[^\s:][^:]{0,300}):"
+    r"(?:(?P<line>[0-9]{1,9}):[0-9]{1,9}:?| \((?P<row>[0-9]{1,9}), [0-9]{1,9}\):) (?P<message>\S.*)"
+)
+_OF_SBT: Final = re.compile(
+    r"\[(?P<severity>error|warn)\] (?P<file>[^\s:]{1,300}\.\w{1,10}):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
+    r"(?P<message>\S.*)"
+)
+_OF_SCALA: Final = re.compile(
+    r"(?:\[(?:error|warn)\] )?-- (?:\[(?P<code>E[0-9]{1,5})\] )?(?P<kind>[A-Z][\w ]{1,60}): "
+    r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9}):[0-9]{1,9} -*$"
+)
+_OF_PROJECT: Final = re.compile(
+    r" {0,4}(?:(?P<file>[^:()]{1,200}?) ?: )?(?:fatal )?(?P<severity>error|warning) (?P<code>[A-Z]{1,8}[0-9]{3,6}): "
+    r"(?P<message>\S.*)"
+)
+_OF_FILE: Final = re.compile(r"(?P<file>[^\s:]{1,300}\.pyi?): (?P<severity>error): (?P<message>\S.*)")
+_OF_DRIVER: Final = re.compile(
+    r"(?:[\w./+-]{0,100}[/-])?(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|cc1(?:plus|obj)?|collect2|ld(?:\.\w{1,9}|64\.lld)?"
+    r"|lld(?:-link)?|mold|lto1|nvcc|swiftc?|swift-frontend|javac|kotlinc|gfortran|f951)(?:-[0-9.]{1,9})?: "
+    r"(?:fatal )?(?P<severity>error): (?P<message>\S.*)"
+)
+_OF_LINKER: Final = re.compile(
+    r"(?:\S{0,200}\bld(?:\.\w{1,9})?: )?"
+    r"(?:(?P<file>[^\s:]{1,300}):(?:(?P<line>[0-9]{1,9}):|\([^()\s]{1,200}\):)? ?)?"
+    r"(?P<message>(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find) .*)"
+)
+_POSITION: Final = re.compile(r"[:(] ?[0-9]")
+_IN_FUNCTION: Final = re.compile(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
+_LINKING: Final = ("undefined reference to ", "multiple definition of ", "ld: cannot find ")
+
+_CONSEQUENCES: Final = re.compile(
+    r"(?:ld returned [0-9]+ exit status|linker command failed with exit code"
+    r"|(?:some|all) warnings being treated as errors|too many errors|compilation aborted"
+    r"|compilation failed|symbol\(s\) not found for architecture"
+    r"|[0-9]+ unresolved externals?$|warnings found and -Werror specified|no further errors)"
+)
+"""What a tool says because of other errors."""
+
+_PROMOTED: Final = frozenset(
+    {
+        "-Wimplicit-function-declaration", "-Wimplicit-int", "-Wint-conversion", "-Wincompatible-pointer-types",
+        "-Wreturn-mismatch", "-Wdeclaration-missing-parameter-type",
+    }
+)  # fmt: skip
+"""Warnings of older C compilers that newer ones take for errors, since what they are about seldom works."""
+
+_FLAG: Final = re.compile(r" \[(?:-Werror(?:=|,-W)|-W)(?P<flag>[\w+#=-]{2,80})(?:,[^\]]{1,80})?\]$")
+_RULE: Final = re.compile(r"[ \u00a0]+(?:\[(?P<bracketed>[a-zA-Z][\w,-]{1,80})\]|\((?P<check>report[A-Z]\w{1,60})\))$")
+_LINTER: Final = re.compile(r" \((?P<linter>[a-z][\w-]{1,40})\)$")
+_PROJECT: Final = re.compile(r" \[[^\[\]]{1,400}proj(?:::[^\[\]]{1,100})?\]$")
+_SYMBOL: Final = re.compile(r" \([a-z][a-z0-9-]{1,60}\)$")
+
+_SOURCE: Final = re.compile(r" *[0-9]{1,7} ?[|\u2502](?P<source>.*)")
+_CARETS: Final = re.compile(r"(?: *\|)?[ \t]*[~^-]*[\^~][~^ -]*$")
+_TERM: Final = re.compile(r"  (?P<term>symbol|location|required|found|reason): +(?P<what>\S.*)")
+_REFERENCE: Final = re.compile(r">>> referenced by (?P<file>[^\s:()]{1,300}):(?P<line>[0-9]{1,9})")
+_REQUIRED_HERE: Final = re.compile(
+    rf"{_PLACE}:[ ]+(?:note: in instantiation of .{{1,600}} requested|required from) here$"
+)
+_SYSTEM_HEADERS: Final = (
+    "/usr/include/",
+    "/usr/lib/",
+    "/usr/bin/../",
+    "/usr/local/include/",
+    "/opt/",
+    "/Library/",
+    "/Applications/",
+)
+_TELLING_NOTE: Final = re.compile(
+    r"(?:expected |include |candidate expects |  ?(?:no known|candidate expects)|suggested |did you "
+    r"|use |Use |add |Add |replace |Hint|hint|Did you |Maybe |maybe |forward declaration|to match this "
+    r"|  (?:Expected|Got):|     def )"
+)
+_PLACED_NOTE: Final = re.compile(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
+_MAX_BLOCK: Final = 60
+"""Lines behind a diagnostic that are taken for its own."""
+
+_MAX_EXPLANATION: Final = 12
+
+
+class _Head(NamedTuple):
+    """
+    The line that states a diagnostic.
+    """
+
+    type: str
+    message: str
+    location: Location = NOWHERE
+    severity: str = "error"
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what compilers, linkers, type checkers and linters report in one line each.
     """
-    del text
+    if text.body.startswith("usage: "):  # A program that refuses its command line names itself as others name a file.
+        return None
+    return facts_of_findings(text, READERS, form=FORMAT)
+
+
+def read(lines: list[str]) -> list[Finding]:
+    """
+    Return the diagnostics, without those that others bring about.
+    """
+    found: list[Finding] = []
+    starts = list(islice(_heads(lines), MAX_FINDINGS))
+    for number, (start, head) in enumerate(starts):
+        if head.severity == "note":
+            continue
+        end, notes = _block_end(starts, number, len(lines))
+        found.append(_finding(head, lines[start + 1 : end], notes))
+    causes = [finding for finding in found if not _CONSEQUENCES.search(finding.message)]
+    return causes if any(finding.is_error for finding in causes) else found
+
+
+def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) -> tuple[int, list[_Head]]:
+    """
+    Return where the lines of a diagnostic end, and the notes that belong to it.
+    """
+    notes: list[_Head] = []
+    for start, head in starts[number + 1 :]:
+        if head.severity != "note":
+            length = start
+            break
+        notes.append(head)
+    return min(length, starts[number][0] + 1 + _MAX_BLOCK), notes
+
+
+# --- lines that state a diagnostic -----------------------------------------------------------------------------------
+
+
+def _heads(lines: Sequence[str]) -> Iterator[tuple[int, _Head]]:
+    """
+    Yield the lines that state something, each with its number.
+    """
+    function, caller = "", NOWHERE
+    for number, line in enumerate(lines):
+        if ":" not in line:
+            continue
+        if line.endswith(":") and "n function `" in line:
+            named = _IN_FUNCTION.match(line)
+            function = named["function"] if named else ""
+        elif line.endswith(" here"):
+            found = _REQUIRED_HERE.match(line)
+            caller = _location(found) if found else caller
+        head = _head(line)
+        if head is None:
+            continue
+        if head.type == LINK_ERROR and function and not head.location.function:
+            head = head._replace(location=Location(function=function, file=head.location.file, line=head.location.line))
+        if head.severity == "error" and caller and head.location.file.startswith(_SYSTEM_HEADERS):
+            head = head._replace(location=caller)
+        yield number, head
+
+
+def _head(line: str) -> _Head | None:
+    """
+    Return what a line states, if it has the form of one of the tools.
+    """
+    for needles, form, reader in _FORMS if _POSITION.search(line) else _FORMS_WITHOUT_POSITION:
+        for needle in needles:
+            if needle in line:
+                found = form.match(line)
+                head = reader(found) if found else None
+                if head is not None:
+                    return head
+                break
     return None
+
+
+def _diagnostic(found: re.Match[str]) -> _Head | None:
+    """
+    Read `main.c:3:5: error: message [code]`, with its severity in any of the usual places.
+    """
+    if not any(mark in found["file"] for mark in "./\\<"):
+        return None
+    kind, message = _coded(found["message"], found["rule"] or found["code"] or "")
+    severity = _severity(found["severity"])
+    if severity == "warning" and (kind in _PROMOTED or "[-Werror" in found["message"]):
+        severity = "error"
+    return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _location(found), severity)
+
+
+def _of_go(found: re.Match[str]) -> _Head:
+    message = found["message"].removeprefix("error: ")
+    named = _LINTER.search(message)
+    linter = named["linter"] if named and named["linter"] != "typecheck" else ""
+    return _Head(linter or COMPILE_ERROR, message[: named.start()] if named else message, _location(found))
+
+
+def _of_python(found: re.Match[str]) -> _Head:
+    return _Head(found["code"], _SYMBOL.sub("", found["message"]), _location(found))
+
+
+def _of_jvm(found: re.Match[str]) -> _Head:
+    return _Head(COMPILE_ERROR, found["message"], _location(found), _severity(found["severity"]))
+
+
+def _of_scala(found: re.Match[str]) -> _Head:
+    severity = "warning" if found["kind"].endswith("Warning") else "error"
+    return _Head(found["code"] or COMPILE_ERROR, "", _location(found), severity)
+
+
+def _of_project(found: re.Match[str]) -> _Head:
+    file = found["file"] or ""
+    location = Location(file=file) if "." in file else NOWHERE
+    return _Head(found["code"], _PROJECT.sub("", found["message"]), location, found["severity"])
+
+
+def _of_file(found: re.Match[str]) -> _Head:
+    kind, message = _coded(found["message"], "")
+    return _Head(kind or COMPILE_ERROR, message, Location(file=found["file"]))
+
+
+def _of_driver(found: re.Match[str]) -> _Head:
+    linking = "undefined symbol" in found["message"] or "duplicate symbol" in found["message"]
+    return _Head(LINK_ERROR if linking else COMPILE_ERROR, found["message"])
+
+
+def _of_linker(found: re.Match[str]) -> _Head:
+    return _Head(LINK_ERROR, found["message"], place(found["file"] or "", found["line"]))
+
+
+_Form = tuple[tuple[str, ...], re.Pattern[str], "Callable[[re.Match[str]], _Head | None]"]
+
+_FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
+    (_LINKING, _OF_LINKER, _of_linker),
+    (("error ", "warning "), _OF_PROJECT, _of_project),
+    ((".py: error: ", ".pyi: error: "), _OF_FILE, _of_file),
+    ((": error: ", ": fatal error: "), _OF_DRIVER, _of_driver),
+)
+"""What a line must hold to be tried, its form, and what reads it; the first one that reads it counts."""
+
+_FORMS: Final[tuple[_Form, ...]] = (
+    (("rror", "arning", ": note: ", " ERROR:", ": style: ", ": performance: "), _DIAGNOSTIC, _diagnostic),
+    ((".go:", "go.mod:", "go.work:"), _OF_GO, _of_go),
+    ((".py:", ".pyi:", ".pyx:", ".ipynb:"), _OF_PYTHON, _of_python),
+    (("e: ", "w: "), _OF_KOTLIN, _of_jvm),
+    (("[error] ", "[warn] "), _OF_SBT, _of_jvm),
+    (("-- ",), _OF_SCALA, _of_scala),
+    *_FORMS_WITHOUT_POSITION,
+)
+"""The forms of lines that hold a position, and then the others."""
+
+
+def _location(found: re.Match[str]) -> Location:
+    groups = found.groupdict()
+    return place(groups["file"].removeprefix("file://"), groups["line"] or groups.get("row"))
+
+
+def _severity(word: str) -> str:
+    word = word.lower()
+    if word in {"error", "e"}:
+        return "error"
+    return "note" if word in {"note", "remark", "info", "information"} else "warning"
+
+
+def _coded(message: str, code: str) -> tuple[str, str]:
+    """
+    Return the code that a tool gives with a message, and the message without it.
+    """
+    if code:
+        return code, _PROJECT.sub("", message)
+    found = _FLAG.search(message) or _RULE.search(message)
+    if found is None:
+        return "", message
+    if "flag" in found.groupdict():
+        return f"-W{found['flag']}", message[: found.start()]
+    return (found["bracketed"] or found["check"]).partition(",")[0], message[: found.start()]
+
+
+# --- what follows it -------------------------------------------------------------------------------------------------
+
+
+def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Finding:
+    """
+    Return a diagnostic with what the lines behind it add.
+    """
+    explanation = _explanation(block)
+    message, location = head.message, head.location
+    if not message or message.startswith("["):
+        message, explanation = _message_below(message, block), []
+    elif message.endswith(":") and explanation:
+        message, explanation = f"{message} {explanation[0]}", explanation[1:]
+    terms = [f"{found['term']}: {found['what']}" for line in block if (found := _TERM.match(line))]
+    if head.type == LINK_ERROR and not location:
+        location = next((place(*found.groups()) for line in block if (found := _REFERENCE.match(line))), location)
+    told = [note for note in map(_note, notes) if note]
+    kind = head.type
+    if kind == COMPILE_ERROR and explanation:
+        coded, explanation[-1] = _coded(explanation[-1], "")
+        kind = coded or kind
+    elif kind == COMPILE_ERROR and location.file.endswith((".py", ".pyi")):
+        kind, message = _wrapped(message, block)
+    if location.file.startswith(_SYSTEM_HEADERS):
+        callers = [note.location for note in notes if note.message.endswith(" requested here")]
+        location = next((caller for caller in callers if not caller.file.startswith(_SYSTEM_HEADERS)), location)
+    return Finding(
+        type=kind,
+        message=_with_terms(message, terms),
+        location=location,
+        is_error=head.severity == "error",
+        details=tuple((*_joined(explanation), *told)[:4]),
+        source=_source(block),
+    )
+
+
+def _explanation(block: Sequence[str]) -> list[str]:
+    """
+    Return the indented lines right behind a diagnostic, unless they are the source line.
+    """
+    indented = list(takewhile(lambda line: line[:1] in {" ", "\t", "\u00a0"} and line, block[:_MAX_EXPLANATION]))
+    for number, line in enumerate(indented):
+        below = block[number + 1] if number + 1 < len(block) else ""
+        if _SOURCE.match(line) or _CARETS.match(line) or _CARETS.match(below) or _TERM.match(line) or _head(line):
+            return [line.strip() for line in indented[:number]]
+    return [line.strip() for line in indented]
+
+
+def _wrapped(message: str, block: Sequence[str]) -> tuple[str, str]:
+    """
+    Return the code at the end of a message that mypy has wrapped, and the message.
+    """
+    lines = [message]
+    for line in takewhile(lambda line: line and not line[0].isspace(), block[:4]):
+        lines.append(line)
+        code, whole = _coded(" ".join(lines), "")
+        if code:
+            return code, whole
+    return COMPILE_ERROR, message
+
+
+def _joined(explanation: Sequence[str]) -> list[str]:
+    """
+    Return an explanation in the order in which its lines tell: of nested ones the innermost is the reason.
+    """
+    if any(line.startswith(("have ", "want ")) for line in explanation):
+        return ["; ".join(explanation)]
+    return list(reversed(explanation))
+
+
+def _message_below(code: str, block: Sequence[str]) -> str:
+    """
+    Return a message that stands below its place, as GHC and Scala 3 print it.
+    """
+    lines = [line.removeprefix("[error] ") for line in block]
+    beside = [line.partition("|")[2].strip() for line in lines if line.lstrip().startswith("|")]
+    words = [line for line in beside if line and not _CARETS.match(line)] or [*map(str.strip, lines)]
+    said = " ".join(takewhile(lambda line: line and not line.startswith("|"), words))
+    return f"{code} {said}".strip() or "no message"
+
+
+def _with_terms(message: str, terms: Sequence[str]) -> str:
+    """
+    Add what javac says below: a message like `cannot find symbol` says nothing without it.
+    """
+    return f"{message.rstrip(';')}; {'; '.join(terms)}" if terms else message
+
+
+def _note(note: _Head) -> str:
+    if _TELLING_NOTE.match(note.message):
+        return f"note: {note.message.strip()}"
+    if note.location.file.startswith(_SYSTEM_HEADERS) or not _PLACED_NOTE.match(note.message):
+        return ""
+    return f"note: {note.message} at {note.location}"
+
+
+def _source(block: Sequence[str]) -> str:
+    """
+    Return the line of code that is printed above the first row of carets.
+    """
+    for number, line in enumerate(block[:8]):
+        if number and _CARETS.match(line):
+            above = block[number - 1]
+            numbered = _SOURCE.match(above)
+            return (numbered["source"] if numbered else above).strip()
+    return ""
+
+
+READERS: Final = (
+    Reader(
+        MARKERS,
+        read,
+        re.compile(
+            r"(?m)^(?:Found ([0-9]{1,6}) errors?(?: in |\.|$)|([0-9]{1,6}) errors? generated\."
+            r"|([0-9]{1,6}) errors?(?:, |$)| {4}([0-9]{1,6}) Error\(s\)|([0-9]{1,6}) errors? found$)"
+        ),
+    ),
+)
+"""The family's reader; it stands last in the table, so no other follows."""

@@ -1,20 +1,263 @@
-"""Errors of databases and their clients."""
+"""Errors of databases as their shells print them: PostgreSQL, MySQL, SQLite, Oracle, SQL Server, MongoDB, Redis."""
 
 from __future__ import annotations
 
+import re
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "database"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED ")
+
+# --- PostgreSQL ---
+_POSTGRES: Final = re.compile(
+    r"(?:psql:(?P<script>[^:]{1,400}):(?P<line>[0-9]{1,9}): |.{0,120}?\] )?(?:ERROR|FATAL"
+    r"|PANIC):  (?:(?P<state>[0-9A-Z]{5}): )?(?P<message>\S.{0,1000})"
+)
+_CLIENT: Final = re.compile(
+    r"(?:psql|pg_\w{1,30}|createdb|dropdb|createuser|vacuumdb|reindexdb): (?:error"
+    r"|fatal): (?P<message>\S.{0,1000})"
+)
+_CLIENTS: Final = ("psql: ", "pg_", "createdb: ", "dropdb: ", "createuser: ", "vacuumdb: ", "reindexdb: ")
+_SEVERITIES: Final = ("ERROR:  ", "FATAL:  ", "PANIC:  ")
+_CONDITIONS: Final = (
+    (re.compile(r"relation \".{1,200}\" does not exist|table \".{1,200}\" does not exist"), "UndefinedTable"),
+    (re.compile(r"column .{1,200} does not exist"), "UndefinedColumn"),
+    (
+        re.compile(r"(?:function|operator|aggregate|procedure) .{1,400} does not exist|operator does not exist"),
+        "UndefinedFunction",
+    ),
+    (re.compile(r"(?:type|schema|role|extension|index|constraint) .{1,200} does not exist"), "UndefinedObject"),
+    (re.compile(r".{0,200}database \".{1,100}\" does not exist"), "InvalidCatalogName"),
+    (re.compile(r"syntax error|unterminated quoted"), "SyntaxError"),
+    (re.compile(r"duplicate key value violates unique constraint"), "UniqueViolation"),
+    (re.compile(r".{0,300}violates foreign key constraint"), "ForeignKeyViolation"),
+    (re.compile(r".{0,300}violates check constraint"), "CheckViolation"),
+    (re.compile(r"null value in column .{1,300} violates not-null constraint"), "NotNullViolation"),
+    (re.compile(r"(?:relation|schema|database|role|column|type) .{1,300} already exists"), "DuplicateObject"),
+    (re.compile(r"current transaction is aborted"), "InFailedSqlTransaction"),
+    (re.compile(r"deadlock detected"), "DeadlockDetected"),
+    (re.compile(r"could not serialize access"), "SerializationFailure"),
+    (re.compile(r"canceling statement due to"), "QueryCanceled"),
+    (re.compile(r"permission denied for|must be (?:owner|superuser)"), "InsufficientPrivilege"),
+    (re.compile(r"invalid input (?:syntax|value)"), "InvalidTextRepresentation"),
+    (re.compile(r"value too long for type"), "StringDataRightTruncation"),
+    (re.compile(r"division by zero"), "DivisionByZero"),
+    (re.compile(r"column reference .{1,200} is ambiguous"), "AmbiguousColumn"),
+    (re.compile(r"missing FROM-clause entry|invalid reference to FROM-clause"), "UndefinedTable"),
+    (
+        re.compile(
+            r"(?:.{0,200}password authentication failed|.{0,200}no pg_hba\.conf entry|.{0,200}Peer authentication)"
+        ),
+        "InvalidAuthorization",
+    ),
+    (re.compile(r".{0,300}(?:too many clients|remaining connection slots)"), "TooManyConnections"),
+    (
+        re.compile(r"(?:connection to server|could not connect to server).{0,400}(?:Connection refused|No such file)"),
+        "ECONNREFUSED",
+    ),
+    (re.compile(r"connection to server|could not (?:connect|translate host)"), "ConnectionFailure"),
+)
+"""How messages of PostgreSQL begin, and the names of their conditions in its manual."""
+
+_FIELD: Final = re.compile(r"(?P<name>LINE [0-9]{1,9}|DETAIL|HINT|CONTEXT|QUERY|WHERE|STATEMENT): {1,3}(?P<value>\S.*)")
+_CONSEQUENCE: Final = "InFailedSqlTransaction"
+
+# --- others ---
+_MYSQL: Final = re.compile(
+    r"(?:(?:mysql|mariadb)[\w-]{0,20}: (?:Got )?)?(?:ERROR |[Ee]rror: )(?P<code>[0-9]{4})(?: \((?P<state>\w{5})\))?"
+    r"(?: at line (?P<line>[0-9]{1,9}))?: (?P<message>\S.{0,1500})"
+)
+_MYSQL_STARTS: Final = ("ERROR ", "Error: ", "error: ", "mysql", "mariadb")
+_MYSQL_SYNTAX: Final = re.compile(r"You have an error in your SQL syntax; .{1,200}? (?=near ')")
+_RULE: Final = "--------------"
+_SQLITE: Final = re.compile(
+    r"(?:(?:Parse|Runtime) error(?: near line (?P<line>[0-9]{1,9}))?: |Error: (?:in prepare, |stepping, "
+    r"|near line (?P<at>[0-9]{1,9}): )(?:in prepare, |stepping, )?|Error: (?=no such (?:table|column|function)"
+    r"|database is locked|unable to open database|near \"|UNIQUE constraint|FOREIGN KEY constraint"
+    r"|NOT NULL constraint|CHECK constraint|file is not a database))(?P<message>.{1,600}?)(?: \([0-9]{1,4}\))?$"
+)
+_SQLITE_STARTS: Final = ("Error: ", "Parse error", "Runtime error")
+_ORACLE: Final = re.compile(r"(?P<code>(?:ORA|PLS|SP2|TNS|IMP|EXP|SQL)-[0-9]{4,5}): (?P<message>\S.{0,600})")
+_ORACLE_AT: Final = re.compile(r"at \"?(?P<function>[\w.$]{1,200})\"?, line (?P<line>[0-9]{1,9})")
+_MSSQL: Final = re.compile(
+    r"Msg (?P<code>[0-9]{1,9}), Level [0-9]{1,3}, State [0-9]{1,5}(?:, Server [^,]{1,200})?"
+    r"(?:, Procedure (?P<procedure>[^,]{1,200}))?, Line (?P<line>[0-9]{1,9})$"
+)
+_MONGO: Final = re.compile(
+    r"(?:Uncaught:? )?(?P<type>Mongo\w{0,40}Error)(?:\[(?P<name>\w{1,60})\])?: "
+    r"(?P<message>.{1,600}?)(?:,? dup key: (?P<values>.{1,400}))?$"
+)
+_REDIS_CODES: Final = (
+    "ERR ",
+    "WRONGTYPE ",
+    "MOVED ",
+    "ASK ",
+    "NOAUTH ",
+    "WRONGPASS ",
+    "NOPERM ",
+    "READONLY ",
+    "OOM ",
+    "MISCONF ",
+    "CLUSTERDOWN ",
+    "CROSSSLOT ",
+    "TRYAGAIN ",
+    "MASTERDOWN ",
+    "NOSCRIPT ",
+    "BUSY ",
+    "BUSYKEY ",
+    "BUSYGROUP ",
+    "NOGROUP ",
+    "LOADING ",
+    "EXECABORT ",
+)
+_REDIS_STARTS: Final = ("(error) ", "-", *_REDIS_CODES)
+_REDIS_DOWN: Final = re.compile(r"(?P<message>Could not connect to Redis at .{1,200}: (?P<reason>.{1,100}))$")
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what a database refused; values are kept apart from names and constraints.
     """
-    del text
+    lines, body = text.lines, text.body
+    for marks, reader in _READERS:
+        members = list(islice(reader(lines), MAX_MEMBERS)) if any(mark in body for mark in marks) else []
+        if members:
+            return facts_of_members(members, form=FORMAT, unit="statement", first_is_root=True)
     return None
+
+
+# --- PostgreSQL ------------------------------------------------------------------------------------------------------
+
+
+def _postgres(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the errors of PostgreSQL, without those that only say that an earlier one has ended the transaction.
+    """
+    stated = ((number, found) for number, line in enumerate(lines) if (found := _stated(line)))
+    members = [_statement(found, lines[at + 1 : at + 12]) for at, found in islice(stated, MAX_MEMBERS)]
+    root = [member for member in members if member.type != _CONSEQUENCE]
+    yield from root or members[:1]
+
+
+def _stated(line: str) -> re.Match[str] | None:
+    found = _POSTGRES.match(line) if ":  " in line else None
+    return _CLIENT.match(line) if found is None and line.startswith(_CLIENTS) else found
+
+
+def _statement(found: re.Match[str], after: Sequence[str]) -> Member:
+    fields = found.groupdict()
+    message = found["message"]
+    if message.endswith(":") and after:
+        message = f"{message} {after[0].strip()}"
+    kind = next((kind for form, kind in _CONDITIONS if form.match(message)), "PostgresError")
+    place = Location(file=fields["script"], line=int(fields["line"])) if fields.get("script") else NOWHERE
+    return Member(fields.get("state") or kind, message, place, details=tuple(_fields(after)))
+
+
+def _fields(after: Sequence[str]) -> Iterator[str]:
+    """
+    Yield what PostgreSQL adds to an error.
+    """
+    for line in takewhile(lambda line: not any(mark in line for mark in _SEVERITIES), after):
+        found = _FIELD.match(line)
+        if found is not None:
+            source = found["name"].startswith(("LINE", "QUERY", "STATEMENT"))
+            yield f"> {found['value']}" if source else found["value"]
+
+
+# --- others ----------------------------------------------------------------------------------------------------------
+
+
+def _mysql(lines: Sequence[str]) -> Iterator[Member]:
+    for number, line in enumerate(lines):
+        found = _MYSQL.match(line) if line.startswith(_MYSQL_STARTS) else None
+        if found is None:
+            continue
+        state = f" ({found['state']})" if found["state"] else ""
+        at = f"at line {found['line']}" if found["line"] else ""
+        statement = _echoed(lines[:number])
+        # What the manual is for, everybody knows.
+        message = _MYSQL_SYNTAX.sub("syntax error ", found["message"])
+        yield Member(f"ERROR {found['code']}{state}", message, details=tuple(filter(None, (statement, at))))
+
+
+def _echoed(before: Sequence[str]) -> str:
+    """
+    Return the statement that the client has echoed between two rules.
+    """
+    said = [line for line in before if line]
+    if not said or said[-1] != _RULE:
+        return ""
+    statement = list(takewhile(lambda line: line != _RULE, reversed(said[:-1])))
+    return f"> {' '.join(map(str.strip, reversed(statement)))}"
+
+
+def _sqlite(lines: Sequence[str]) -> Iterator[Member]:
+    for line in lines:
+        found = _SQLITE.match(line) if line.startswith(_SQLITE_STARTS) else None
+        if found is not None:
+            at = found["line"] or found["at"]
+            yield Member("SQLiteError", found["message"], details=(f"near line {at}",) if at else ())
+
+
+def _oracle(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the first code of Oracle's stack, with the innermost place.
+    """
+    found = [match for line in lines if line[3:4] == "-" and (match := _ORACLE.match(line))]
+    place = next((match for stated in found if (match := _ORACLE_AT.match(stated["message"]))), None)
+    stated = [match for match in found if match["code"] != "ORA-06512"]
+    if stated:
+        at = Location(function=place["function"], line=int(place["line"])) if place else NOWHERE
+        others = (f"{match['code']}: {match['message']}" for match in stated[1:3])
+        yield Member(stated[0]["code"], stated[0]["message"], at, details=tuple(others))
+
+
+def _mssql(lines: Sequence[str]) -> Iterator[Member]:
+    for line, message in zip(lines, (*lines[1:], ""), strict=True):
+        found = _MSSQL.match(line) if line.startswith("Msg ") else None
+        if found is not None:
+            place = Location(function=found["procedure"], line=int(found["line"])) if found["procedure"] else NOWHERE
+            yield Member(f"Msg {found['code']}", message, place, details=(f"at line {found['line']}",))
+
+
+def _mongo(lines: Sequence[str]) -> Iterator[Member]:
+    for line in lines:
+        found = _MONGO.match(line) if "Mongo" in line else None
+        if found is not None:
+            kind = f"{found['type']}[{found['name']}]" if found["name"] else found["type"]
+            yield Member(kind, found["message"], details=(found["values"],) if found["values"] else ())
+
+
+def _redis(lines: Sequence[str]) -> Iterator[Member]:
+    for line in lines:
+        refused = _REDIS_DOWN.match(line) if line.startswith("Could not connect to R") else None
+        if refused is not None:
+            yield Member("ConnectionError", refused["message"])
+        if not line.startswith(_REDIS_STARTS):
+            continue
+        code, _, message = line.removeprefix("(error) ").removeprefix("-").partition(" ")
+        if message and f"{code} " in _REDIS_CODES:
+            yield Member(code, message)
+
+
+_READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], Iterable[Member]]], ...]] = (
+    ((*_SEVERITIES, ": error: "), _postgres),
+    (("ERROR ", "rror: "), _mysql),
+    (("rror",), _sqlite),
+    (("ORA-", "SP2-"), _oracle),
+    (("Msg ",), _mssql),
+    (("Mongo",), _mongo),
+    (("",), _redis),
+)
+"""The readers, and the strings of which a text of each holds at least one."""

@@ -2,19 +2,162 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.findings import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.formats import compilers
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "dialyzer"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:")
+
+_MIX: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}\.(?:exs?|erl|hrl|eex|heex)):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?:(?P<kind>[a-z]{2,20}(?:_[a-z]{2,20}){1,5}"
+    r"|call|apply)(?: (?P<message>[A-Z].*))?$"
+)
+_ERLANG: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}\.(?:erl|hrl|yrl|xrl|exs?)):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?: "
+    r"(?P<warning>[Ww]arning: )?(?P<message>\S.*)"
+)
+_CREDO_FLYCHECK: Final = re.compile(r"(?P<letter>[CDFRW]): (?P<message>\S.*)")
+_CREDO: Final = re.compile(
+    r"\s{0,4}(?:[\u2503|] )?\[(?P<letter>[CDFRW])\] (?:[\u2191\u2197\u2192\u2198\u2193] )?(?P<message>\S.*)"
+)
+_CREDO_PLACE: Final = re.compile(
+    r"[\u2503|\s]{0,12}(?P<file>[^\s:]{1,300}\.exs?):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?(?: (?P<rest>\S.*))?"
+)
+_CATEGORIES: Final = {
+    "C": "Credo.Consistency",
+    "D": "Credo.Design",
+    "F": "Credo.Refactor",
+    "R": "Credo.Readability",
+    "W": "Credo.Warning",
+}
+_DIAGNOSTIC: Final = re.compile(r"\s{0,8}(?:\*\* \(\w+\) )?(?P<severity>error|warning): (?P<message>\S.*)")
+_CORNER: Final = re.compile(r" *\u2514\u2500 (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})")
+_PLACE_BELOW: Final = re.compile(r" {1,8}(?P<file>[^\s:]{1,300}\.(?:exs?|eex|heex|erl)):(?P<line>[0-9]{1,7})")
+_OF_DIALYZER: Final = ("  Proceeding with analysis", "done (warnings were emitted)")
+_EXCEPTION: Final = "** ("
+_MAX_BLOCK: Final = 30
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what compilers and checkers of Elixir and Erlang report.
     """
-    del text
-    return None
+    return facts_of_findings(text, READERS, form=FORMAT)
+
+
+def read(lines: list[str]) -> list[Finding]:
+    """
+    Return the diagnostics of all tools of the family.
+    """
+    starts = (number for number, line in enumerate(lines) if ":" in line or "]" in line)
+    found = list(islice((finding for number in starts for finding in _at(lines, number)), MAX_FINDINGS))
+    if any(line.startswith("Compilation failed due to warnings") for line in lines):
+        return [finding._replace(is_error=True) for finding in found]
+    if not any(finding.is_error for finding in found) and any(line.startswith(_EXCEPTION) for line in lines):
+        return []
+    if any(line.startswith(_OF_DIALYZER) for line in lines):
+        return [finding._replace(type=FORMAT) if finding.type == COMPILE_ERROR else finding for finding in found]
+    return found
+
+
+def _at(lines: Sequence[str], number: int) -> Iterator[Finding]:
+    """
+    Yield the diagnostic that begins at a line, if one does.
+    """
+    line = lines[number]
+    below = lines[number + 1 : number + _MAX_BLOCK]
+    if ".e" in line or "rl:" in line:
+        for form, reader in _PLACED:
+            found = form.match(line)
+            if found is not None:
+                yield from reader(found, below)
+                return
+    if "warning: " in line or "error: " in line:
+        found = _DIAGNOSTIC.match(line)
+        if found is not None:
+            yield from _of_elixir(found, below)
+    elif "] " in line:
+        found = _CREDO.match(line)
+        if found is not None:
+            yield from _of_credo(found, below)
+
+
+def _of_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+    """
+    Read a warning of dialyxir: its kind behind the place, its words below, up to a ruler.
+    """
+    words = takewhile(lambda line: not line.startswith(("____", "[", "lib/", "Total errors")), below)
+    message = " ".join((found["message"] or "", *map(str.strip, words))) if not found["message"] else found["message"]
+    yield Finding(found["kind"], " ".join(message.split()) or found["kind"], place(found["file"], found["line"]))
+
+
+def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+    """
+    Read what erlc or dialyzer says; dialyzer breaks its lines.
+    """
+    own = [line.strip() for line in takewhile(lambda line: line.startswith("   "), below)]
+    code = next((line.partition("|")[2].strip() for line in below[:1] if line.startswith("%")), "")
+    flycheck = _CREDO_FLYCHECK.match(found["message"]) if ".ex" in found["file"] else None
+    at = place(found["file"], found["line"])
+    if flycheck:
+        yield Finding(_CATEGORIES[flycheck["letter"]], flycheck["message"], at)
+    else:
+        kind = "warning" if found["warning"] else COMPILE_ERROR
+        yield Finding(kind, " ".join((found["message"], *own)), at, not found["warning"], source=code)
+
+
+def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+    """
+    Read a diagnostic of the Elixir compiler, whose place stands below its words.
+    """
+    words, source = [found["message"]], ""
+    for line in below:
+        at = _CORNER.match(line) or _PLACE_BELOW.match(line)
+        if at is not None:
+            is_error = found["severity"] == "error"
+            kind = COMPILE_ERROR if is_error else "warning"
+            yield Finding(kind, " ".join(words), place(at["file"], at["line"]), is_error, source=source)
+            return
+        if "\u2502" in line:
+            source = source or line.partition("\u2502")[2].strip()
+        elif _DIAGNOSTIC.match(line) or (line and not line[0].isspace()):
+            return
+        else:
+            words.extend(line.split())
+
+
+def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+    """
+    Read an issue of credo, with its place in the same line or below.
+    """
+    kind = _CATEGORIES[found["letter"]]
+    beside = _CREDO_PLACE.match(found["message"])
+    at = beside or next(filter(None, map(_CREDO_PLACE.match, below[:2])), None)
+    if at is not None:
+        message = beside["rest"] or kind if beside else found["message"]
+        yield Finding(kind, message, place(at["file"], at["line"]))
+
+
+_PLACED: Final = ((_MIX, _of_mix), (_ERLANG, _of_erlang))
+
+READERS: Final = (
+    Reader(
+        MARKERS,
+        read,
+        re.compile(
+            r"(?m)^(?:Total errors: ([0-9]{1,6})|[0-9]{1,7} mods/funs, found (?:an? |([0-9]{1,6}) )[a-z ]{4,40}\.?$)"
+        ),
+    ),
+    *compilers.READERS,
+)
+"""The family's reader, and those of the families behind it in the table."""

@@ -1,20 +1,148 @@
-"""Output of eslint and of linters that print like it."""
+"""Output of eslint and of linters that print like it: a file as a heading, and a row for each problem."""
 
 from __future__ import annotations
 
+import re
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.findings import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.formats import ruff
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "eslint"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: ")
+
+NOT_FORMATTED: Final = "not formatted"
+
+_ROW: Final = re.compile(
+    r" *(?P<first>\u2716|\u26a0|\u2717|\u00d7|\u2139)? *(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}) +"
+    r"(?P<severity>error|warning|info|Error:|Warning:|\u2716|\u26a0|\u2717|\u00d7|\u2139)? *"
+    r"(?P<message>[^\s(].*|\(.*)"
+)
+_RULE: Final = re.compile(r"(?:  +\(?(?P<apart>[@\w][\w@/.-]{1,100})\)?|[ ]\((?P<bracketed>[a-z][\w/-]{1,80})\))$")
+_STANDARD: Final = re.compile(
+    r" {2}(?P<file>[^\s:].{0,300}?):(?P<line>[0-9]{1,7}):[0-9]{1,7}: (?P<message>.{1,600}?) \((?P<rule>[\w@/-]{2,80})\)"
+    r"(?: \(warning\))?$"
+)
+_BIOME: Final = re.compile(
+    r"(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})? (?P<rule>[a-z][a-zA-Z]{2,20}(?:/[\w-]{1,60}){0,3})"
+    r"(?: +[A-Z]{4,12})* +\u2501"
+)
+_BIOME_MESSAGE: Final = re.compile(r" {1,4}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
+_PRETTIER: Final = re.compile(r"\[(?P<severity>warn|error)\] (?P<what>\S.*)")
+_CONCLUSION: Final = re.compile(
+    r"(?:\[warn\] Code style issues (?:found )?in |Error occurred when checking code style in )"
+)
+_SYNTAX: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}): SyntaxError: (?P<message>.*?)(?: \((?P<line>[0-9]{1,7}):[0-9]{1,7}\))?$"
+)
+_FILE: Final = re.compile(r"[^\s:|].{0,300}?\.[A-Za-z]{1,10}$|\.?/[^:|]{1,300}$")
+_WARNINGS: Final = frozenset({"warning", "info", "Warning:", "\u26a0", "\u2139"})
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the problems that linters of scripts, styles and markup list file by file.
     """
-    del text
-    return None
+    return facts_of_findings(text, READERS, form=FORMAT, unit="finding")
+
+
+def read(lines: list[str]) -> list[Finding]:
+    """
+    Return the problems of all files.
+    """
+    return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_FINDINGS))
+
+
+def _rows(lines: Sequence[str]) -> Iterator[Finding]:
+    """
+    Yield the problems that stand in rows below the name of their file.
+    """
+    file = ""
+    for line in lines:
+        if not line:
+            continue
+        if line[0].isspace() or line[0].isdecimal():
+            found = _ROW.match(line) if ":" in line else None
+            if found is not None and (file or found["severity"]):
+                yield from _of_row(file, found)
+            elif line.endswith(")") and (found := _STANDARD.match(line)):
+                yield Finding(found["rule"], found["message"], place(found["file"], found["line"]))
+        elif _FILE.match(line):
+            file = line
+        elif ":" in line:
+            file = ""
+
+
+def _of_row(file: str, found: re.Match[str]) -> Iterator[Finding]:
+    """
+    Read a row, which has a severity, or a rule at its end, or both.
+    """
+    severity = found["severity"] or found["first"] or ""
+    message = found["message"].strip()
+    named = _RULE.search(message)
+    if not severity:
+        return
+    rule = (named["apart"] or named["bracketed"]) if named else COMPILE_ERROR
+    message = " ".join(message[: named.start()].split()) if named else message
+    yield Finding(rule, message, place(file, found["line"]), severity not in _WARNINGS)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Finding]:
+    """
+    Yield the problems that biome prints, each below a ruler.
+    """
+    for number, line in enumerate(lines):
+        if " \u2501" not in line:
+            continue
+        found = _BIOME.match(line)
+        said = next((said for below in lines[number + 1 : number + 5] if (said := _BIOME_MESSAGE.match(below))), None)
+        if found is None or said is None:
+            continue
+        kind = found["rule"].rpartition("/")[2]
+        at = place(found["file"], found["line"])
+        if kind == "format":
+            yield Finding(NOT_FORMATTED, said["message"], at)
+        else:
+            yield Finding(
+                COMPILE_ERROR if kind == "parse" else kind, said["message"], at, said["mark"] in "\u00d7\u2716"
+            )
+
+
+def _unformatted(lines: Sequence[str]) -> Iterator[Finding]:
+    """
+    Yield what prettier says of files.
+    """
+    listed: list[str] = []
+    for line in lines:
+        if "ode style " in line and _CONCLUSION.match(line):
+            yield from (Finding(NOT_FORMATTED, "run prettier --write", Location(file=file)) for file in listed)
+            listed = []
+        found = _PRETTIER.match(line) if line.startswith("[") else None
+        broken = _SYNTAX.match(found["what"]) if found else None
+        if broken is not None:
+            yield Finding("SyntaxError", broken["message"], place(broken["file"], broken["line"]))
+        elif found is not None and _FILE.match(found["what"]):
+            listed.append(found["what"])
+
+
+READERS: Final = (
+    Reader(
+        MARKERS,
+        read,
+        re.compile(
+            r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
+            r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)"
+        ),
+        re.compile(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
+    ),
+    *ruff.READERS,
+)
+"""The family's reader, and those of the families behind it in the table."""

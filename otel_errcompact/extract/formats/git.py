@@ -1,20 +1,263 @@
-"""Errors of git."""
+"""Errors of git, of the hooks it runs, and of pre-commit."""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.formats import plain, shell
+from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.members import Member, facts_of_members
+
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "git"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("fatal: ", "error: ", "CONFLICT (", "hook", "to commit")
+
+_TYPES: Final = (
+    (re.compile(r"not a git repository"), "NotARepository"),
+    (re.compile(r"detected dubious ownership"), "DubiousOwnership"),
+    (re.compile(r"Unable to create '.{1,500}\.lock'"), "LockExists"),
+    (re.compile(r"(?:pathspec '|'.{1,300}' did not match any file|invalid reference: )"), "PathspecError"),
+    (
+        re.compile(r"(?:ambiguous argument '|bad (?:revision|object) |unknown revision|Needed a single revision)"),
+        "UnknownRevision",
+    ),
+    (re.compile(r"(?:patch failed: |corrupt patch|.{1,300}: patch does not apply|No valid patches)"), "PatchFailed"),
+    (
+        re.compile(
+            r"(?:Authentication failed|could not read (?:Username|Password)|Invalid username or password"
+            r"|Permission to .{1,200} denied|.{1,200}: Permission denied \(publickey|Host key verification failed)"
+        ),
+        "AuthenticationFailed",
+    ),
+    (
+        re.compile(
+            r"(?:unable to access '|unable to (?:connect|look up)|Could not read from remote"
+            r"|'.{1,300}' does not appear to be a git repository|repository '.{1,400}' not found"
+            r"|couldn't find remote ref|No such remote|ssh: )"
+        ),
+        "RemoteError",
+    ),
+    (
+        re.compile(
+            r"(?:Your local changes|The following untracked|Entry '.{1,300}' not uptodate|cannot (?:pull|rebase"
+            r"|switch)|[Yy]ou have unstaged|Please commit|Committing is not possible|Pulling is not possible"
+            r"|Merging is not|You have not concluded|Exiting because of|the following files? ha(?:s|ve) )"
+        ),
+        "UncleanWorktree",
+    ),
+    (
+        re.compile(r"(?:unrecognized argument|unknown (?:option|switch|style|subcommand)|.{1,40} requires a value)"),
+        "UsageError",
+    ),
+)
+_OWN_ERROR: Final = re.compile(
+    r"error: (?:pathspec '|patch failed: |corrupt patch|.{1,300}: patch does not apply|could not (?:apply|lock"
+    r"|write|read|commit|revert|detach|resolve host) |Your local changes|The following untracked|src refspec"
+    r"|cannot (?:pull|rebase|lock ref)|[Yy]ou have |Committing is not|Pulling is not|Merging is not|Entry '"
+    r"|unable to (?:unlink|create|write|resolve reference|delete)|remote .{1,200} already exists|No such remote"
+    r"|branch '.{1,200}' not found|The branch '|unknown (?:option|switch) `|gpg failed|the following files? ha"
+    r"|object file|bad signature|invalid object|RPC failed|insufficient permission|unrecognized (?:input|argument)"
+    r"|tag '.{1,200}' not found|.{1,300}: does not (?:exist in|match) index)"
+)
+_REJECTED: Final = re.compile(
+    r" ! \[(?P<kind>(?:remote )?rejected"
+    r"|remote failure)\] {1,20}(?P<refs>[^(]{1,300}?)(?: \((?P<reason>.{1,300})\))?$"
+)
+_CONFLICT: Final = re.compile(r"(?:Rebasing \([0-9/]{1,20}\))?CONFLICT \([^)]{1,60}\): (?P<message>.{1,600})")
+_IN_FILE: Final = re.compile(r"Merge conflict in (?P<file>.{1,400})$")
+_PATCH: Final = re.compile(r"patch failed: (?P<file>.{1,400}):(?P<line>[0-9]{1,9})$")
+_CONSEQUENCES: Final = ("Could not read from remote repository", "Exiting because of", "the remote end hung up")
+_CHATTER: Final = ("Cloning into", "Warning: Permanently added")
+_NOTHING: Final = ("nothing to commit", "nothing added to commit", "no changes added to commit")
+_VERDICTS: Final = ("Passed", "Failed", "Skipped")
+_HOOK: Final = re.compile(r"\S[^.]{0,200}\.{3,200}(?:\([^)]{1,80}\))?(?:Passed|Failed|Skipped)$")
+_HOOK_FACT: Final = re.compile(
+    r"- (?P<what>hook id|exit code|duration|files were modified by this hook)(?:: (?P<value>.{1,200}))?$"
+)
+_HUSKY: Final = re.compile(
+    r"husky - (?P<hook>[\w-]{1,40}) (?:hook exited with code|script failed \(code) (?P<code>[0-9]{1,9})"
+)
+_READERS: Final = (shell.extract, plain.extract)
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what git or one of its hooks refused.
     """
-    del text
-    return None
+    lines = text.lines
+    body = text.body
+    if "hook" in body and (hooks := [*_of_pre_commit(lines), *_of_husky(lines)]):
+        return facts_of_members(hooks, form=FORMAT, unit="hook")
+    conflicts = _conflicts(lines) if "CONFLICT (" in body else None
+    return conflicts or _rejected(lines) or _stated(lines) or _nothing(lines)
+
+
+# --- what git says ---------------------------------------------------------------------------------------------------
+
+
+def _conflicts(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the conflicts of a merge, a rebase or a cherry-pick: all files in one sentence.
+    """
+    found = [match["message"] for line in lines if "CONFLICT (" in line and (match := _CONFLICT.match(line))]
+    if not found:
+        return None
+    files = [match["file"] for message in found if (match := _IN_FILE.match(message))]
+    others = [message for message in found if not _IN_FILE.match(message)]
+    sentences = [f"merge conflict in {', '.join(files)}", *others] if files else others
+    outcome = (line for line in lines if line.startswith("error: could not apply"))
+    return Facts(
+        type="MergeConflict",
+        cause=clip("; ".join(sentences)),
+        location=Location(file=files[0]) if len(found) == len(files) == 1 else NOWHERE,
+        details=details(outcome),
+        format=FORMAT,
+        members=len(found),
+        tally=f"{len(found)} conflicts" if len(found) > 1 else "",
+    )
+
+
+def _rejected(lines: Sequence[str]) -> Facts | None:
+    """
+    Read a push that the remote, or git itself, did not accept.
+    """
+    found = next((match for line in lines if line.startswith(" ! [") and (match := _REJECTED.match(line))), None)
+    if found is None:
+        return None
+    remote = [said for line in lines if line.startswith("remote: ") and (said := line[8:].strip(" =*-"))]
+    telling = next((said for said in remote if said.startswith(("error:", "fatal:", "ERROR:"))), "")
+    why = f": {telling or remote[0]}" if remote else ""
+    reason = f" ({found['reason']})" if found["reason"] else ""
+    return Facts(
+        type="PushRejected",
+        cause=clip(f"{found['refs']} {found['kind']}{reason}{why}"),
+        details=details((*(said for said in remote if said not in why), _hint(lines))),
+        format=FORMAT,
+    )
+
+
+def _stated(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the first line with which git gives up, and what it advises.
+    """
+    stated = [number for number, line in enumerate(lines) if _is_stated(line)]
+    if not stated:
+        return None
+    message, at = _first_telling(lines, stated)
+    others = (lines[number] for number in stated if number != at and not _is_consequence(lines[number]))
+    advice = (line.strip() for line in lines if line.startswith(("    git ", "\tgit ")))
+    return Facts(
+        type=next((kind for form, kind in _TYPES if form.match(message)), "GitError"),
+        cause=clip(message),
+        location=_place(message),
+        details=details((*advice, *others, _hint(lines))),
+        format=FORMAT,
+    )
+
+
+def _is_stated(line: str) -> bool:
+    if line.startswith("fatal: "):
+        return not line.startswith("fatal: [")  # which is Ansible's
+    return line.startswith("error: ") and _OWN_ERROR.match(line) is not None
+
+
+def _first_telling(lines: Sequence[str], stated: Sequence[int]) -> tuple[str, int]:
+    """
+    Return the first message that is no mere consequence of what the transport said before it, and its line's number.
+    """
+    for number in stated:
+        if not _is_consequence(lines[number]):
+            return _with_files(lines[number].partition(": ")[2], lines[number + 1 :]), number
+    first = stated[0]
+    said = next((line for line in reversed(lines[:first]) if line and not line.startswith(_CHATTER)), "")
+    message = said.removeprefix("remote: ").removeprefix("ERROR: ") or lines[first].partition(": ")[2]
+    return message, first
+
+
+def _is_consequence(line: str) -> bool:
+    return line.partition(": ")[2].startswith(_CONSEQUENCES)
+
+
+def _with_files(message: str, after: Sequence[str]) -> str:
+    """
+    Return a message with the list of files that follows its colon.
+    """
+    if not message.endswith(":"):
+        return message
+    files = list(takewhile(lambda line: line.startswith(("\t", "    ")), after))
+    return f"{message} {', '.join(map(str.strip, files))}" if files else message
+
+
+def _place(message: str) -> Location:
+    found = _PATCH.match(message)
+    return Location(file=found["file"], line=int(found["line"])) if found else NOWHERE
+
+
+def _hint(lines: Sequence[str]) -> str:
+    """
+    Return the first sentence of git's hints.
+    """
+    hint = " ".join(line[6:] for line in lines if line.startswith("hint: "))
+    return hint.partition(". ")[0]
+
+
+def _nothing(lines: Sequence[str]) -> Facts | None:
+    """
+    Read a commit without anything to commit.
+    """
+    last = lines[-1]
+    if not last.startswith(_NOTHING):
+        return None
+    return Facts(type="NothingToCommit", cause=last.partition(" (use")[0], format=FORMAT)
+
+
+# --- hooks -----------------------------------------------------------------------------------------------------------
+
+
+def _of_pre_commit(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the hooks that failed, of those that pre-commit ran.
+    """
+    starts = [number for number, line in enumerate(lines) if line.endswith(_VERDICTS) and _HOOK.match(line)]
+    for start, end in pairwise((*starts, len(lines))):
+        if lines[start].endswith("Failed"):
+            name = lines[start].partition("..")[0]
+            yield _hook(name, lines[start + 1 : end])
+
+
+def _hook(name: str, block: Sequence[str]) -> Member:
+    found = [match for line in block[:5] if (match := _HOOK_FACT.match(line))]
+    facts: dict[str, str] = {match["what"]: match["value"] or "" for match in found}
+    output = [line for line in block if not _HOOK_FACT.match(line)]
+    name = facts.get("hook id") or name
+    modified = "files were modified by this hook" if "files were modified by this hook" in facts else ""
+    return _told(name, output, modified or f"exit code {facts.get('exit code') or 1}")
+
+
+def _of_husky(lines: Sequence[str]) -> Iterator[Member]:
+    for number, line in enumerate(lines):
+        found = _HUSKY.match(line) if line.startswith("husky - ") else None
+        if found is not None:
+            yield _told(found["hook"], lines[:number], f"exit code {found['code']}")
+            return
+
+
+def _told(name: str, output: Sequence[str], outcome: str) -> Member:
+    """
+    Return what a hook failed of, as its output tells it.
+    """
+    facts = facts_of_output(output, _READERS)
+    if facts is not None:
+        return Member(facts.type, facts.cause, facts.location, name, facts.details, facts.key_cause)
+    said = [line.strip() for line in output if line.strip()]
+    telling = next((line for line in said if is_telling(line)), said[0] if said else f"hook {name}: {outcome}")
+    return Member("HookFailed", telling, name=name, details=(outcome, *(line for line in said if line != telling))[:4])

@@ -1,20 +1,431 @@
-"""Output of `go test`."""
+"""Output of `go test`: as text, verbose or not, and as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.formats import go, gomod
+from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "gotest"
-MARKERS: Final = ("\x00",)
+_TIMED_OUT: Final = "panic: test timed out"
+_JSON: Final = '"Action":"'
+MARKERS: Final = ("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON)
+
+ASSERTION: Final = "AssertionError"
+
+_STATUS: Final = re.compile(r" *--- (?P<status>FAIL|PASS|SKIP|BENCH): (?P<test>[^\s]{1,500})(?: \([0-9.]{1,20}s\))?$")
+_SWITCH: Final = re.compile(r"=== (?P<verb>RUN|CONT|NAME|PAUSE) +(?P<test>\S{1,500})$")
+_PACKAGE: Final = re.compile(
+    r"(?P<status>FAIL|ok  |---)\t(?P<package>[^\s]{1,300})"
+    r"(?:\t[0-9.]{1,12}s\b|\t\(cached\)|[ \t](?P<why>\[[^\]]{1,80}\]))"
+)
+_BUILD: Final = re.compile(r"# (?P<package>[^\s\[]{1,300})(?: \[[^\]]{1,300}\])?$")
+_DIAGNOSTIC: Final = re.compile(
+    r"(?:vet: )?(?P<file>[^\s:]{1,300}\.\w{1,4}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: (?P<message>\S.*)"
+)
+_LOG: Final = re.compile(r"(?P<indent> +)(?P<file>[\w.+-]{1,200}\.go):(?P<line>[0-9]{1,9}): ?(?P<message>.*)")
+_FIELD: Final = re.compile(r"\t(?P<name>Error Trace|Error|Test|Messages):\s*(?P<value>.*)")
+_COMPARED: Final = re.compile(
+    r"(?i)\b(?:want(?:ed|s)?|got|expect(?:ed|s|ation)?|actual|not equal|should|mismatch|must|differs?"
+    r"|does not|doesn't)\b|!="
+)
+_CHANGED: Final = re.compile(r"\s*[-+](?![-+])\s*\S")
+_EXPECTED: Final = re.compile(r"(?:expected|actual) *:")
+_TEST_FUNCTION: Final = re.compile(r"(?:Test|Fuzz|Example|Benchmark)[^a-z]")
+_RUNNING: Final = re.compile(r"\t\t(?P<test>\S{1,300}) \([^)]{1,40}\)$")
+_DATE: Final = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})? ")
+_OF_TOOL: Final = ("exit status ", "coverage: ", "?   \t")
+_OF_BUILD: Final = ("too many errors", "# [")
+_UNEXPECTED: Final = "Received unexpected error"
+_RULE: Final = "=================="
+_RACE_DETECTED: Final = "race detected during execution of test"
+_MAX_DIFF: Final = 6
+_MAX_DETAILS: Final = 4
+_MAX_PLAIN: Final = 3
+_MAX_INLINE: Final = 200
+
+
+class _Entry(NamedTuple):
+    """
+    What a test logged at one place.
+    """
+
+    location: Location
+    lines: list[str]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Package:
+    """
+    What was read of a package's tests so far.
+    """
+
+    logs: dict[str, list[_Entry]] = field(default_factory=dict[str, list[_Entry]])
+    failed: list[str] = field(default_factory=list[str])
+    crashed: list[Member] = field(default_factory=list[Member])
+    said: list[str] = field(default_factory=list[str])
+    """Lines that no test logged."""
+
+    current: str = ""
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of failed tests, and of packages that could not be built or died.
     """
-    del text
-    return None
+    lines = _printed(text.lines) if _JSON in text.body else text.lines
+    members = _read(lines)
+    if not members:
+        return None
+    is_build = all(member.type not in {ASSERTION, "panic", "timeout", "data race", "fatal error"} for member in members)
+    unit = "error" if is_build else "test" if all(member.name for member in members) else "failure"
+    return facts_of_members(members, form=FORMAT, unit=unit, first_is_root=is_build)
+
+
+def _printed(lines: Sequence[str]) -> list[str]:
+    """
+    Return what the tests printed, package after package, from the events of `go test -json`.
+    """
+    outputs: dict[str, list[str]] = {}
+    for line in lines:
+        if line[:1] != "{" or '"Output"' not in line:
+            continue
+        try:
+            event = cast("dict[str, object]", json.loads(line))
+        except ValueError:
+            continue
+        package = str(event.get("Package") or event.get("ImportPath"))
+        outputs.setdefault(package.partition(" ")[0], []).append(str(event.get("Output")))
+    return "".join(part for parts in outputs.values() for part in parts).split("\n")
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _read(lines: Sequence[str]) -> list[Member]:
+    """
+    Return the members of all packages.
+    """
+    members: list[Member] = []
+    builds: dict[str, list[str]] = {}
+    package = _Package()
+    number = 0
+    while number < len(lines) and len(members) < MAX_MEMBERS:
+        line = lines[number]
+        number += 1
+        found = _PACKAGE.match(line)
+        if found is not None:
+            members.extend(_members_of(package, found, builds.pop(found["package"], [])))
+            package = _Package()
+        elif line == _RULE or line.startswith(("panic: ", "fatal error: ")):
+            end = _end_of_dump(lines, number)
+            _read_dump(package, lines[number - 1 : end])
+            number = end
+        elif _BUILD.match(line):
+            end = _end_of_build(lines, number)
+            builds[_package_of(line)] = list(lines[number:end])
+            number = end
+        else:
+            _read_line(package, line)
+    members.extend(_failures(package))
+    return members
+
+
+def _end_of_dump(lines: Sequence[str], start: int) -> int:
+    """
+    Return where a dump ends: at the rule that closes the report of a race, else at the package's line.
+    """
+    is_race = lines[start - 1] == _RULE
+    for number in range(start, len(lines)):
+        if lines[number] == _RULE if is_race else _PACKAGE.match(lines[number]):
+            return number + is_race
+    return len(lines)
+
+
+def _end_of_build(lines: Sequence[str], start: int) -> int:
+    for number in range(start, len(lines)):
+        line = lines[number]
+        if line[:1] not in ("\t", " ") and not _DIAGNOSTIC.match(line) and not line.startswith(_OF_BUILD):
+            return number
+    return len(lines)
+
+
+def _package_of(line: str) -> str:
+    found = _BUILD.match(line)
+    return found["package"] if found is not None else ""
+
+
+def _read_line(package: _Package, line: str) -> None:
+    """
+    Read a line of a test: what it logs, or that another one begins or ends.
+    """
+    if "--- " in line:
+        found = _STATUS.match(line)
+        if found is not None:
+            package.current = found["test"]
+            if found["status"] == "FAIL":
+                package.failed.append(found["test"])
+            return
+    if line.startswith("=== "):
+        switch = _SWITCH.match(line)
+        package.current = switch["test"] if switch is not None and switch["verb"] != "PAUSE" else ""
+    elif line[:1] in ("\t", " ") and package.current:
+        _read_log(package.logs.setdefault(package.current, []), line)
+    elif line and line not in {"FAIL", "PASS"} and not line.startswith(_OF_TOOL) and not _is_frame(line):
+        package.said.append(line)
+
+
+def _is_frame(line: str) -> bool:
+    """
+    Tell whether a line is of a stack whose beginning is cut off.
+    """
+    return "(0x" in line or line.startswith(("created by ", "goroutine "))
+
+
+def _read_log(entries: list[_Entry], line: str) -> None:
+    found = _LOG.match(line)
+    if found is not None:
+        place = Location(file=found["file"], line=int(found["line"]))
+        if found["message"] != _RACE_DETECTED:
+            entries.append(_Entry(place, [found["message"]]))
+    elif entries:
+        entries[-1].lines.append(line)
+
+
+def _read_dump(package: _Package, lines: Sequence[str]) -> None:
+    """
+    Read a panic, or the report of a race, which mostly stands before the line that names its test.
+    """
+    text = "\n".join(("", *lines))
+    if lines[0] == _RULE:
+        if len(lines) > 1 and lines[1] == go.RACE:
+            package.crashed.append(_raced(text[len(_RULE) + 1 :]))
+        return
+    package.crashed.append(_timed_out(text, lines) if lines[0].startswith(_TIMED_OUT) else _panicked(package, text))
+
+
+# --- members ---------------------------------------------------------------------------------------------------------
+
+
+def _members_of(package: _Package, found: re.Match[str], build: Sequence[str]) -> list[Member]:
+    """
+    Return the failures of a package whose last line is read.
+    """
+    if found["status"] != "FAIL":
+        return []
+    name = found["package"]
+    why = found["why"] or ""
+    if why.startswith("["):
+        return _built(build, why.strip("[]"), name)
+    members = _failures(package, name)
+    if members:
+        return members
+    # The process ended without a word of the test framework: `log.Fatal`, `os.Exit`.
+    said = package.said[-_MAX_PLAIN:] or [f"{name} failed without a word"]
+    return [Member("FAIL", _without_date(said[-1]), Location(file=name), details=tuple(said[-2::-1]))]
+
+
+def _without_date(line: str) -> str:
+    found = _DATE.match(line)
+    return line[found.end() :] if found is not None else line
+
+
+def _built(lines: Sequence[str], why: str, name: str) -> list[Member]:
+    """
+    Return what the compiler or the loader said of a package that could not be built.
+    """
+    members = gomod.members_of(lines)
+    loaded = {member.location for member in members}
+    for number, line in enumerate(lines):
+        found = _DIAGNOSTIC.match(line)
+        place = Location(file=found["file"], line=int(found["line"])) if found is not None else NOWHERE
+        if found is not None and place not in loaded:
+            said = ", ".join((found["message"], *_continued(lines[number + 1 : number + 1 + _MAX_DETAILS])))
+            members.append(Member(why, said, place))
+    return members or [Member(why, f"{name}: {why}", Location(file=name))]
+
+
+def _continued(lines: Sequence[str]) -> tuple[str, ...]:
+    """
+    Return the indented lines that follow.
+    """
+    kept: list[str] = []
+    for line in lines:
+        if line[:1] not in ("\t", " "):
+            break
+        kept.append(line.strip())
+    return tuple(kept)
+
+
+def _failures(package: _Package, name: str = "") -> list[Member]:
+    """
+    Return a member for each failed test: parents that only failed with their subtests do not count.
+    """
+    members = _crashes(package)
+    parents = {test[:end] for test in package.failed for end, character in enumerate(test) if character == "/"}
+    for test in dict.fromkeys(package.failed):
+        entries = package.logs.get(test)
+        if entries:
+            members.append(_failed(test, entries, name))
+        elif test not in parents and not package.crashed:
+            members.append(_silent(test, package))
+    return members
+
+
+def _crashes(package: _Package) -> list[Member]:
+    """
+    Return what ended the package's tests or raced in them; a race names no test, but may have failed only one.
+    """
+    only = package.failed[0] if len(package.failed) == 1 else ""
+    return [member if member.name else member._replace(name=only) for member in package.crashed]
+
+
+def _silent(test: str, package: _Package) -> Member:
+    """
+    Return a failed test that logged nothing, with what was printed last.
+    """
+    cause = _without_date(package.said[-1]) if package.said else "failed without a word"
+    return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
+
+
+def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
+    """
+    Return a failed test by what it logged; the first entry that tells of a failure is the cause, others are details.
+    """
+    telling = [entry for entry in entries[:-1] if _is_failure(entry)]
+    telling.extend(entries[-1:] if not telling or _is_failure(entries[-1]) else ())
+    first = telling[0]
+    testified = _testified(first) if "Error Trace:" in "".join(first.lines[:2]) else None
+    cause, more = testified or _logged(first)
+    others = (_logged(entry)[0] for entry in telling[1:])
+    assertion = _COMPARED.search(cause) is not None and not cause.startswith(_UNEXPECTED)
+    place = _in_package(first.location, package)
+    return Member(
+        ASSERTION,
+        clip(cause),
+        Location(function=test if assertion else "", file=place.file, line=place.line),
+        test,
+        (*more, *others)[:_MAX_DETAILS],
+        assertion=assertion,
+    )
+
+
+def _is_failure(entry: _Entry) -> bool:
+    text = entry.lines[0]
+    return not text or is_telling(text) or _COMPARED.search(text) is not None
+
+
+def _in_package(place: Location, package: str) -> Location:
+    """
+    Return a place with the folder of its package, which is named like the package's last part.
+    """
+    folder = package.rpartition("/")[2] if "/" in package else ""
+    return Location(file=f"{folder}/{place.file}" if folder else place.file, line=place.line)
+
+
+def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
+    """
+    Return what an entry says in one line, and its further lines: of a difference, those that differ.
+    """
+    first, rest = entry.lines[0], entry.lines[1:]
+    changed = [" ".join(line.split()) for line in rest if _CHANGED.match(line)]
+    if changed and first.endswith(":"):
+        return f"{first} {' '.join(changed[:2])}", tuple(changed[2:_MAX_DIFF])
+    said = [line.strip() for line in rest if line.strip()]
+    if not first or (first.endswith(":") and said):
+        return f"{first} {said[0] if said else ''}".strip(), tuple(said[1:_MAX_DETAILS])
+    return first, tuple(said[:_MAX_DETAILS])
+
+
+def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
+    """
+    Return what testify says: the error with expected and actual values, the messages first.
+    """
+    fields = _fields(entry.lines)
+    error = [line for line in fields.get("Error", ()) if line]
+    end = error.index("Diff:") if "Diff:" in error else len(error)
+    head, diff = error[:end], error[end + 3 :]
+    values = [line for line in head if _EXPECTED.match(line)]
+    words = " ".join(line for line in head if line not in values)
+    messages = " ".join(fields.get("Messages", ()))
+    short = sum(map(len, values)) <= _MAX_INLINE
+    cause = f"{words} {', '.join(_EXPECTED.sub(_named, value) for value in values)}" if short else words
+    changed = tuple(" ".join(line.split()) for line in diff if _CHANGED.match(line))
+    shown = () if short else changed[:_MAX_DIFF] or tuple(values)
+    return (f"{cause.strip()} ({messages})" if messages else cause.strip().rstrip(":")), shown
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"{found[0].rstrip(' :')}:"
+
+
+def _fields(lines: Sequence[str]) -> dict[str, list[str]]:
+    """
+    Return testify's fields by name, without the margin.
+    """
+    fields: dict[str, list[str]] = {}
+    name = ""
+    for line in lines:
+        found = _FIELD.search(line)
+        if found is not None:
+            name = found["name"]
+            fields[name] = [found["value"].strip()]
+        elif name:
+            fields[name].append(line.strip())
+    return fields
+
+
+def _raced(text: str) -> Member:
+    facts = go.facts_of_race(text)
+    return Member(facts.type, facts.cause, facts.location, details=facts.details)
+
+
+def _panicked(package: _Package, text: str) -> Member:
+    """
+    Return the panic that ended a package's tests, with the test that was running.
+    """
+    facts = facts_of(go.chain_of(text), form=FORMAT)
+    current = package.failed[-1] if package.failed else package.current or _test_in(text)
+    return Member(facts.type, facts.cause, facts.location, current, facts.details, facts.key_cause)
+
+
+def _test_in(text: str) -> str:
+    """
+    Return the test whose function stands in a stack.
+    """
+    names = (frame.function.partition(".")[2] for frame in go.frames_of(text[text.find("\n\n") + 2 :]))
+    return next((name.partition(".")[0] for name in names if _TEST_FUNCTION.match(name)), "")
+
+
+def _timed_out(text: str, lines: Sequence[str]) -> Member:
+    """
+    Return the test that was running when the time was up, and where it was.
+    """
+    running = [found["test"] for line in lines[1:50] if (found := _RUNNING.match(line))]
+    test = running[0] if running else ""
+    function = test.partition("/")[0]
+    at = text.find(f".{function}(") if function else -1
+    start = text.rfind("\n\n", 0, at) + 2 if at >= 0 else len(text)
+    frames = go.frames_of(text[text.find("\n", start) + 1 :]) if at >= 0 else []
+    frame = go.first_own(frames)
+    cause = lines[0].removeprefix("panic: ")
+    return Member(
+        "timeout",
+        f"{cause}: {', '.join(running)}" if running else cause,
+        frame.place() if frame is not None else NOWHERE,
+        test,
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.bodies import Embedded, find_body
-from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.bodies import Embedded, find_body, without_advice
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.formats.python import HEADER, chain_of
+from otel_errcompact.extract.formats.shell import REASONS
 from otel_errcompact.extract.forms import GENERIC_TYPES, is_exception_name, statement_of
 from otel_errcompact.extract.html import page_start, read_page
 from otel_errcompact.extract.message import read_message
@@ -27,31 +28,47 @@ _STATUS: Final = re.compile(
     r"(?P<status>[45][0-9]{2})\b(?! (?-i:[a-z0-9]))"
 )
 _TITLE_STATUS: Final = re.compile(r"\b[45][0-9]{2}\b")
+_TOLD_BY_CLIENT: Final = "\nError code: "
 _MAX_PREFIX: Final = 400
+_MAX_SENTENCES: Final = 3
 
 
 def extract(text: Text) -> Facts | None:
     """
     Return the facts of an answer, unless an exception tells of it: then its type says more.
     """
-    head = _HEAD.match(text.body)
+    body = without_warnings(text.body)
+    head = _HEAD.match(body)
     if head is not None:
-        content = _content(text.body[head.end() :])
+        content = _content(body[head.end() :])
         status = head["status"]
         return (
-            _facts_of_page(content, status)
+            _facts_of_xml(content, status)
+            or _facts_of_page(content, status)
             or _facts_of_body(content, status, prefix=f"HTTP {status}")
             or _facts_of_head(head, content)
         )
-    first = text.body.partition("\n")[0]
+    first = body.partition("\n")[0]
     if _tells_of_exception(text, first):
         return None
+    said = _said_by_client(body)
+    if said is not None:
+        return said
     status = _status_in(first[:_MAX_PREFIX])
     return (
-        _facts_of_page(text.body, status)
-        or _facts_of_body(text.body, status, reported=text.type)
-        or _facts_of_line(text.body, status)
+        _facts_of_xml(body, status)
+        or _facts_of_page(body, status)
+        or _facts_of_body(body, status, reported=text.type)
+        or _facts_of_line(body, status)
     )
+
+
+def without_warnings(body: str) -> str:
+    """
+    Take off what an interpreter printed before the line in which a client of an API tells of an answer.
+    """
+    start = body.rfind(_TOLD_BY_CLIENT)
+    return body[start + 1 :] if start >= 0 else body
 
 
 def _content(answer: str) -> str:
@@ -83,13 +100,22 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
     title, sentences = read_page(content[start:])
     found = _TITLE_STATUS.search(title)
     status = status or (found[0] if found else "")
-    said = (status if status not in title else "", title, *sentences[:1])
+    said = (_without_status(title, status), *sentences[:1])
     return Facts(
         type=f"HTTP {status}" if status else "error page",
         cause=clip(": ".join(filter(None, said))) or "empty page",
-        details=details(sentences[1:]),
+        details=details(sentences[1:], _MAX_SENTENCES),
         format=FORMAT,
     )
+
+
+def _without_status(title: str, status: str) -> str:
+    """
+    Take the status off a title, since the type says it: `502 Bad Gateway`, `shop.example | 502: Bad gateway`.
+    """
+    if not status:
+        return title
+    return re.sub(rf"(?:HTTP (?:Status |Error )?|Error )?{status}(?:\s?[-:\u2013|])?\s?", "", title, count=1).strip()
 
 
 def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str = "") -> Facts | None:
@@ -100,11 +126,8 @@ def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str
     if found is None or not _is_all_there_is(found):
         return None
     body = found.body
-    chain = chain_of(body.message) if HEADER in body.message else ()
-    if chain:
-        return facts_of(chain)
     status = status or body.status
-    prefix = prefix or found.before.strip().rstrip("-:").rstrip() or (f"HTTP {status}" if status else "")
+    prefix = prefix or found.before.strip().rstrip("-:. ") or (f"HTTP {status}" if status else "")
     reading = read_message(body.message or body.code)
     key = body.key or reading.key
     return Facts(
@@ -141,6 +164,115 @@ def _facts_of_line(content: str, status: str) -> Facts | None:
     """
     Read a text of one line that tells of a status.
     """
-    if not status or "\n" in content:
+    line, _, more = content.partition("\n")
+    if not status or (more and not more.startswith(_ADVICE)):
         return None
-    return Facts(type=f"HTTP {status}", cause=clip(content), format=FORMAT)
+    return Facts(type=f"HTTP {status}", cause=clip(line), format=FORMAT)
+
+
+# --- XML -------------------------------------------------------------------------------------------------------------
+
+_XML: Final = re.compile(r"<\?xml |<(?:\w{1,20}:)?(?:Error|ErrorResponse|Envelope|Fault)[\s>]")
+_ELEMENT: Final = re.compile(r"<(?:\w{1,20}:)?(?P<name>[A-Za-z]\w{0,60})(?: [^<>]{0,300})?>(?P<text>[^<>]{1,4000})</")
+_MAX_ELEMENTS: Final = 60
+_CODES_IN_XML: Final = ("Code", "code", "faultcode", "Value")
+_MESSAGES_IN_XML: Final = ("Message", "message", "faultstring", "Text", "detail", "title")
+_EVIDENCE_IN_XML: Final = ("Key", "BucketName", "Resource", "Condition", "ArgumentName", "QueryParameterName")
+
+
+def _facts_of_xml(content: str, status: str) -> Facts | None:
+    """
+    Read an error document as S3, the query APIs of AWS, Azure's storage and SOAP services send it.
+    """
+    if _XML.match(content) is None:
+        return None
+    fields: dict[str, str] = {}
+    for element in islice(_ELEMENT.finditer(content), _MAX_ELEMENTS):
+        fields.setdefault(element["name"], " ".join(unescape(element["text"]).split()))
+    code = next(filter(None, map(fields.get, _CODES_IN_XML)), "")
+    message = next(filter(None, map(fields.get, _MESSAGES_IN_XML)), "")
+    if not code and not message:
+        return None
+    cause = without_advice(message) or code
+    return Facts(
+        type=code or (f"HTTP {status}" if status else "error"),
+        cause=clip(f"HTTP {status}: {cause}" if status else cause),
+        details=details(f"{name}: {fields[name]}" for name in _EVIDENCE_IN_XML if fields.get(name)),
+        format=FORMAT,
+    )
+
+
+# --- clients ---------------------------------------------------------------------------------------------------------
+
+_CURL: Final = re.compile(r"\ncurl: \((?P<code>[0-9]{1,3})\) (?P<message>[^\n]{1,1000})")
+_CURL_ERRORS: Final = {
+    "1": "UnsupportedProtocol",
+    "3": "InvalidURL",
+    "5": "ProxyNotResolved",
+    "6": "HostNotResolved",
+    "7": "ConnectionFailed",
+    "18": "PartialTransfer",
+    "23": "WriteError",
+    "26": "ReadError",
+    "28": "Timeout",
+    "35": "TLSError",
+    "47": "TooManyRedirects",
+    "51": "CertificateError",
+    "52": "EmptyReply",
+    "55": "SendError",
+    "56": "ReceiveError",
+    "60": "CertificateError",
+    "92": "HTTP2Error",
+}
+"""What curl's exit codes mean, as its manual lists them."""
+
+_WGET: Final = re.compile(
+    r"\n(?:[0-9-]{10} [0-9:]{8} ERROR (?P<status>[45][0-9]{2}): (?P<reason>[^\n]{1,300})"
+    r"|wget: (?P<message>[^\n]{1,500})"
+    r"|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
+)
+_WGET_URL: Final = re.compile(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
+_AWS: Final = re.compile(
+    r"[\n ]An error occurred \((?P<code>[\w.]{1,100})\) when calling the (?P<operation>\w{1,100}) operation"
+    r"(?: \([^)\n]{1,100}\))?: ?(?P<message>[^\n]{0,2000})"
+)
+_ADVICE: Final = ("For more information check: ", "https://", "http://")
+
+
+def _said_by_client(body: str) -> Facts | None:
+    """
+    Return what a command-line client of servers says of an answer, or of getting none.
+    """
+    if "curl: (" in body:
+        return _said_by_curl(f"\n{body}")
+    if body.startswith("--") or "wget: " in body or " ERROR " in body:
+        return _said_by_wget(f"\n{body}")
+    found = _AWS.search(f"\n{body}") if "An error occurred (" in body else None
+    if found is None:
+        return None
+    cause = f"{found['operation']}: {without_advice(found['message'])}"
+    return Facts(type=found["code"], cause=clip(cause), format=FORMAT)
+
+
+def _said_by_curl(body: str) -> Facts | None:
+    found = _CURL.search(body)
+    if found is None:
+        return None
+    status = _status_in(found["message"]) if found["code"] == "22" else ""
+    kind = f"HTTP {status}" if status else _CURL_ERRORS.get(found["code"], f"curl {found['code']}")
+    return Facts(type=kind, cause=clip(found[0].strip()), format=FORMAT)
+
+
+def _said_by_wget(body: str) -> Facts | None:
+    found = _WGET.search(body)
+    if found is None:
+        return None
+    url = _WGET_URL.search(body)
+    said = found["reason"] or found["message"] or found["failed"]
+    kind = f"HTTP {found['status']}" if found["status"] else REASONS.get(said.rstrip("."), "wget")
+    return Facts(
+        type=kind,
+        cause=clip(": ".join(filter(None, (kind if found["status"] else "wget", said.rstrip("."))))),
+        details=details((url["url"],) if url else ()),
+        format=FORMAT,
+    )

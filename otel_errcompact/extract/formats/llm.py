@@ -1,20 +1,114 @@
-"""Error answers of language model APIs."""
+"""Error answers of language model APIs: rate limits, contexts that are too long, keys, quotas, bad requests."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.bodies import without_advice
+from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.formats import http
+from otel_errcompact.extract.forms import GENERIC_TYPES
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "llm"
-MARKERS: Final = ("\x00",)
+MARKERS: Final[tuple[str, ...]] = ()
+"""None: how a text begins tells more cheaply than a search through it."""
+
+_OPENING: Final = re.compile(
+    r"[{\[]|HTTP/[0-9]|API Error|(?:Error code|HTTP|Status|status)[: ]|[45][0-9]{2}\b|An error occ"
+)
+_SIGNS: Final = (
+    "_error", "_exceeded", "context", "quota", "oken", "odel", "RESOURCE_", "content_filter", "verloaded", "credit",
+    "api_key", "tool_",
+)  # fmt: skip
+"""Parts of words of which any such answer has at least one."""
+
+_CODES: Final = frozenset((
+    # OpenAI, and the many that answer as it does
+    "context_length_exceeded", "insufficient_quota", "invalid_api_key", "model_not_found", "content_policy_violation",
+    "content_filter", "string_above_max_length", "unsupported_parameter", "unsupported_value", "unsupported_model",
+    "invalid_function_parameters", "tokens", "requests", "billing_hard_limit_reached", "billing_not_active",
+    "account_deactivated", "invalid_image", "invalid_prompt",
+    # Anthropic
+    "overloaded_error", "request_too_large", "billing_error",
+    # Mistral, Azure, Bedrock, Groq, Ollama
+    "invalid_model", "DeploymentNotFound", "ModelNotReadyException", "ModelTimeoutException", "ModelErrorException",
+    "ModelStreamErrorException", "model_decommissioned", "tool_use_failed", "json_validate_failed",
+))  # fmt: skip
+"""Codes that only such APIs answer with."""
+
+_SHARED_CODES: Final = frozenset((
+    "rate_limit_error", "rate_limit_exceeded", "invalid_request_error", "authentication_error", "permission_error",
+    "not_found_error", "api_error", "timeout_error", "server_error", "RESOURCE_EXHAUSTED", "ThrottlingException",
+    "ValidationException", "ServiceQuotaExceededException", "invalid_request_message_order", "429",
+    "OperationNotSupported",
+))  # fmt: skip
+"""Codes that other APIs answer with too, so that something else must speak for a model."""
+
+_ABOUT_MODELS: Final = re.compile(
+    r"(?i)\bmodels?\b|\btokens?\b|\"type\": ?\"error\"|'type': 'error'|[\"']param[\"']:|max_tokens|\btool_"
+    r"|messages[.\[]"
+)
+_PHRASES: Final = (
+    ("context_length_exceeded", re.compile(
+        r"maximum context length|prompt is too long|[Ii]nput is too long|context (?:window|length)|input token count"
+    )),
+    ("insufficient_quota", re.compile(r"exceeded your current quota|credit balance is too low|requires more credits")),
+    ("rate_limit_exceeded", re.compile(r"[Rr]ate limit (?:reached|exceeded) for|tokens per min|rate limit of [0-9]")),
+    ("invalid_api_key", re.compile(r"Incorrect API key provided|invalid x-api-key|API key not valid")),
+    ("model_not_found", re.compile(r"The model `[^`]{1,100}` does not exist|No endpoints found for ")),
+    ("content_filter", re.compile(r"content management policy|content[ _]filter")),
+    ("overloaded_error", re.compile(r"[Mm]odel is (?:currently )?overloaded|: Overloaded\b")),
+    ("invalid_request_error", re.compile(r"tool_use.? ids? |tool_call_ids?\b|\bmax_tokens\b")),
+)  # fmt: skip
+"""What is said where no code is, and the code that others give it."""
+
+_INDEX: Final = re.compile(r"\b(?P<name>messages|input|contents|tools|content)(?:\.[0-9]{1,5}|\[[0-9]{1,5}\])")
+_CALL_ID: Final = re.compile(r"\b(?:toolu|call|srvtoolu|msg|fc|rs)_[\w-]{6,80}")
+_LIMIT_OF_CONTEXT: Final = frozenset({"context_length_exceeded", "request_too_large", "string_above_max_length"})
+_MAX_DETAILS: Final = 3
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of an answer that is read as any other, and then known by its code or its words.
     """
-    del text
-    return None
+    body = http.without_warnings(text.body)
+    if _OPENING.match(body) is None or not any(sign in body for sign in _SIGNS):
+        return None
+    facts = http.extract(text)
+    kind = _kind_of(facts, body) if facts is not None and facts.format == http.FORMAT else ""
+    if facts is None or not kind:
+        return None
+    key = _CALL_ID.sub("<id>", _INDEX.sub(r"\g<name>.<num>", facts.keyed_cause))
+    return replace(
+        facts,
+        type=kind,
+        cause=without_advice(facts.cause),
+        format=FORMAT,
+        details=details(_telling(facts, kind), _MAX_DETAILS),
+        key_cause=without_advice(key) if key != facts.cause else facts.key_cause,
+    )
+
+
+def _kind_of(facts: Facts, body: str) -> str:
+    """
+    Return the type of an answer if it is that of a model's API, else nothing.
+    """
+    if facts.type in _CODES or (facts.type in _SHARED_CODES and _ABOUT_MODELS.search(body)):
+        return facts.type
+    named = next((kind for kind, phrase in _PHRASES if phrase.search(facts.cause)), "")
+    return named if facts.type in GENERIC_TYPES or facts.type.startswith("HTTP ") else named and facts.type
+
+
+def _telling(facts: Facts, kind: str) -> tuple[str, ...]:
+    """
+    Return the details but for the parameter that every request has; of a list of large messages the largest is enough.
+    """
+    lines = tuple(line for line in facts.details if line != "param: messages")
+    return lines[:1] if kind in _LIMIT_OF_CONTEXT else lines

@@ -1,20 +1,220 @@
-"""Errors of make and ninja."""
+"""Errors of make, scons, ninja, just and bazel; of what their recipes ran, the words that tell why it failed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.formats import apt, database, docker, git, infra, plain, shell
+from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "make"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete")
+
+_FATAL: Final = re.compile(
+    r"(?:(?P<program>[\w./+-]{1,100})(?:\[(?P<level>[0-9]{1,3})\])?"
+    r"|(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})): \*\*\* (?P<message>\S.*)"
+)
+_RECIPE: Final = re.compile(
+    r"\[(?:(?P<file>[^\s:\]]{1,300}):(?P<line>[0-9]{1,9}): )?(?P<target>[^\]]{1,300})\] (?:Error (?P<code>-?[0-9]{1,9})"
+    r"|(?P<signal>(?:Killed|Terminated|Aborted|Interrupt|Hangup|Quit|Segmentation fault|Bus error"
+    r"|Illegal instruction|Floating point exception|Trace/breakpoint trap|Broken pipe)(?: \(core dumped\))?))$"
+)
+_OLD_RECIPE: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9}): recipe for target ['`][^']{1,300}' failed$"
+)
+_NO_CAUSE: Final = ("Waiting for unfinished jobs", "Deleting ", "Archive member ")
+_FOLDER: Final = re.compile(
+    r"[\w./+-]{0,100}make[\w.]{0,10}(?:\[(?P<level>[0-9]{1,3})\])?: (?:Entering"
+    r"|Leaving) directory ['`](?P<folder>[^'`]{1,500})['`]$"
+)
+_CHATTER: Final = re.compile(
+    r"(?:[\w./+-]{0,100}make(?:\[[0-9]{1,3}\])?: (?:Entering|Leaving|Nothing|Target|\*\*\*)"
+    r"|\[ {0,2}[0-9]{1,3}%\] )"
+)
+_BY_MAKE: Final = re.compile(r"[\w./+-]{0,100}make(?:\[[0-9]{1,3}\])?: (?=\S)")
+_NINJA: Final = re.compile(r"ninja: (?:error|fatal): (?P<message>\S.*)")
+_NINJA_FAILED: Final = re.compile(
+    r"FAILED: (?!Build did NOT)(?:\[code=(?P<code>-?[0-9]{1,9})\] )?(?P<target>\S.{0,300})$"
+)
+_NINJA_STEP: Final = re.compile(r"(?:\[[0-9]{1,9}/[0-9]{1,9}\] |ninja: )")
+_JUST: Final = re.compile(
+    r"error: (?:Recipe `(?P<recipe>[^`]{1,200})`(?: failed on line (?P<line>[0-9]{1,9}))?"
+    r" .{0,40}?exit code (?P<code>[0-9]{1,9})"
+    r"|(?P<message>[Jj]ustfile does not contain recipes? .{1,300}))$"
+)
+_BAZEL: Final = re.compile(
+    r"ERROR: (?:(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: )?(?P<message>(?!Build did NOT"
+    r"|Analysis of target|Couldn't start the build).{1,1000})"
+)
+_READERS: Final = (
+    git.extract,
+    docker.extract,
+    infra.extract,
+    apt.extract,
+    database.extract,
+    shell.extract,
+    plain.extract,
+)
+
+
+class _Recipe(NamedTuple):
+    """
+    A recipe that failed: what it was to make, where it stands, and how it ended.
+    """
+
+    target: str
+    outcome: str
+    location: Location = NOWHERE
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of what a build tool could not make.
     """
-    del text
-    return None
+    lines = text.lines
+    members = list(islice(chain(_of_make(lines), _of_ninja(lines), _of_just(lines)), MAX_MEMBERS))
+    if not members and "Build did NOT complete" in text.body:
+        members.extend(islice(_of_bazel(lines), MAX_MEMBERS))
+    if not members:
+        return None
+    return facts_of_members(members, form=FORMAT, unit="target", first_is_root=True)
+
+
+def _of_make(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield what make could not make; what fails because of that in the makes that called it is no failure of its own.
+    """
+    folders: dict[int, str] = {}
+    deepest, start, place = 0, 0, NOWHERE
+    for number, line in enumerate(lines):
+        if " directory " in line and (entered := _FOLDER.match(line)):
+            folders[int(entered["level"] or 0)] = entered["folder"]
+        elif line.endswith("failed") and (old := _OLD_RECIPE.match(line)):
+            place = Location(file=old["file"], line=int(old["line"]))
+        found = _FATAL.match(line) if ": *** " in line else None
+        if found is None or found["message"].startswith(_NO_CAUSE):
+            continue
+        level = int(found["level"] or 0)
+        if level >= deepest:
+            yield _fatal(found, lines[start:number], place, folders.get(level, ""))
+        deepest, start, place = level, number + 1, NOWHERE
+
+
+def _fatal(found: re.Match[str], output: Sequence[str], place: Location, folder: str) -> Member:
+    recipe = _RECIPE.match(found["message"])
+    if recipe is not None:
+        if recipe["file"]:
+            place = Location(file=recipe["file"], line=int(recipe["line"]))
+        outcome = recipe["signal"] or f"exit code {recipe['code']}"
+        return _failed(_Recipe(recipe["target"], outcome, _inside(folder, place)), output)
+    if found["file"]:
+        place = Location(file=found["file"], line=int(found["line"]))
+    return Member(
+        _tool(found["program"]),
+        found["message"].removesuffix("Stop.").rstrip(". "),
+        _inside(folder, place),
+        details=(f"in {folder}",) if folder and not place else (),
+    )
+
+
+def _tool(program: str | None) -> str:
+    """
+    Return the name of the tool that stopped; a makefile's own error is make's, whatever make is called.
+    """
+    name = (program or "make").rpartition("/")[2]
+    return "make" if name.endswith("make") else name
+
+
+def _inside(folder: str, place: Location) -> Location:
+    """
+    Return a place in a makefile with the folder that make was in.
+    """
+    if not folder or not place or place.file.startswith("/"):
+        return place
+    return Location(file=f"{folder}/{place.file}", line=place.line)
+
+
+def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
+    """
+    Return what a recipe failed of, as its output tells it.
+    """
+    said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
+    facts = facts_of_output(said, _READERS)
+    if facts is None:
+        words = _last_words(said)
+        cause = words or f"the recipe for '{recipe.target}' failed without a word"
+        return Member(recipe.outcome, cause, recipe.location, recipe.target)
+    made = f"{recipe.target} ({recipe.location})" if recipe.location else recipe.target
+    return Member(
+        facts.type,
+        facts.cause,
+        facts.location or recipe.location,
+        recipe.target,
+        (*((f"to make {made}",) if facts.location else ()), *facts.details),
+        facts.key_cause,
+    )
+
+
+def _last_words(said: Sequence[str]) -> str:
+    """
+    Return the last line that tells of a failure, else the last line of all.
+    """
+    lines = [line for line in said if line.strip()]
+    return next((line for line in reversed(lines) if is_telling(line)), lines[-1] if lines else "")
+
+
+def _of_ninja(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the steps that failed, of a text in which something else of ninja's stands too.
+    """
+    if not any(_NINJA_STEP.match(line) for line in lines):
+        return
+    for number, line in enumerate(lines):
+        if line.startswith("ninja: ") and (found := _NINJA.match(line)):
+            yield Member("ninja", found["message"])
+        elif line.startswith("FAILED: ") and (failed := _NINJA_FAILED.match(line)):
+            outcome = f"exit code {failed['code']}" if failed["code"] else "ninja"
+            # The line behind it is the command.
+            yield _failed(_Recipe(failed["target"].strip(), outcome), _step(lines, number + 2))
+
+
+def _step(lines: Sequence[str], start: int) -> Sequence[str]:
+    """
+    Return the output of one step of ninja.
+    """
+    end = next(
+        (at for at in range(start, len(lines)) if lines[at].startswith("FAILED: ") or _NINJA_STEP.match(lines[at])),
+        len(lines),
+    )
+    return lines[start:end]
+
+
+def _of_just(lines: Sequence[str]) -> Iterator[Member]:
+    for number, line in enumerate(lines):
+        found = _JUST.match(line) if line.startswith("error: ") else None
+        if found is None:
+            continue
+        if found["message"]:
+            yield Member("just", found["message"])
+        else:
+            place = Location(file="justfile", line=int(found["line"])) if found["line"] else NOWHERE
+            yield _failed(_Recipe(found["recipe"], f"exit code {found['code']}", place), lines[:number])
+
+
+def _of_bazel(lines: Sequence[str]) -> Iterator[Member]:
+    for line in lines:
+        found = _BAZEL.match(line) if line.startswith("ERROR: ") else None
+        if found is not None:
+            place = Location(file=found["file"], line=int(found["line"])) if found["file"] else NOWHERE
+            yield Member("bazel", found["message"], place)

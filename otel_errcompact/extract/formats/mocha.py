@@ -1,20 +1,344 @@
-"""Output of mocha, of node:test and of other printers of TAP."""
+"""Failed tests of Mocha, of Node's own runner, and of whatever speaks the Test Anything Protocol."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import Facts, Location
+from otel_errcompact.extract.chain import Failure, facts_of
+from otel_errcompact.extract.clipping import CUT
+from otel_errcompact.extract.formats.javascript import ASSERTION, asserted, chains_of, named
+from otel_errcompact.extract.forms import is_exception_name
+from otel_errcompact.extract.javascript_frames import frame_of, own_frame
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.message import read_message
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.extract.frames import Frame
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "mocha"
-MARKERS: Final = ("\x00",)
+_FAILED_TEST: Final = "#   Failed test"
+MARKERS: Final = (" failing", "\u2716 ", "not ok ", "Exception during run: ", _FAILED_TEST, "at Context.")
+
+TIMEOUT: Final = "Timeout"
+FAILED: Final = "TestFailure"
+
+_MAX_LINES: Final = 300
+"""Lines of one failure that are looked at."""
+
+_MAX_TITLE: Final = 12
+"""Lines over which the name of a test goes: one for each suite it is in."""
+
+_FAILING: Final = re.compile(r"(?m)^ {0,4}(?P<count>[0-9]{1,7}) failing$")
+_ENTRY: Final = re.compile(r" {0,4}[0-9]{1,6}\) (?P<title>\S.{0,500})$")
+_NODE_ENTRY: Final = re.compile(r"(?P<margin> {0,60})\u2716 (?P<name>\S.{0,500}) \([0-9.]{1,20}ms\)$")
+_TYPED: Final = re.compile(
+    r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?(?:: (?P<message>.*)|$)", re.DOTALL
+)
+_TIMED_OUT: Final = re.compile(
+    r"(?P<message>Timeout of \S{1,20} exceeded)\..{0,300}?(?:\((?P<file>[^()\s]{1,500})\))?$"
+)
+
+_NOT_OK: Final = re.compile(
+    r"(?P<margin> {0,60})not ok(?: [0-9]{1,7})?(?: -)? ?(?P<name>[^#\n]{0,500})(?P<directive>#.{0,200})?$"
+)
+_EXCUSED: Final = re.compile(r"# ?(?:TODO|SKIP)\b", re.IGNORECASE)
+_FIELD: Final = re.compile(r" *(?P<name>[A-Za-z_]{1,40}): *(?P<value>.*)$")
+_COMMENT: Final = re.compile(r" *# ?(?P<said>.*)")
+_AT_LINE: Final = re.compile(r"at (?P<file>.{1,500}) line (?P<line>[0-9]{1,7})\.$")
+_LABELLED: Final = re.compile(r" *(?P<label>got|expected|wanted|found|actual): *(?P<value>\S.*)$")
+_PLACED: Final = re.compile(r"(?P<file>.{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")
+_UNFOLDED: Final = "|>"
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the failed tests.
     """
-    del text
-    return None
+    body, lines = text.body, text.lines
+    if "not ok " in body:
+        members = list(_of_tap(lines))
+        return _facts(members, 0) if members else None
+    failing = _FAILING.search(body)
+    members = list(_of_mocha(lines, is_sure=failing is not None))
+    if members:
+        return _facts(members, int(failing["count"]) if failing else 0)
+    members = list(_of_node(lines)) if "\u2716 " in body else list(_of_prove(lines))
+    if members:
+        return _facts(members, 0)
+    return _not_loaded(lines) if "Exception during run: " in body else None
+
+
+def _facts(members: Sequence[Member], counted: int) -> Facts:
+    left = counted - len(members)
+    more = (f"{CUT} {left} more failed tests are not in the text",) if left > 0 else ()
+    return facts_of_members(members, form=FORMAT, unit="test", total=counted, more=more)
+
+
+def _not_loaded(lines: Sequence[str]) -> Facts | None:
+    """
+    Read what Mocha prints where it could not load the tests.
+    """
+    chains = chains_of(lines)
+    return facts_of(chains[-1], form=FORMAT) if chains else None
+
+
+# --- Mocha -----------------------------------------------------------------------------------------------------------
+
+
+def _of_mocha(lines: Sequence[str], *, is_sure: bool) -> Iterator[Member]:
+    """
+    Yield the failures that Mocha lists.
+
+    Args:
+        lines: The output.
+        is_sure: Whether it is Mocha's; else, as where its head is cut off, a failure must have a stack.
+    """
+    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line) and _title(lines, number)[1]]
+    for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
+        name, after = _title(lines, start)
+        block = lines[after : min(end, after + _MAX_LINES)]
+        if is_sure or any(frame_of(line) is not None for line in block):
+            yield _member_of_mocha(name, block)
+
+
+def _title(lines: Sequence[str], start: int) -> tuple[str, int]:
+    """
+    Return the name of the test whose failure begins at line `start`, and the line behind it; 0 where it is only listed.
+    """
+    parts: list[str] = []
+    for number in range(start, min(len(lines), start + _MAX_TITLE)):
+        part = lines[number].strip() if number > start else lines[number].partition(") ")[2].strip()
+        if not part:
+            break
+        parts.append(part.removesuffix(":"))
+        if part.endswith(":"):
+            return " > ".join(parts), number + 1
+        if number > start and _margin(lines[number]) <= _margin(lines[start]):
+            break
+    return "", 0
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _member_of_mocha(name: str, block: Sequence[str]) -> Member:
+    frames = [frame for line in block if (frame := frame_of(line)) is not None]
+    end = next((number for number, line in enumerate(block) if frame_of(line) is not None), len(block))
+    message = [line.strip() for line in block[:end]]
+    diff = next((number for number, line in enumerate(message) if line == "+ expected - actual"), len(message))
+    said = "\n".join(message[:diff]).strip()
+    typed = _TYPED.match(said)
+    known = typed is not None and (is_exception_name(typed["type"]) or typed["type"] == "Error")
+    kind, code, said = (
+        (typed["type"], typed["code"] or "", typed["message"] or "") if typed and known else ("Error", "", said)
+    )
+    return _member(name, named(kind, code, said), said, message[diff:], frames)
+
+
+def _member(name: str, kind: str, said: str, diff: Sequence[str], frames: Sequence[Frame]) -> Member:
+    """
+    Return the member for one exception that a test ended with.
+    """
+    own = own_frame(frames)
+    place = Location(function=own.function or name, file=own.file, line=own.line) if own else Location(function=name)
+    timed_out = _TIMED_OUT.match(said)
+    if timed_out is not None:
+        return Member(
+            TIMEOUT, timed_out["message"], Location(function=name, file=timed_out["file"] or place.file), name
+        )
+    if kind == ASSERTION:
+        return Member(kind, asserted(said, diff), place, name, assertion=True)
+    reading = read_message(said)
+    return Member(kind, reading.cause.removeprefix(f"{kind}: "), place, name, reading.details[:2], reading.key)
+
+
+# --- Node's runner ---------------------------------------------------------------------------------------------------
+
+
+def _of_node(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the failures that Node's runner prints, each once although it repeats them at the end.
+    """
+    seen: set[tuple[str, str]] = set()
+    for number, line in enumerate(lines):
+        entry = _NODE_ENTRY.match(line) if "\u2716 " in line else None
+        if entry is None or len(seen) >= MAX_MEMBERS:
+            continue
+        margin = len(entry["margin"])
+        block = _deeper(lines, number + 1, margin)
+        first = next((line.strip() for line in block if line.strip()), "")
+        if first and (entry["name"], first) not in seen:
+            seen.add((entry["name"], first))
+            yield _member_of_node(entry["name"], block)
+
+
+def _deeper(lines: Sequence[str], start: int, margin: int) -> list[str]:
+    """
+    Return the lines that stand further in than `margin`.
+    """
+    block: list[str] = []
+    for line in lines[start : start + _MAX_LINES]:
+        if line.strip() and (_margin(line) <= margin or _NODE_ENTRY.match(line)):
+            break
+        block.append(line)
+    return block
+
+
+def _member_of_node(name: str, block: Sequence[str]) -> Member:
+    chains = chains_of(block)
+    if chains:
+        return _member_of_chain(name, chains[-1])
+    said = "\n".join(line.strip() for line in block).strip()
+    return Member(FAILED, read_message(said).cause.strip("'"), Location(function=name), name)
+
+
+def _member_of_chain(name: str, chain: Sequence[Failure]) -> Member:
+    facts = facts_of(chain, form=FORMAT)
+    place = facts.location
+    place = Location(function=place.function or name, file=place.file, line=place.line)
+    return Member(facts.type, facts.cause, place, name, facts.details[:3], facts.key_cause, facts.type == ASSERTION)
+
+
+# --- the Test Anything Protocol --------------------------------------------------------------------------------------
+
+
+class _Report(NamedTuple):
+    """
+    What stands behind a `not ok`: the fields of its block, and the comments around it.
+    """
+
+    fields: dict[str, str]
+    comments: list[str]
+
+
+def _of_tap(lines: Sequence[str]) -> Iterator[Member]:
+    comments: list[str] = []
+    count = 0
+    for number, line in enumerate(lines):
+        stripped = line.lstrip()
+        found = _NOT_OK.match(line) if stripped.startswith("not ok") else None
+        if found is not None and count < MAX_MEMBERS:
+            report = _report(lines, number + 1, len(found["margin"]))
+            member = None if _is_excused(found, report) else _member_of_tap(found["name"].strip(), report, comments)
+            if member is not None:
+                count += 1
+                yield member
+        if stripped.startswith(("ok ", "not ok")):
+            comments = []
+        elif stripped[:1] == "#":
+            comments.append(line)
+
+
+def _is_excused(found: re.Match[str], report: _Report) -> bool:
+    """
+    Tell whether a test was allowed to fail, or only holds tests that failed.
+    """
+    excused = found["directive"] is not None and _EXCUSED.match(found["directive"]) is not None
+    return excused or "subtestsFailed" in report.fields.get("failureType", "")
+
+
+def _report(lines: Sequence[str], start: int, margin: int) -> _Report:
+    """
+    Return what is said of a failure below it: a block of fields, or comments.
+    """
+    fields: dict[str, str] = {}
+    comments: list[str] = []
+    name, depth = "", 0
+    for line in lines[start : start + _MAX_LINES]:
+        stripped = line.strip()
+        field = _FIELD.match(line) if not name or _margin(line) <= depth else None
+        if stripped == "..." or stripped.startswith(("ok ", "not ok ")):
+            break
+        if stripped[:1] == "#" and not fields:
+            comments.append(_said_in(line))
+        elif field is not None and _margin(line) > margin:
+            name, depth = field["name"], _margin(line)
+            fields[name] = "" if field["value"][:1] in _UNFOLDED else field["value"]
+        elif name:
+            fields[name] = f"{fields[name]}\n{stripped}".strip()
+    return _Report(fields, comments)
+
+
+def _said_in(comment: str) -> str:
+    found = _COMMENT.match(comment)
+    return found["said"] if found else comment
+
+
+def _member_of_tap(name: str, report: _Report, before: Sequence[str]) -> Member:
+    fields = report.fields
+    chains = chains_of([_said_in(line) for line in before[-_MAX_LINES:]]) if fields.get("exitCode") else []
+    if chains:
+        return _member_of_chain(_final_name(name), chains[-1])
+    if not fields:
+        return _commented(name, report.comments)
+    frames = [frame for line in fields.get("stack", "").split("\n") if (frame := _frame_in(line)) is not None]
+    frames += [
+        frame for frame in (_frame_in(fields.get("at", "")), _frame_in(_unquoted(fields.get("location", "")))) if frame
+    ]
+    said = _unquoted(fields.get("error", "") or fields.get("message", ""))
+    kind = named(_unquoted(fields.get("name", "")) or "Error", _unquoted(fields.get("code", "")), said)
+    if "expected" in fields and kind in ("Error", ASSERTION):
+        return _member(name, ASSERTION, _compared(fields, said or fields.get("operator", "")), (), frames)
+    kind = FAILED if kind == "ERR_TEST_FAILURE" else kind
+    return _member(name, kind, said or "not ok", (), frames)
+
+
+def _compared(fields: dict[str, str], said: str) -> str:
+    """
+    Return the claim of a comparison with both values.
+    """
+    if "\n" in said:
+        return said
+    values = (f"{label} {_unquoted(fields.get(label, ''))}" for label in ("expected", "actual"))
+    compared = ", ".join(" ".join(value.split()) for value in values)
+    return f"{said}: {compared}" if said else compared
+
+
+def _unquoted(value: str) -> str:
+    return value.strip("\"'") if value[:1] == value[-1:] and value[:1] in ("'", '"') else value
+
+
+def _frame_in(line: str) -> Frame | None:
+    """
+    Return the frame in a line of a stack, with `at` before it or without.
+    """
+    line = line.strip().removeprefix("at ")
+    return frame_of(f"at {line}")
+
+
+def _final_name(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+def _commented(name: str, comments: Sequence[str]) -> Member:
+    """
+    Read what Perl's test modules, and others like them, say of a failure in comments.
+    """
+    place = next((found for line in comments if (found := _AT_LINE.search(line))), None)
+    location = (
+        Location(function=name, file=place["file"], line=int(place["line"])) if place else Location(function=name)
+    )
+    labelled = [found for line in comments if (found := _LABELLED.match(line))]
+    others = [" ".join(line.split()) for line in comments if line[:3].strip() == "" and not _AT_LINE.search(line)]
+    values = [f"{found['label']} {found['value']}" for found in labelled] or [
+        line for line in others if "Failed test" not in line and line[-1:] != ":"
+    ]
+    cause = ", ".join(values[:3]) or "not ok"
+    return Member(ASSERTION, cause, location, name, assertion=True)
+
+
+def _of_prove(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the failures of which `prove` prints only the comments.
+    """
+    starts = [number for number, line in enumerate(lines) if line.startswith(_FAILED_TEST)]
+    for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
+        comments = [_said_in(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]
+        yield _commented(comments[0].partition("'")[2].rstrip("'"), comments)

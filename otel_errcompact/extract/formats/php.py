@@ -1,20 +1,314 @@
-"""Errors and stack traces of PHP."""
+"""PHP's own errors and stacks, the boxes of Symfony's and Laravel's consoles, and Composer."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Facts, Location
+from otel_errcompact.extract.chain import Failure
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.stacks import facts_of_stacks
+
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "php"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (".php on line ", ".php:", ".php line ", "omposer", "  [")
+
+_EXCEPTION: Final = re.compile(
+    r"(?:(?:\[[^\]\n]{1,60}\] )?(?:PHP )?Fatal error: {1,2}Uncaught |Next |.{0,300}?\[object\] \(|)"
+    r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?:\(code: [^)\n]{1,20}\))?: (?P<message>.*)$"
+)
+_THROWN_AT: Final = re.compile(r"(?P<file>\S.{0,400}):(?P<line>[0-9]{1,7})$")
+_CALL: Final = re.compile(
+    r"#[0-9]{1,6} (?:(?P<file>.{1,400}?)\((?P<line>[0-9]{1,7})\): )?(?P<function>\S[^(\n]{0,300})(?:\(.*)?$"
+)
+_STATED: Final = re.compile(
+    r"(?:\[[^\]\n]{1,60}\] )?(?:PHP )?(?P<level>Parse error|Fatal error|Recoverable fatal error|Catchable fatal error"
+    r"|Compile error|User error|Warning|User Warning|Notice|Deprecated): {1,2}(?P<message>.*?)"
+    r"(?: in (?P<file>[^\n]{1,400}?) on line (?P<line>[0-9]{1,7}))?$"
+)
+_FATAL: Final = (
+    "Parse error",
+    "Fatal error",
+    "Recoverable fatal error",
+    "Catchable fatal error",
+    "Compile error",
+    "User error",
+)
+_ERROR_TYPES: Final = {
+    "Parse error": "ParseError",
+    "Warning": "Warning",
+    "User Warning": "Warning",
+    "Notice": "Notice",
+    "Deprecated": "Deprecated",
+}
+_BOX_HEAD: Final = re.compile(r"In (?P<file>\S{1,200}) line (?P<line>[0-9]{1,7}):$")
+_BOX_TYPE: Final = re.compile(r"\[(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?: \([^)\n]{0,60}\))?\] *$")
+_COLLISION: Final = re.compile(r"\s{0,4}(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error)$")
+_COLLISION_AT: Final = re.compile(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
+_COLLISION_LINE: Final = re.compile(
+    r" *\u279c? +(?P<mark>\u279c )?(?P<line>[0-9]{1,7})[\u2595|\u2502] ?(?P<source>.*)$"
+)
+_FOREIGN: Final = ("/vendor/", "vendor/", "phar://", "/usr/share/php/", "[internal function]", "Standard input code")
+_MAX_MESSAGE: Final = 40
+"""Lines of one message."""
+
+_UNRESOLVED: Final = "Your requirements could not be resolved to an installable set of packages."
+_PROBLEM: Final = re.compile(r" {2,4}Problem [0-9]{1,4}$")
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of an uncaught exception, of an error of PHP itself, of a console's box, or of Composer's problems.
     """
-    del text
+    lines = text.lines
+    if _UNRESOLVED in text.body:
+        return _unresolved(lines)
+    chain = _chain(lines)
+    if chain:
+        facts = facts_of_stacks([chain], form=FORMAT)
+        return replace(facts, details=details((*facts.details, *_warnings(lines))))
+    return _stated(lines) or _collision(lines) or _box(lines)
+
+
+def is_own(file: str) -> bool:
+    """
+    Tell whether a PHP file is the user's own: no dependency.
+    """
+    return bool(file) and not any(part in file for part in _FOREIGN)
+
+
+# --- exceptions ------------------------------------------------------------------------------------------------------
+
+
+def _chain(lines: Sequence[str]) -> tuple[Failure, ...]:
+    """
+    Return the last printed chain; PHP prints the root cause first and each wrapper behind a `Next`.
+    """
+    starts = [number for number, line in enumerate(lines) if line in ("Stack trace:", "[stacktrace]")]
+    failures: list[Failure] = []
+    for start in starts[-100:]:
+        head = _head(lines, start)
+        if head is None:
+            continue
+        first, found = head
+        said = [found["message"], *lines[first + 1 : start]]
+        if not lines[first].startswith("Next "):
+            failures = []
+        failures.append(_failure(found["type"], said, lines[start + 1 :]))
+    return tuple(reversed(failures))
+
+
+def _head(lines: Sequence[str], start: int) -> tuple[int, re.Match[str]] | None:
+    """
+    Find the line with type and message above a stack.
+    """
+    fallback: tuple[int, re.Match[str]] | None = None
+    for number in range(start - 1, max(-1, start - _MAX_MESSAGE), -1):
+        line = lines[number]
+        found = _EXCEPTION.match(line)
+        if found is not None and (found.start("type") > 0 or line.startswith("Next ")):
+            return number, found
+        if found is not None and fallback is None:
+            fallback = number, found
+        if line.startswith("#"):
+            break
+    return fallback
+
+
+def _failure(kind: str, said: Sequence[str], below: Sequence[str]) -> Failure:
+    """
+    Read one exception with the calls below it.
+    """
+    message = "\n".join(said).rstrip().removesuffix(")")
+    text, place = _thrown_at(message)
+    frames = list(_frames(place, below))
+    own = next((frame for frame in frames if is_own(frame.file)), None)
+    return Failure(kind, text.removesuffix(" and defined"), own, next(iter(frames), None))
+
+
+def _thrown_at(message: str) -> tuple[str, Frame | None]:
+    """
+    Split a message from the place that PHP adds to it.
+    """
+    for word in (" in ", " at "):
+        text, _, place = message.rpartition(word)
+        found = _THROWN_AT.match(place) if text else None
+        if found is not None:
+            return text, Frame(found["file"], int(found["line"]))
+    return message, None
+
+
+def _frames(place: Frame | None, below: Sequence[str]) -> Iterator[Frame]:
+    """
+    Yield frames from the innermost outwards: PHP names with each place the function that is called there.
+    """
+    inner = place
+    for line in below:
+        found = _CALL.match(line) if line.startswith("#") else None
+        if found is None:
+            break
+        function = "" if found["function"] == "{main}" else _function(found["function"])
+        if inner is not None:
+            yield inner._replace(function=function)
+        inner = Frame(found["file"], int(found["line"])) if found["file"] else None
+    if inner is not None:
+        yield inner
+
+
+def _function(name: str) -> str:
+    """
+    Return a function without its namespace.
+    """
+    owner, arrow, method = name.partition("->" if "->" in name else "::")
+    owner = owner.rpartition("\\")[2]
+    return f"{owner}{arrow}{method.rpartition(chr(92))[2]}"
+
+
+# --- errors of PHP itself --------------------------------------------------------------------------------------------
+
+
+def _stated(lines: Sequence[str]) -> Facts | None:
+    """
+    Read `PHP Fatal error: message in file on line n`; without a fatal one, the first warning is the error.
+    """
+    found = list(dict.fromkeys(_statements(lines)))
+    if not found:
+        return None
+    level, message, file, line = next((each for each in found if each[0] in _FATAL), found[0])
+    kind, colon, rest = message.partition(": ")
+    uncaught = level == "Fatal error" and kind.startswith("Uncaught ")
+    return Facts(
+        type=kind.removeprefix("Uncaught ") if uncaught else _ERROR_TYPES.get(level, "FatalError"),
+        cause=clip(rest if uncaught and colon else message),
+        location=Location(file=file, line=int(line) if line else None),
+        details=details(other[1] for other in found if other[1] != message),
+        format=FORMAT,
+    )
+
+
+def _warnings(lines: Sequence[str]) -> Iterator[str]:
+    """
+    Yield what PHP warned of before it gave up, which tends to be why.
+    """
+    for level, message, file, line in dict.fromkeys(_statements(lines)):
+        if level not in _FATAL:
+            yield f"{level.lower()} at {file}:{line}: {message}"
+
+
+def _statements(lines: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """
+    Yield level, message, file and line of each error that PHP states.
+    """
+    for line in lines:
+        found = _STATED.match(line) if ": " in line and ("error: " in line or " on line " in line) else None
+        if found is None:
+            continue
+        message, file, number = found["message"], found["file"], found["line"]
+        if file is None:
+            message, thrown = _thrown_at(message)
+            if thrown is None:
+                continue
+            file, number = thrown.file, str(thrown.line)
+        yield found["level"], message, file, number
+
+
+# --- consoles --------------------------------------------------------------------------------------------------------
+
+
+def _box(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the box in which Symfony's console, and so Composer and Artisan, shows an exception.
+    """
+    for number, line in enumerate(lines):
+        head = _BOX_HEAD.match(line) if line.startswith("In ") else None
+        if head is None and not (line.startswith("  ") and _BOX_TYPE.match(line.strip())):
+            continue
+        said = _boxed(lines[number + 1 :] if head else lines[number:])
+        typed = _BOX_TYPE.match(said[0]) if said else None
+        said = said[1:] if typed is not None else said
+        if not said:
+            continue
+        return Facts(
+            type=typed["type"] if typed is not None else "Exception",
+            cause=clip(said[0]),
+            location=Location(file=head["file"], line=int(head["line"])) if head else Location(),
+            details=details(line for line in said[1:] if line.strip("-^ ")),
+            format=FORMAT,
+        )
     return None
+
+
+def _boxed(lines: Sequence[str]) -> list[str]:
+    """
+    Return the lines of a box, all of which are indented by two spaces.
+    """
+    said: list[str] = []
+    for line in lines[:_MAX_MESSAGE]:
+        if line.startswith("  "):
+            said.append(line.strip())
+        elif line or said:
+            break
+    return said
+
+
+def _collision(lines: Sequence[str]) -> Facts | None:
+    """
+    Read what Laravel's and Pest's error page for consoles shows: type, message, place and source.
+    """
+    for number, line in enumerate(lines):
+        place = _COLLISION_AT.match(line) if "at " in line else None
+        if place is None:
+            continue
+        above = [above for above in lines[max(0, number - 8) : number] if above.strip()]
+        kinds = [index for index, above_line in enumerate(above) if _COLLISION.match(above_line)]
+        if not kinds or kinds[0] + 1 >= len(above):
+            continue
+        source = next(
+            (
+                found["source"]
+                for other in lines[number + 1 : number + 15]
+                if "\u279c" in other and (found := _COLLISION_LINE.match(other))
+            ),
+            "",
+        )
+        return Facts(
+            type=above[kinds[0]].strip(),
+            cause=clip(above[kinds[0] + 1].strip()),
+            location=Location(file=place["file"], line=int(place["line"])),
+            details=details((f"> {source.strip()}" if source else "",)),
+            format=FORMAT,
+        )
+    return None
+
+
+# --- Composer --------------------------------------------------------------------------------------------------------
+
+
+def _unresolved(lines: Sequence[str]) -> Facts:
+    """
+    Read why Composer finds no set of packages.
+    """
+    problems: list[list[str]] = []
+    for line in lines:
+        if _PROBLEM.match(line):
+            problems.append([])
+        elif problems and line.startswith("    - "):
+            problems[-1].append(line.removeprefix("    - ").rstrip("."))
+        elif problems and not line.startswith("  "):
+            break
+    firsts = [problem[0] for problem in problems if problem]
+    rest = (line for problem in problems for line in problem[1:])
+    return Facts(
+        type="ComposerUnresolvable",
+        cause=clip(firsts[0] if firsts else _UNRESOLVED.rstrip(".")),
+        details=details((*firsts[1:], *rest)),
+        format=FORMAT,
+        key_cause=" + ".join(sorted(firsts)),
+    )

@@ -1,20 +1,129 @@
-"""Output of PHPUnit."""
+"""Failed tests of PHP: PHPUnit in its plain and its testdox form, and Pest."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.formats.php import is_own
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "phpunit"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!")
+
+ASSERTION: Final = "AssertionError"
+
+_NUMBERED: Final = re.compile(r"[0-9]{1,5}\) (?P<name>[A-Za-z_][\w\\]{0,300}::\S.*)$")
+_TESTDOX: Final = re.compile(r" [\u2718\u2716E\u00d7] (?P<name>\S.{0,300}?)(?: \[[0-9.]{1,12} m?s\])?$")
+_PEST: Final = re.compile(r"\s{0,4}FAILED {2}(?P<name>\S.*?)(?: {2,}(?P<type>[A-Z][\w\\]{2,200}))? *$")
+_PEST_PLACE: Final = re.compile(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
+_PLACE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}\.(?:php|phpt|inc)):(?P<line>[0-9]{1,7})$")
+_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20}): (?P<message>.*)$")
+_ASSERTIONS: Final = ("PHPUnit\\Framework\\ExpectationFailedException", "PHPUnit\\Framework\\AssertionFailedError")
+_TOTAL: Final = re.compile(
+    r"(?m)^Tests: [0-9]{1,7}, Assertions: [0-9]{1,9}(?P<counts>(?:, [\w ]{1,40}: [0-9]{1,7}){0,12})\.$"
+)
+_PEST_TOTAL: Final = re.compile(r"(?m)^  Tests: {1,6}(?P<count>[0-9]{1,7}) failed")
+_COUNT: Final = re.compile(r"(?:Errors|Failures): (?P<count>[0-9]{1,7})")
+_ENDS: Final = ("ERRORS!", "FAILURES!", "WARNINGS!", "Time: ", "Tests: ")
+_MAX_BLOCK: Final = 300
+"""Lines of one failed test."""
+
+_MAX_CAUSE_LINES: Final = 2
+_MAX_DIFFERENCE: Final = 6
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the failed tests in `text`.
     """
-    del text
-    return None
+    lines = text.lines
+    starts = [(number, found) for number, line in enumerate(lines) if (found := _test(line)) is not None][:MAX_MEMBERS]
+    members: list[Member] = []
+    for index, (start, found) in enumerate(starts):
+        end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
+        member = _member(found, lines[start + 1 : min(end, start + _MAX_BLOCK)])
+        if member is not None:
+            members.append(member)
+    return facts_of_members(members, form=FORMAT, unit="test", total=_total(text.body)) if members else None
+
+
+def _test(line: str) -> re.Match[str] | None:
+    """
+    Read the line that begins a failed test.
+    """
+    if line[:1].isdigit():
+        return _NUMBERED.match(line)
+    if "FAILED  " in line:
+        return _PEST.match(line)
+    return _TESTDOX.match(line) if line[:1] == " " else None
+
+
+def _total(body: str) -> int:
+    """
+    Return how many tests failed, as the tool counts them.
+    """
+    found = _TOTAL.search(body)
+    if found is not None:
+        return sum(int(count["count"]) for count in _COUNT.finditer(found["counts"]))
+    pest = _PEST_TOTAL.search(body)
+    return int(pest["count"]) if pest is not None else 0
+
+
+def _member(found: re.Match[str], lines: Sequence[str]) -> Member | None:
+    """
+    Read why a test failed; nothing if the lines below tell no place.
+    """
+    said, places = _parts(lines)
+    if not said or not places:
+        return None
+    name = found["name"].rpartition("\\")[2] if "::" in found["name"] else found["name"]
+    place = next((place for place in places if is_own(place.file)), places[0])
+    typed = _TYPED.match(said[0])
+    kind = typed["type"] if typed is not None else found.groupdict().get("type") or ""
+    if kind and kind not in _ASSERTIONS:
+        message = typed["message"] if typed is not None else said[0]
+        return Member(kind, message or "no message", place, name, tuple(said[1:3]))
+    text = [typed["message"], *said[1:]] if typed is not None else said
+    function = name.partition(" with data set")[0]
+    if function.partition("::")[0] == place.file.replace("\\", "/").rpartition("/")[2].partition(".")[0]:
+        place = replace(place, function=function)
+    return Member(ASSERTION, _expectation(text), place, name, assertion=True)
+
+
+def _expectation(said: Sequence[str]) -> str:
+    """
+    Return what was expected, with the difference where the values are only shown as one.
+    """
+    marks = ("---", "+++", "@@ ")
+    difference = [line for line in said if line[:1] in "-+" and not line.startswith(marks)]
+    if not difference:
+        return " ".join(said[:_MAX_CAUSE_LINES])
+    first = next(number for number, line in enumerate(said) if line.startswith(marks) or line in difference)
+    return f"{' '.join(said[:first]).rstrip('.')}: {' '.join(difference[:_MAX_DIFFERENCE])}"
+
+
+def _parts(lines: Sequence[str]) -> tuple[list[str], list[Location]]:
+    """
+    Split the lines of a failed test into what is said and the places of its stack.
+    """
+    said: list[str] = []
+    places: list[Location] = []
+    for raw in lines:
+        line = raw.strip(" \u2502\u2570\u2574\u2500|")
+        if raw == "--" or raw.startswith(_ENDS):
+            break
+        found = _PEST_PLACE.match(raw) or _PLACE.match(line)
+        if found is not None:
+            places.append(Location(file=found["file"], line=int(found["line"])))
+        elif line and not places:
+            said.append(line)
+    return said, places

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from json import JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
@@ -24,6 +25,12 @@ MARKERS: Final = ('File "', HEADER)
 
 CUT_OFF: Final = "the traceback is cut off before its last line"
 
+FATAL: Final = "Fatal Python error"
+
+_JSON: Final = JSONDecoder()
+_IGNORED: Final = "Exception ignored "
+_CRASH: Final = re.compile(rf"\n{FATAL}: (?P<reason>[^\n]{{1,300}})")
+_CRASH_FRAME: Final = re.compile(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
 _GROUP: Final = "Exception Group "
 # All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.
 _HEADER: Final = re.compile(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
@@ -53,10 +60,11 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details.
     """
-    body = _without_prefix(text.body)
+    body = _without_ignored(_without_prefix(text.body))
     found = _chains(body, text.type, text.message)
     if not found:
-        return None
+        crash = crash_of(body)
+        return facts_of((crash,)) if crash is not None else None
     facts = facts_of(found[-1])
     more = (*_before(body), *_others(found[:-1], facts))
     return replace(facts, details=details((*facts.details, *more))) if more else facts
@@ -100,14 +108,55 @@ def _without_prefix(body: str) -> str:
     start = body.find(HEADER)
     if start < 0:
         return body
-    if body.startswith("\\n", start + len(HEADER)) and body[:1] not in ("{", "["):
-        body = body.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
+    if body.startswith("\\n", start + len(HEADER)):
+        body = _unquoted(body)
         start = body.find(HEADER)
     line = body.rfind("\n", 0, start) + 1
     prefix = body[line:start].removesuffix(_GROUP)
     if not prefix.strip(" |+"):
         return body
     return body[:line] + body[line + len(prefix) :].replace(f"\n{prefix}", "\n")
+
+
+def _unquoted(body: str) -> str:
+    """
+    Return the last traceback that stands in a string of JSON, else the text with the escapes of a literal resolved.
+    """
+    quote = body.rfind('"', 0, body.rfind(HEADER)) if body[:1] in ("{", "[") else -1
+    try:
+        return str(_JSON.raw_decode(body, quote)[0]) if quote >= 0 else _resolved(body)
+    except ValueError:
+        return _resolved(body)
+
+
+def _resolved(body: str) -> str:
+    return body.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
+
+
+def _without_ignored(body: str) -> str:
+    """
+    Take off exceptions that Python reports and goes on from, unless there is no other one.
+    """
+    while _IGNORED in body:
+        header = body.rfind(f"\n{HEADER}")
+        ignored = body.rfind(f"\n{_IGNORED}", 0, max(header, 0))
+        if ignored < 0 or HEADER in body[ignored:header] or HEADER not in body[:ignored]:
+            break
+        body = body[:ignored]
+    return body
+
+
+def crash_of(body: str) -> Failure | None:
+    """
+    Return what the fault handler prints when the interpreter itself goes down: frames from the innermost outwards.
+    """
+    crash = _CRASH.search(f"\n{body}")
+    if crash is None:
+        return None
+    thread = body.find("Current thread 0x", crash.end() - 1)
+    stack = body[max(thread, crash.end() - 1) :].partition("\n\n")[0]
+    frames = [Frame(file, int(line), function) for file, line, function in _CRASH_FRAME.findall(stack)]
+    return Failure(FATAL, crash["reason"], _first_own(frames), frames[0] if frames else None)
 
 
 # --- chains ----------------------------------------------------------------------------------------------------------

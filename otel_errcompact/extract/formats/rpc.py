@@ -1,20 +1,209 @@
-"""Error answers of JSON-RPC, MCP, GraphQL and gRPC."""
+"""Error answers of JSON-RPC and MCP, GraphQL, and gRPC in the forms in which its clients print a status."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract.bodies import is_list, is_object, read_body, values_in, without_advice
+from otel_errcompact.extract.chain import public_name
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.forms import GENERIC_TYPES, statement_of, without_timestamp
+from otel_errcompact.extract.grpc import MARKER, read_status
+from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.message import read_message
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Mapping
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "rpc"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("jsonrpc", "MCP error ", '"errors"', MARKER, "rpc error: code = ", "\n  Code: ", '"details"')
+
+_JSON_RPC: Final = {
+    -32700: "ParseError",
+    -32600: "InvalidRequest",
+    -32601: "MethodNotFound",
+    -32602: "InvalidParams",
+    -32603: "InternalError",
+    -32000: "ServerError",
+    -32001: "RequestTimeout",
+    -32002: "ResourceNotFound",
+    -32042: "UrlElicitationRequired",
+}
+"""Codes of JSON-RPC 2.0, and those that MCP adds."""
+
+_GRPC: Final = (
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+    "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+)  # fmt: skip
+"""Codes of gRPC by number."""
+
+_MCP: Final = re.compile(
+    r"(?:Error: |McpError: )?MCP error (?P<code>-?[0-9]{1,6}): (?P<message>\S.{0,20000})", re.DOTALL
+)
+_OF_GO: Final = "rpc error: code = "
+_GO: Final = re.compile(rf"{_OF_GO}(?P<code>\w{{1,40}}) desc = (?P<message>[^\n]*)")
+_GRPCURL: Final = re.compile(
+    r"(?:ERROR:)?\n  Code: (?P<code>\w{1,40})\n  Message: (?P<message>[^\n]*)(?P<details>.{0,2000})", re.DOTALL
+)
+_MAX_ERRORS: Final = 100
+_OF_GRAPHQL: Final = frozenset({"errors", "data", "extensions", "message", "status"})
+_OF_STATUS: Final = frozenset({"code", "message", "details", "status", "error"})
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of an answer, or of the line in which a client reports one.
     """
-    del text
+    body = text.body
+    if "{" in body and ("errors" in body or "jsonrpc" in body or '"details"' in body):
+        facts = _in_json(body)
+        if facts is not None:
+            return facts
+    return _of_mcp(body) or _of_python(body) or _of_go(body) or _of_grpcurl(body)
+
+
+def _facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> Facts:
+    return Facts(type=kind, cause=clip(cause) or kind, details=details(more), format=FORMAT, key_cause=key)
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _in_json(body: str) -> Facts | None:
+    """
+    Read the object that a text comes down to: an answer of JSON-RPC or GraphQL, or a status as gRPC gateways send it.
+    """
+    for value, start, end in values_in(body):
+        if body[end:].strip() or not _is_head(body[:start]):
+            return None
+        if is_object(value):
+            return _of_json_rpc(value) or _of_graphql(value) or _of_gateway(value)
     return None
+
+
+def _is_head(before: str) -> bool:
+    """
+    Tell whether what stands before an object is the head of a response or one line that leads to the object.
+    """
+    return "\n" not in before.strip() or before.startswith("HTTP/")
+
+
+def _of_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
+    error = answer.get("error")
+    if "jsonrpc" not in answer or not is_object(error):
+        return None
+    code, message = error.get("code"), str(error.get("message") or "")
+    reading = read_message(message)
+    said, more = _data(error.get("data"))
+    cause = f"{reading.cause}: {said}" if said and said not in message else reading.cause
+    key = f"{reading.key}: {said}" if reading.key and said else reading.key
+    return _facts(_name_of(code), cause, (*reading.details, *more), key)
+
+
+def _name_of(code: object) -> str:
+    return _JSON_RPC.get(code, str(code)) if isinstance(code, int) else str(code or "error")
+
+
+def _data(data: object) -> tuple[str, tuple[str, ...]]:
+    """
+    Return what a JSON-RPC error says besides its message, and further lines.
+    """
+    if isinstance(data, str):
+        reading = read_message(data)
+        return reading.cause, reading.details
+    body = read_body(data)
+    return (body.summary(), body.details) if body is not None else ("", ())
+
+
+def _of_graphql(answer: Mapping[str, Any]) -> Facts | None:
+    """
+    Read an answer with errors, be there data or none: each error with the path of the field it concerns.
+    """
+    errors = answer.get("errors")
+    if not is_list(errors) or not _OF_GRAPHQL.issuperset(answer):
+        return None
+    members = [_graphql_error(error) for error in errors[:_MAX_ERRORS] if is_object(error) and "message" in error]
+    if not members or not any("locations" in error or "path" in error or "extensions" in error for error in errors):
+        return None
+    return facts_of_members(members, form=FORMAT, unit="error", total=len(errors))
+
+
+def _graphql_error(error: Mapping[str, Any]) -> Member:
+    extensions = error.get("extensions")
+    code = extensions.get("code") if is_object(extensions) else None
+    reading = read_message(str(error["message"]))
+    return Member(
+        type=str(code or "GraphQLError"),
+        cause=reading.cause,
+        name=_place(error),
+        details=reading.details,
+        key=reading.key,
+    )
+
+
+def _place(error: Mapping[str, Any]) -> str:
+    """
+    Return where in the answer an error is, else where in the query.
+    """
+    path, locations = error.get("path"), error.get("locations")
+    if is_list(path) and path:
+        return ".".join(map(str, path))
+    place = locations[0] if is_list(locations) and locations else None
+    return f"query:{place.get('line')}:{place.get('column')}" if is_object(place) else ""
+
+
+def _of_gateway(answer: Mapping[str, Any]) -> Facts | None:
+    code = answer.get("code")
+    if not _OF_STATUS.issuperset(answer) or not is_list(answer.get("details")) or not isinstance(code, int):
+        return None
+    body = read_body(answer)
+    if body is None or not 0 < code < len(_GRPC):
+        return None
+    return _facts(_GRPC[code], body.message, body.details, body.key)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _of_mcp(body: str) -> Facts | None:
+    found = _MCP.match(body) if "MCP error " in body else None
+    if found is None:
+        return None
+    reading = read_message(found["message"])
+    return _facts(_name_of(int(found["code"])), reading.cause, reading.details, reading.key)
+
+
+def _of_python(body: str) -> Facts | None:
+    """
+    Read what Python's client prints; where the exception is named, its name says more than the status.
+    """
+    status = read_status(body)
+    if status is None:
+        return None
+    stated = statement_of(body.partition("\n")[0])
+    if stated is not None and stated.type not in GENERIC_TYPES:
+        return _facts(public_name(stated.type), str(status))
+    return _facts(status.code, status.details)
+
+
+def _of_go(body: str) -> Facts | None:
+    start = body.find(_OF_GO)
+    found = _GO.match(body, start) if start >= 0 else None
+    if found is None:
+        return None
+    before = without_timestamp(body[body.rfind("\n", 0, start) + 1 : start]).strip()
+    message = without_advice(found["message"])
+    return _facts(found["code"], f"{before} {message}" if before else message)
+
+
+def _of_grpcurl(body: str) -> Facts | None:
+    found = _GRPCURL.match(body)
+    if found is None:
+        return None
+    more = (line.strip(" {}[],") for line in found["details"].split("\n") if '"' in line and "@type" not in line)
+    return _facts(found["code"], found["message"], tuple(more)[:3])

@@ -1,20 +1,232 @@
-"""Output of RSpec and minitest."""
+"""Failed tests of Ruby: RSpec, Minitest with or without Rails, and test-unit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.formats.ruby import frame_of, is_own
+from otel_errcompact.extract.forms import is_exception_name
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.frames import Frame
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "rspec"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: ")
+
+ASSERTION: Final = "AssertionError"
+
+_RSPEC: Final = re.compile(r"\s{0,12}(?P<number>[0-9]{1,5})(?:\.[0-9]{1,3})?\) (?P<name>\S.*)$")
+_OUTSIDE: Final = re.compile(r"An error occurred (?:while loading|in) (?P<name>.{1,300}?)\.?$")
+_MINITEST: Final = re.compile(r"\s{0,8}[0-9]{1,5}\) (?P<kind>Failure|Error):$")
+_RAILS: Final = re.compile(r"(?P<kind>Failure|Error):$")
+_MINITEST_NAME: Final = re.compile(
+    r"(?P<name>[A-Z][\w:]{0,200}#\S.{0,300}?)(?: \[(?P<file>[^\]\n]{1,400}):(?P<line>[0-9]{1,7})\])?:$"
+)
+_TEST_UNIT: Final = re.compile(r"(?P<kind>Failure|Error): (?P<method>[^()\n]{1,300})\((?P<class>[\w:]{1,200})\):?$")
+_TYPED: Final = re.compile(r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10}):(?: (?P<message>.*))?$")
+_EXAMPLE: Final = re.compile(r"rspec (?P<file>\S{1,400}?)(?::(?P<line>[0-9]{1,7})|\[[0-9:]{1,40}\])? # (?P<name>.*)$")
+_TOTALS: Final = (
+    re.compile(
+        r"(?m)^[0-9]{1,7} examples?, (?P<a>[0-9]{1,7}) failures?(?:, [0-9]{1,7} pending)?"
+        r"(?:, (?P<b>[0-9]{1,7}) errors? occurred outside of examples)?$"
+    ),
+    re.compile(
+        r"(?m)^[0-9]{1,7} (?:runs|tests), [0-9]{1,7} assertions, "
+        r"(?P<a>[0-9]{1,7}) failures, (?P<b>[0-9]{1,7}) errors"
+    ),
+)
+_NOISE: Final = ("(compared using ", "Shared Example Group:", "# ---", "=====", "bin/rails test ")
+_DIFF: Final = ("Diff:", "diff:")
+_EXPECTED: Final = re.compile(r"(?P<name>expected|Expected)(?: (?!: )[^:]{0,60})?: ?(?P<value>.*)$")
+_GOT: Final = re.compile(r"\b(?P<name>got|Actual|actual)(?: [^:]{0,60})?: ?(?P<value>.*)$")
+_EXCERPT: Final = re.compile(r"(?P<mark>=> )?[0-9]{1,7}: (?P<source>.*)$|[0-9]{1,7}:$")
+_MAX_BLOCK: Final = 300
+"""Lines of one failed test."""
+
+_MAX_CAUSE_LINES: Final = 3
+
+
+class _Block(NamedTuple):
+    """
+    A failed test: its name, where its first line tells it, and the lines below.
+    """
+
+    name: str
+    start: int
+    body: int
+    place: Location | None = None
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the failed tests in `text`.
     """
-    del text
-    return None
+    lines = text.lines
+    blocks = _blocks(lines)
+    members: list[Member] = []
+    for block, end in zip(blocks, [*(block.start for block in blocks[1:]), len(lines)], strict=False):
+        members.append(_member(block, _until_summary(lines[block.body : min(end, block.body + _MAX_BLOCK)])))
+    examples = _examples(lines) if len(members) < MAX_MEMBERS else []
+    known = {member.name for member in members}
+    members.extend(example for example in examples if example.name not in known)
+    return facts_of_members(members, form=FORMAT, unit="test", total=_total(text.body)) if members else None
+
+
+def _total(body: str) -> int:
+    """
+    Return how many tests failed, as the tool counts them.
+    """
+    for form in _TOTALS:
+        found = form.search(body)
+        if found is not None:
+            return sum(int(count) for count in found.groups() if count)
+    return 0
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def _blocks(lines: Sequence[str]) -> list[_Block]:
+    """
+    Find where each failed test begins.
+    """
+    blocks: list[_Block] = []
+    for number, line in enumerate(lines):
+        block = _block(line, number, lines) if ") " in line or ":" in line or line[:1] == "A" else None
+        if block is not None:
+            blocks.append(block)
+    return blocks[:MAX_MEMBERS]
+
+
+def _block(line: str, number: int, lines: Sequence[str]) -> _Block | None:
+    """
+    Read the line that begins a failed test.
+    """
+    if line.startswith("An error occurred "):
+        outside = _OUTSIDE.match(line)
+        return _Block(outside["name"].removeprefix("./"), number, number + 1) if outside is not None else None
+    if _MINITEST.match(line) or _RAILS.match(line):
+        named = _MINITEST_NAME.match(lines[number + 1].strip()) if number + 1 < len(lines) else None
+        return _Block(named["name"], number, number + 2, _place(named)) if named is not None else None
+    if line.startswith(("Failure: ", "Error: ")):
+        unit = _TEST_UNIT.match(line)
+        return _Block(f"{unit['class']}#{unit['method'].strip()}", number, number + 1) if unit is not None else None
+    found = _RSPEC.match(line)
+    if found is None or not any("Failure/Error: " in following for following in lines[number + 1 : number + 4]):
+        return None
+    return _Block(found["name"], number, number + 1)
+
+
+def _place(found: re.Match[str]) -> Location | None:
+    return Location(file=found["file"], line=int(found["line"])) if found["file"] else None
+
+
+def _until_summary(lines: Sequence[str]) -> Sequence[str]:
+    """
+    Leave out what stands behind the last failed test.
+    """
+    for number, line in enumerate(lines):
+        if line.startswith(("Finished in ", "Failed examples:", "=======")) or _TOTALS[1].match(line):
+            return lines[:number]
+    return lines
+
+
+# --- members ---------------------------------------------------------------------------------------------------------
+
+
+def _member(block: _Block, lines: Sequence[str]) -> Member:
+    """
+    Read why a test failed.
+    """
+    source, said, frames = _parts(lines)
+    own = next((frame for frame in frames if is_own(frame.file)), None)
+    if own is not None:
+        own = [frame for frame in frames if (frame.file, frame.line) == (own.file, own.line)][-1]
+    place = block.place or (own or frames[0]).place() if frames or block.place else Location()
+    place = place or Location()
+    typed = _TYPED.match(said[0]) if said else None
+    if typed is not None and (is_exception_name(typed["type"]) or "::" in typed["type"]):
+        message = [typed["message"], *said[1:]] if typed["message"] else said[1:]
+        return _raised(block.name, typed["type"], message, place, source)
+    cause = _expectation(said) or source
+    rest = tuple(line for line in said[_MAX_CAUSE_LINES:] if line not in cause)
+    explained = source == cause or _GOT.search(cause) is not None
+    more = () if explained else ((f"> {source}",) if source else ()) + rest[:3]
+    if not place.function or block.name.endswith(f"#{place.function}"):
+        place = Location(function=block.name, file=place.file, line=place.line)
+    return Member(ASSERTION, cause or "no message", place, block.name, more, "", True)
+
+
+def _raised(name: str, kind: str, message: Sequence[str], place: Location, source: str) -> Member:
+    """
+    Build the member of a test in which an exception was raised.
+    """
+    shown = [line for line in message[1:] if line.startswith("Did you mean")]
+    cause = message[0] if message else "no message"
+    at_test = (f"> {source}",) if source and not message else ()
+    return Member(kind, cause, place, name, (*shown, *at_test))
+
+
+def _parts(lines: Sequence[str]) -> tuple[str, list[str], list[Frame]]:
+    """
+    Split the lines of a failed test into the failing source line, what is said, and the frames.
+    """
+    source = ""
+    said: list[str] = []
+    frames: list[Frame] = []
+    late: list[str] = []
+    in_diff = False
+    for raw in lines:
+        line = raw.strip()
+        excerpt = _EXCERPT.match(line)
+        if excerpt is not None:
+            source = excerpt["source"].strip() if excerpt["mark"] else source
+            continue
+        if not line or line.startswith(_NOISE):
+            continue
+        if line.startswith("Failure/Error: "):
+            source = line.removeprefix("Failure/Error: ")
+            continue
+        frame = frame_of(line) if ":" in line else None
+        if frame is not None:
+            frames.append(frame)
+            continue
+        in_diff = in_diff or line in _DIFF
+        if in_diff and line[:1] in "-+" and not line.startswith(("---", "+++")):
+            said.append(line)
+        elif not in_diff and line.strip("^~ "):
+            (late if frames else said).append(line)
+    return source, said or late, frames
+
+
+def _expectation(said: Sequence[str]) -> str:
+    """
+    Return what was expected and what came instead, in one line.
+    """
+    for number, line in enumerate(said[:-1]):
+        expected, got = _EXPECTED.match(line), _GOT.match(said[number + 1])
+        if expected is not None and got is not None:
+            before = f"{said[0]}: " if number else ""
+            return f"{before}{line.strip()}, {got['name'].lower()}: {got['value']}"
+    return " ".join(said[:_MAX_CAUSE_LINES]).removesuffix(" with backtrace:")
+
+
+def _examples(lines: Sequence[str]) -> list[Member]:
+    """
+    Return the failed examples that RSpec lists at the end, which is what is left of a cut output.
+    """
+    members: list[Member] = []
+    for line in lines:
+        found = _EXAMPLE.match(line) if line.startswith("rspec ") else None
+        if found is not None:
+            file = found["file"].removeprefix("./")
+            place = Location(file=file, line=int(found["line"]) if found["line"] else None)
+            members.append(Member("ExampleFailed", found["name"], place, found["name"], assertion=True))
+    return members

@@ -1,20 +1,289 @@
-"""Backtraces of Ruby."""
+"""Ruby's backtraces in old and new order, syntax errors, and what Bundler, Rake and Rails say."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Facts, Location
+from otel_errcompact.extract.chain import MAX_CHAIN, Failure
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.forms import is_exception_name
+from otel_errcompact.extract.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks import facts_of_stacks
+
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from collections.abc import Iterable, Sequence
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "ruby"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler")
+
+_FOREIGN: Final = ("/gems/", "/usr/lib/ruby", "<internal:", "vendor/", "/lib/ruby/", "/rubygems", "(eval", "/bin/")
+_PLACE: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}|<internal:[^>\n]{1,300}>):(?P<line>[0-9]{1,7})"
+_FRAME: Final = re.compile(rf"(?:from |# |[0-9]{{1,5}}: from )?{_PLACE}(?::in [`'](?P<function>[^'\n]{{1,300}})')?$")
+_HEADER: Final = re.compile(rf"{_PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
+_TYPED: Final = re.compile(r"(?P<message>.*?) ?\((?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})\)$")
+_LOGGED: Final = re.compile(
+    r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})(?: \((?P<rails>.*)\):?|: (?P<message>.*))$"
+)
+_UNHANDLED: Final = "unhandled exception"
+_SYNTAX: Final = re.compile(
+    r"(?:ruby: )?(?P<file>[^\s:][^:\n]{0,400}):(?P<line>[0-9]{1,7}): "
+    r"(?P<message>syntax errors?[, ].*?)(?: \(SyntaxError\))?$"
+)
+_PRISM: Final = re.compile(r">\s{0,8}(?P<line>[0-9]{1,7}) \| (?P<source>.*)$")
+_PRISM_SAYS: Final = re.compile(r"\s{0,8}\|\s{1,400}\^[\^~ ]{0,200} (?P<message>[a-z'`].*)$")
+_BUNDLER: Final = re.compile(
+    r"(?:(?P<type>Bundler::\w{1,60}|Gem::[\w:]{1,80}): )?"
+    r"(?P<message>(?:Could not find (?:gem |compatible versions|[\w.-]{1,100}-[0-9])"
+    r"|Bundler could not find compatible versions|Your Ruby version is |You have already activated "
+    r"|There was an error (?:parsing|while (?:trying to )?load)|An error occurred while installing "
+    r"|Failed to build gem native).*)$"
+)
+_INSTALLERS: Final = ("Bundler::", "Gem::")
+_MAX_MESSAGE: Final = 30
+"""Lines of one message."""
+
+_MAX_CHAINS: Final = 50
+"""Chains of one text that are looked at."""
+
+_MAX_LOOSE: Final = 12
+"""Lines before a bare backtrace among which type and message are looked for."""
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the last chain of exceptions in `text`, or of the statement that stands in its place.
     """
-    del text
+    lines = text.lines
+    chains = _chains(lines)
+    if chains:
+        return facts_of_stacks(chains, form=FORMAT)
+    return _syntax(lines) or _bundler(lines)
+
+
+def is_own(file: str) -> bool:
+    """
+    Tell whether a Ruby file is the user's own: not installed, and not of the language.
+    """
+    return not any(part in file for part in _FOREIGN)
+
+
+def frame_of(line: str) -> Frame | None:
+    """
+    Read one line of a backtrace, however it is introduced.
+    """
+    line = line.strip()
+    found = _FRAME.match(line) if ":" in line else None
+    return _frame(found) if found is not None else None
+
+
+def _frame(found: re.Match[str]) -> Frame:
+    return Frame(found["file"].removeprefix("./"), int(found["line"]), _function(found["function"] or ""))
+
+
+def _function(name: str) -> str:
+    """
+    Return the method that a block, a rescue clause or the like belongs to.
+    """
+    if name.startswith("<"):
+        return ""
+    name = name.rpartition(" in ")[2]
+    return "" if name.startswith("<") else name
+
+
+# --- backtraces ------------------------------------------------------------------------------------------------------
+
+
+def _chains(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
+    """
+    Return all chains, each outermost first: Ruby prints an exception, then its cause, then the cause's cause.
+    """
+    chains: list[list[Failure]] = []
+    number, last_end = 0, -1
+    while number < len(lines) and len(chains) < _MAX_CHAINS:
+        failure, end = _header(lines, number)
+        if failure is not None and number == last_end and len(chains[-1]) < MAX_CHAIN:
+            chains[-1].append(failure)
+        elif failure is not None:
+            chains.append([failure])
+        last_end = end if failure is not None else -1
+        number = end
+    return [tuple(chain) for chain in chains]
+
+
+def _header(lines: Sequence[str], number: int) -> tuple[Failure | None, int]:
+    """
+    Read the exception that begins at a line, if any, and tell where to go on.
+    """
+    line = lines[number]
+    if ":in " not in line:
+        return None, number + 1
+    found = _HEADER.match(line)
+    if found is not None:
+        return _printed(found, lines, number)
+    frames, end = _callers(lines, number)
+    if not frames:
+        return None, number + 1
+    return _reversed(lines, number, frames, end) or (_bare(lines, number, frames), end)
+
+
+def _printed(found: re.Match[str], lines: Sequence[str], number: int) -> tuple[Failure | None, int]:
+    """
+    Read `file:line:in 'method': message (Type)`, further lines of the message, and the callers.
+    """
+    said = [found["message"]]
+    end = number + 1
+    while end < len(lines) and end - number < _MAX_MESSAGE and not lines[end].lstrip().startswith("from "):
+        if _HEADER.match(lines[end]):
+            break
+        said.append(lines[end])
+        end += 1
+    frames, stop = _callers(lines, end)
+    typed = _TYPED.match(said[0])
+    if typed is None and said[0] != _UNHANDLED and not frames:
+        return None, number + 1
+    stop = stop if frames else number + 1
+    said = said if frames else said[:1]
+    kind = typed["type"] if typed is not None else "RuntimeError"
+    message = _message([typed["message"] if typed is not None else said[0], *said[1:]])
+    return _failure(kind, message, [_frame(found), *frames]), stop
+
+
+def _callers(lines: Sequence[str], start: int) -> tuple[list[Frame], int]:
+    """
+    Read the frames from a line on.
+    """
+    frames: list[Frame] = []
+    end = start
+    while end < len(lines):
+        line = lines[end].strip()
+        frame = frame_of(line) if _HEADER.match(line) is None else None
+        if frame is None and not line.startswith("... "):
+            break
+        if frame is not None:
+            frames.append(frame)
+        end += 1
+    return frames, end
+
+
+def _reversed(
+    lines: Sequence[str], number: int, frames: Sequence[Frame], end: int
+) -> tuple[Failure | None, int] | None:
+    """
+    Read a backtrace whose last line is the exception.
+    """
+    if not re.match(r"\s*[0-9]{1,5}: from ", lines[number]):
+        return None
+    found = _HEADER.match(lines[end]) if end < len(lines) else None
+    if found is None:
+        return None
+    typed = _TYPED.match(found["message"])
+    kind, message = (typed["type"], typed["message"]) if typed is not None else ("RuntimeError", found["message"])
+    return _failure(kind, message, [_frame(found), *reversed(frames)]), end + 1
+
+
+def _bare(lines: Sequence[str], number: int, frames: Sequence[Frame]) -> Failure | None:
+    """
+    Read a backtrace without introduction; a line above it says `Type: message` or, in Rails' log, `Type (message):`.
+    """
+    for at in range(number - 1, max(-1, number - _MAX_LOOSE), -1):
+        found = _LOGGED.match(lines[at].strip())
+        if found is not None and (found["rails"] is not None or is_exception_name(found["type"])):
+            said = [found["rails"] or found["message"] or "", *lines[at + 1 : number]]
+            return _failure(found["type"], _message(said), frames)
+    return None
+
+
+def _message(said: Iterable[str]) -> str:
+    """
+    Return a message without the source line that Ruby shows with it, which stands at the place itself.
+    """
+    kept = [line.strip() for line in said]
+    carets = {number for number, line in enumerate(kept) if line and not line.strip("^~ ")}
+    return "\n".join(
+        line for number, line in enumerate(kept) if line and number not in carets and number + 1 not in carets
+    )
+
+
+def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
+    own = [frame for frame in frames if is_own(frame.file)]
+    if kind == "SystemStackError":
+        place = most_recurrent((frame, 1) for frame in own)
+        return Failure(kind, message, place, place)
+    place = _enclosing(own)
+    if place is None and kind.startswith(_INSTALLERS):
+        return Failure(kind, message)
+    gem = next((frame for frame in frames if "/gems/" in frame.file), None)
+    if gem is None or kind.startswith(_INSTALLERS) or (own and frames.index(own[0]) < frames.index(gem)):
+        return Failure(kind, message, place, place or next(iter(frames), None))
+    return Failure(kind, message, place, gem._replace(file=gem.file.rpartition("/gems/")[2]))
+
+
+def _enclosing(own: Sequence[Frame]) -> Frame | None:
+    """
+    Return the innermost own frame; core methods and blocks print the place of the method they are called in.
+    """
+    if not own:
+        return None
+    first = own[0]
+    same = [frame for frame in own if (frame.file, frame.line) == (first.file, first.line)]
+    return same[-1] if same[-1].function else first
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def _syntax(lines: Sequence[str]) -> Facts | None:
+    """
+    Read what the parser says, in one line or, from Ruby 3.4 on, below the source.
+    """
+    for number, line in enumerate(lines):
+        found = _SYNTAX.match(line) if ": syntax error" in line else None
+        if found is None:
+            continue
+        facts = Facts(
+            type="SyntaxError",
+            cause=clip(found["message"].removeprefix("syntax error, ")),
+            location=Location(file=found["file"], line=int(found["line"])),
+            details=details(f"> {other.strip()}" for other in lines[number + 1 : number + 2] if other.startswith("  ")),
+            format=FORMAT,
+        )
+        return _pointed_at(facts, lines[number + 1 :])
+    return None
+
+
+def _pointed_at(facts: Facts, lines: Sequence[str]) -> Facts:
+    """
+    Complete the facts by the lines at which the parser points.
+    """
+    sources = [found for line in lines if (found := _PRISM.match(line)) is not None]
+    said = [found["message"] for line in lines if (found := _PRISM_SAYS.match(line)) is not None]
+    if not said or not sources:
+        return facts
+    return replace(
+        facts,
+        cause=clip(said[0]),
+        location=Location(file=facts.location.file, line=int(sources[0]["line"])),
+        details=details((f"> {sources[0]['source']}", *said[1:])),
+    )
+
+
+def _bundler(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the statements of Bundler and RubyGems.
+    """
+    for number, line in enumerate(lines):
+        found = _BUNDLER.match(line.removeprefix("[!] "))
+        if found is not None:
+            more = [other for other in lines[number + 1 : number + 6] if other.strip(" #-")]
+            return Facts(
+                type=found["type"] or "BundlerError",
+                cause=clip(found["message"]),
+                details=details(more),
+                format=FORMAT,
+            )
     return None

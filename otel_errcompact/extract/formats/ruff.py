@@ -1,20 +1,109 @@
-"""Diagnostics of ruff and of linters that print like it."""
+"""Diagnostics of ruff, of formatters that only check, and of other linters that print like them."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.findings import Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.formats import dialyzer
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "ruff"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = (" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted")
+
+_FULL: Final = re.compile(
+    r"(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|unformatted|syntax-error):? (?:\[\*\] )?(?P<message>\S.*)"
+)
+_ARROW: Final = re.compile(r" {0,8}--> (?P<file>.{1,400}?):(?P<line>[0-9]{1,9}):[0-9]{1,9}$")
+_GROUP: Final = re.compile(r"(?P<file>[^\s:].{0,300}):$")
+_GROUPED: Final = re.compile(
+    r" +(?P<line>[0-9]{1,7}):[0-9]{1,7} +(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError):? "
+    r"(?:\[\*\] )?(?P<message>\S.*)"
+)
+_SUMMARY: Final = re.compile(r"(?m)^Found ([0-9]{1,6}) errors?(?: \([0-9]{1,6} fixed, [0-9]{1,6} remaining\))?\.$")
+_UNFORMATTED: Final = re.compile(
+    r"(?:[Ww]ould reformat:? (?P<file>\S.{0,300})|ERROR: (?P<unsorted>\S.{0,300}) Imports are incorrectly sorted)"
+)
+_BROKEN: Final = re.compile(
+    r"error: cannot (?:format|parse):? (?P<file>[^\s:]{1,300})(?::(?P<line>[0-9]{1,7}):[0-9]{1,7}$|: (?P<message>\S.*))"
+)
+_BROKEN_AT: Final = re.compile(r"(?:^|: )(?P<line>[0-9]{1,7}):[0-9]{1,7}: ")
+_OF_RUBY: Final = re.compile(
+    r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}: (?P<severity>[CRWEFI]): (?:\[[A-Z][a-z]{1,20}\] ){0,2}"
+    r"(?P<cop>[A-Z]\w{1,40}(?:/\w{1,60}){1,3}): (?P<message>\S.*)"
+)
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of a report of ruff, black, isort or rubocop.
     """
-    del text
-    return None
+    claimed = "Found " in text.body and _SUMMARY.search(text.body) is not None
+    return facts_of_findings(text, READERS, form=FORMAT, unit="finding", claimed=claimed)
+
+
+def read(lines: list[str]) -> list[Finding]:
+    """
+    Return what is reported, but for findings of one line, which all linters of Python print alike.
+    """
+    found: list[Finding] = []
+    group = ""
+    for number, line in enumerate(lines):
+        if line.startswith(" "):
+            found.extend(_indented(lines, number, group))
+            continue
+        if line.endswith(":"):
+            heading = _GROUP.match(line)
+            group = heading["file"] if heading else ""
+        found.extend(_of_line(line))
+    return found
+
+
+def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Finding]:
+    """
+    Yield the finding whose place an indented line tells, or that stands in a row below the name of its file.
+    """
+    line = lines[number]
+    arrow = _ARROW.match(line) if "--> " in line else None
+    head = _FULL.match(lines[number - 1]) if arrow and number else None
+    if arrow and head:
+        at = place(arrow["file"], arrow["line"])
+        if head["code"] == "unformatted":
+            yield Finding("not formatted", "run ruff format", Location(file=at.file))
+        else:
+            yield Finding(head["code"], head["message"], at)
+    elif group and (row := _GROUPED.match(line)):
+        yield Finding(row["code"], row["message"], place(group, row["line"]))
+
+
+def _of_line(line: str) -> Iterator[Finding]:
+    """
+    Yield the finding that stands in one line.
+    """
+    found = _UNFORMATTED.match(line)
+    if found is not None:
+        message = "run the formatter" if found["file"] else "imports are incorrectly sorted, run isort"
+        yield Finding("not formatted", message, Location(file=found["file"] or found["unsorted"]))
+        return
+    found = _BROKEN.match(line)
+    if found is not None:
+        message = found["message"] or "cannot parse"
+        at = _BROKEN_AT.search(message)
+        yield Finding("SyntaxError", message, place(found["file"], found["line"] or (at["line"] if at else None)))
+        return
+    found = _OF_RUBY.match(line) if ": " in line else None
+    if found is not None:
+        yield Finding(found["cop"], found["message"], place(found["file"], found["line"]))
+
+
+_FIXABLE: Final = re.compile(r"(?m)^(?:\[\*\] |No fixes available \()([0-9]{1,6} fixable with .{1,80}?)(?: \(|\.?$)")
+
+READERS: Final = (Reader(MARKERS, read, _SUMMARY, _FIXABLE), *dialyzer.READERS)
+"""The family's reader, and those of the families behind it in the table."""

@@ -1,20 +1,144 @@
-"""Output of unittest and of what prints like it."""
+"""Output of unittest and of what prints like it: Django's runner, nose; and of doctest."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, without_sources
+from otel_errcompact.extract.formats.python import chain_of
+from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.message import NO_MESSAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "unittest"
-MARKERS: Final = ("\x00",)
+MARKERS: Final = ("FAIL: ", "ERROR: ", "FAILED (", "Failed example:")
+
+_NOT_IMPORTED: Final = "unittest.loader._FailedTest"
+
+_HEADING: Final = re.compile(
+    r"(?:FAIL|ERROR): (?P<method>[^\s()]{1,300}) \((?P<owner>[\w.<>-]{1,500})\)(?P<subtest> [\[(].{1,500})?$"
+)
+_VERDICT: Final = re.compile(r"FAILED \((?P<counts>(?:[a-z ]{1,30}=[0-9]{1,9}(?:, )?){1,5})\)$")
+_FAILURES: Final = re.compile(r"(?:failures|errors)=([0-9]{1,9})")
+_EXAMPLE: Final = re.compile(r'File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9}), in (?P<name>\S{1,300})$')
+_STARS: Final = "*" * 70
+_CAPTURED: Final = ("Stdout:", "Stderr:")
 
 
 def extract(text: Text) -> Facts | None:
     """
-    Return nothing yet.
+    Return the facts of the tests that failed, or of the examples in docstrings that did.
     """
-    del text
-    return None
+    lines = text.lines
+    blocks = list(_blocks(lines))
+    total = _total(lines)
+    members = [_member(block) for block in blocks] or list(_examples(lines)) or _cut_off(text, total)
+    if not members:
+        return None
+    only_modules = bool(blocks) and all(block.is_module for block in blocks)
+    unit = "module" if only_modules else "test" if blocks else "example"
+    return facts_of_members(without_sources(members), form=FORMAT, unit=unit, total=total if blocks else 0)
+
+
+class _Block(NamedTuple):
+    """
+    What is printed for one test.
+    """
+
+    heading: re.Match[str]
+    lines: Sequence[str]
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is a module that could not be imported."""
+        return self.heading["owner"].startswith(_NOT_IMPORTED)
+
+    @property
+    def name(self) -> str:
+        """The test as its class has it, or the module."""
+        method, owner = self.heading["method"], self.heading["owner"]
+        if self.is_module:
+            return method
+        owner = owner.removesuffix(f".{method}").rpartition(".")[2]
+        return f"{owner}.{method}{self.heading['subtest'] or ''}"
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    """
+    Yield what stands below each heading, up to the next rule.
+    """
+    number = 0
+    while number < len(lines):
+        heading = _HEADING.match(lines[number]) if lines[number][:1] in ("F", "E") else None
+        number += 1
+        if heading is None:
+            continue
+        start = next((at for at in range(number, min(number + 20, len(lines))) if _is_rule(lines[at])), number - 1) + 1
+        number = next((at for at in range(start, len(lines)) if _is_rule(lines[at])), len(lines))
+        said = lines[start:number]
+        captured = next((at for at, line in enumerate(said) if line in _CAPTURED), len(said))
+        yield _Block(heading, said[:captured])
+
+
+def _is_rule(line: str) -> bool:
+    return line.startswith(("=====", "-----")) and not line.strip("=-")
+
+
+def _member(block: _Block) -> Member:
+    """
+    Return a failed test: by its expectation, or by the exception that was raised.
+    """
+    chain = chain_of("\n".join(block.lines))
+    if chain:
+        return member_of(chain, block.name, block.heading["method"], FORMAT)
+    said = next((line.strip() for line in block.lines if line.strip()), NO_MESSAGE)
+    return Member("Failed", said, Location(function=block.heading["method"]), block.name)
+
+
+def _examples(lines: Sequence[str]) -> Iterator[Member]:
+    """
+    Yield the examples of docstrings that failed.
+    """
+    for number, line in enumerate(lines):
+        if line == "Failed example:" and number and (place := _EXAMPLE.match(lines[number - 1])):
+            end = next((at for at in range(number, len(lines)) if lines[at].startswith(_STARS)), len(lines))
+            said = lines[number + 1 : end]
+            location = Location(function=place["name"], file=place["file"], line=int(place["line"]))
+            yield Member(DOCTEST, read_example(said), location, assertion=True, key=said[0].strip() if said else "")
+
+
+def _total(lines: Sequence[str]) -> int:
+    """
+    Return how many tests failed, as the last line says.
+    """
+    verdict = _verdict(lines)
+    return sum(map(int, _FAILURES.findall(verdict)))
+
+
+def _verdict(lines: Sequence[str]) -> str:
+    for line in reversed(lines):
+        found = _VERDICT.match(line) if line.startswith("FAILED (") else None
+        if found is not None:
+            return found["counts"]
+    return ""
+
+
+def _cut_off(text: Text, total: int) -> list[Member]:
+    """
+    Return what the end of an output says whose tests are cut off: the last traceback, or no more than the counts.
+    """
+    if not total:
+        return []
+    chain = chain_of(text.body)
+    if chain:
+        facts = facts_of(chain, form=FORMAT)
+        return [Member(facts.type, facts.cause, facts.location, "", facts.details, facts.key_cause)]
+    return [Member("Failed", f"{total} tests failed: {_verdict(text.lines)}", key="tests failed")]

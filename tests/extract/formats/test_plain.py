@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import Facts, Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.extract.formats import plain
 from otel_errcompact.extract.forms import is_heading, is_telling, last_statement, statement_of
+from otel_errcompact.extract.text import read_text
 
 
 def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
+    found = plain.extract(read_text(RawError(text=text, **known)))
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,6 @@ def facts(text: str, **known) -> Facts:
             "error during build: Could not resolve './Chart'",
         ),
         ("ERRORS:\n- E999 SyntaxError: unmatched ']'", "SyntaxError", "unmatched ']'"),
-        ("ERROR:\nNo replacement was performed", "error", "No replacement was performed"),
     ],
 )
 def test_statements(text, kind, cause):
@@ -126,7 +128,7 @@ def test_validation_error_in_plain_text():
     found = facts(
         "Error: 1 validation error for Foo\nname\n  Field required [type=missing, input_value={}, input_type=dict]"
     )
-    assert found.cause == "1 validation error for Foo: name: Field required [missing]"
+    assert found.cause == "1 validation error for Foo: name: Field required"
     assert found.key_cause == "validation of Foo: name [missing]"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from otel_errcompact.errors import Facts, Location, RawError
 from otel_errcompact.extract import extract
+from otel_errcompact.extract.formats.python import HEADER
 
 SIMPLE = """\
 Traceback (most recent call last):
@@ -66,7 +69,7 @@ def test_chain_leads_to_its_root_cause():
         details=(
             '> return cfg["pool"]',
             "raised as conf.StartupError at <module> (/app/main.py:31): worker 7 failed to start",
-            "raised as conf.ConfigError at load (/app/conf.py:21): unreadable settings file a.json",
+            "raised as conf.ConfigError: unreadable settings file a.json",
         ),
         format="python",
         wrappers=("conf.StartupError", "conf.ConfigError"),
@@ -112,7 +115,18 @@ def test_innermost_own_frame():
         "ConnectionRefusedError: [Errno 111] Connection refused\n"
     )
     assert found.location == Location(function="charge", file="/app/pay.py", line=6)
-    assert found.details == ("> client.send(request)", "raised in connect (socket.py:836)")
+    assert found.details == ("> client.send(request)",)
+
+
+def test_place_in_a_library():
+    """Without the source line that called a library, where it failed in there is told."""
+    found = facts(
+        "Traceback (most recent call last):\n"
+        '  File "/app/pay.py", line 6, in charge\n'
+        '  File "/app/.venv/lib/python3.11/site-packages/net/client.py", line 11, in send\n'
+        "ConnectionRefusedError: [Errno 111] Connection refused\n"
+    )
+    assert found.details == ("raised in send (net/client.py:11)",)
 
 
 def test_place_of_a_root_cause_without_own_frames():
@@ -377,16 +391,14 @@ GROUP = """\
 
 
 def test_group():
-    """The distinct children are listed with counts and places; only they count for the key."""
+    """The distinct children are told once, with counts and places; only they count for the key."""
     found = facts(GROUP)
     assert found.type == "ExceptionGroup"
     assert found.location == Location(function="main", file="/app/sync.py", line=20)
-    assert found.cause == (
-        "sync failed (3 sub-exceptions): TimeoutError: shard 2: no reply after 30.01 s; KeyError: 'checksum'"
-    )
-    assert found.details[:2] == (
-        "TimeoutError at fetch (/app/sync.py:9): shard 2: no reply after 30.01 s (x2)",
-        "KeyError at check (/app/sync.py:11): 'checksum'",
+    assert found.cause == "sync failed: 2 x TimeoutError: shard 2: no reply after 30.01 s; KeyError: 'checksum'"
+    assert found.details == (
+        "raised at fetch (/app/sync.py:9), check (/app/sync.py:11)",
+        "raised as ExceptionGroup at inner (/app/sync.py:30): inner",
     )
     assert found.key_cause.startswith(
         "KeyError in check (sync.py): 'checksum' + TimeoutError in fetch (sync.py): shard "
@@ -415,8 +427,8 @@ def test_group_of_one_kind_is_that_kind():
         cause="bad shard 0",
         location=Location(function="worker", file="/app/m.py", line=4),
         details=(
-            "(x2 in one ExceptionGroup)",
-            "raised as ExceptionGroup at main (/app/m.py:9): unhandled errors in a TaskGroup (2 sub-exceptions)",
+            "2 times in one ExceptionGroup",
+            "raised as ExceptionGroup at main (/app/m.py:9): unhandled errors in a TaskGroup",
         ),
         format="python",
         wrappers=("ExceptionGroup",),
@@ -465,3 +477,53 @@ def test_groups_are_looked_into_to_a_bounded_depth():
     found = facts("\n".join(lines))
     assert found.type == "ExceptionGroup"
     assert len(found.wrappers) <= 16
+
+
+def test_traceback_in_a_json_record():
+    """The last traceback in a string of JSON is read with its escapes resolved, also where the record is cut."""
+    record = '{"level": "error", "exc_info": ' + json.dumps(SIMPLE) + ', "logger": "jobs"}'
+    assert facts(f'{{"level": "info"}}\n{record}').location == facts(SIMPLE).location
+    assert facts(record.partition("KeyError")[0] + "KeyError: 'tenant'").cause == "'tenant'"
+
+
+def test_exceptions_that_python_ignores():
+    """What went wrong while an object was taken away comes second to what went wrong before."""
+    ignored = f"Exception ignored in: <function Session.__del__ at 0x7f98>\n{SIMPLE.replace('tenant', 'socket')}"
+    assert facts(f"{SIMPLE}{ignored}{ignored}").cause == "'tenant'"
+    assert facts(ignored).cause == "'socket'"
+    assert facts(f"{ignored}{SIMPLE}").cause == "'tenant'"
+
+
+def test_crash_of_the_interpreter():
+    """The fault handler prints the innermost frame first, and other threads before the current one."""
+    found = facts(
+        "Fatal Python error: Segmentation fault\n\n"
+        "Thread 0x00007f3f (most recent call first):\n"
+        '  File "/app/other.py", line 1 in wait\n\n'
+        "Current thread 0x00007f40 (most recent call first):\n"
+        '  File "/usr/lib/python3.11/ctypes/util.py", line 5 in call\n'
+        '  File "/app/native.py", line 7 in decode\n'
+        '  File "/app/main.py", line 3 in <module>\n\n'
+        "Extension modules: numpy (total: 1)\n"
+    )
+    assert (found.type, found.cause) == ("Fatal Python error", "Segmentation fault")
+    assert str(found.location) == "decode (/app/native.py:7)"
+
+
+def test_source_that_only_raises():
+    """A line that raises says no more than the exception does."""
+    assert facts(SIMPLE.replace("return rows[name]", "raise KeyError(name)")).details == ()
+
+
+def test_private_modules_are_no_part_of_a_name():
+    """The name of an exception is the one that it is imported by."""
+    assert facts(SIMPLE.replace("KeyError", "shop._core._errors.RateError")).type == "shop.RateError"
+
+
+def test_very_large_group():
+    """Of very many children the first ones are looked at."""
+    said = f"    | {HEADER}\n    | ValueError: bad\n"
+    children = "".join(f"    +---------------- {number} ----------------\n{said}" for number in range(2, 121))
+    head = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: sync (120 sub-exceptions)\n"
+    text = f"{head}  +-+---------------- 1 ----------------\n{said}{children}    +---------------------\n"
+    assert facts(text).details[0] == "100 times in one ExceptionGroup"

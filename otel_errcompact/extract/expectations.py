@@ -1,0 +1,218 @@
+"""What a failed expectation of a Python test comes down to: `assert` as pytest explains it, unittest's, doctest's."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.members import Member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.chain import Failure
+
+ASSERTION: Final = "AssertionError"
+
+DOCTEST: Final = "DocTestFailure"
+
+EXPECTATIONS: Final = frozenset({ASSERTION, "Failed"})
+"""Types of failures that compare what a test got with what it expected."""
+
+NO_SOURCE: Final = "expectation"
+"""What stands for the expectation in a key where its source line was not printed."""
+
+MAX_DIFFERENCES: Final = 4
+_LOOK_AHEAD: Final = 200
+_MAX_VALUE: Final = 120
+_TIME_LIMIT: Final = "Timeout "
+
+_ELIDED: Final = re.compile(r"\.\.\.|\[[0-9]{1,9} chars\]")
+_COMPARISON: Final = re.compile(r" (?:==|!=|<=|>=|<|>|in|is) ")
+_NO_VALUES: Final = re.compile(
+    r"assert (?:not )?(?:\(?not )?(?:False|True|None|\[\]|\(\)|\{\}|0|'')\)?(?: is (?:not )?\w+)?$"
+)
+_WHERE: Final = re.compile(r" ?\+  (?:where|and  ) (?P<said>\S.*)")
+_LABELLED: Final = re.compile(
+    r"\s{0,8}(?:Expected(?: regex)?|Actual(?: message)?|Obtained|ACTUAL|DESIRED|Regex|Input|Pattern|[xy])\s{0,4}: ?\S"
+)
+_TELLING: Final = re.compile(r" != |[Ll]eft contains |[Rr]ight contains ")
+_FUNCTION: Final = re.compile(r"<(?:function|bound method|built-in (?:method|function)) ([\w.]{1,200})[^<>\n]{0,300}>")
+_OBJECT: Final = re.compile(r"<(?:[\w.]{1,200}\.)?(\w{1,100}) object at 0x[0-9a-f]{1,16}>")
+_NUMBER: Final = re.compile(r"[0-9]{3,6} ")
+_PARTS: Final = ("Expected:", "Got:", "Expected nothing", "Got nothing", "Exception raised:")
+_EXAMPLE: Final = ("Failing test case: ", "Falsifying example: ", "Falsifying explicit example: ")
+
+
+class Expectation(NamedTuple):
+    """
+    A failed expectation: its cause in one line, and the differences that the cause leaves out.
+    """
+
+    cause: str
+    details: tuple[str, ...] = ()
+
+
+def member_of(chain: Sequence[Failure], name: str, function: str, form: str) -> Member:
+    """
+    Return a failed test: by its expectation, or by the exception that the code under test raised.
+
+    Args:
+        chain: The exceptions, outermost first.
+        name: The test's name.
+        function: The test's function. An expectation that failed in another one is an exception like any other.
+        form: The name of the format.
+    """
+    root = chain[-1]
+    lines = root.message.split("\n")
+    if root.type.rpartition(".")[2] not in EXPECTATIONS or root.children or lines[0].startswith(_TIME_LIMIT):
+        facts = facts_of(chain, form=form)
+        return _member(facts, name, dict.fromkeys((*_examples(lines[:_LOOK_AHEAD]), *facts.details)))
+    source = root.own.source if root.own is not None else ""
+    expectation = read_expectation(lines, source)
+    facts = facts_of((*chain[:-1], root._replace(message=expectation.cause)), form=form)
+    member = _member(facts, name, (*expectation.details, *facts.details))
+    if facts.location.function not in ("", function):
+        return member
+    return member._replace(assertion=True, key=source or NO_SOURCE)
+
+
+def _member(facts: Facts, name: str, details: Iterable[str]) -> Member:
+    return Member(facts.type, facts.cause, facts.location, name, tuple(details), facts.key_cause)
+
+
+def without_sources(members: Sequence[Member]) -> list[Member]:
+    """
+    Leave out the source lines of failures that stand alone among others: the place and the cause tell enough there.
+    """
+    counts = Counter((member.type, member.cause) for member in members)
+    if len(counts) == 1:
+        return list(members)
+    return [member if counts[member.type, member.cause] > 1 else _without_source(member) for member in members]
+
+
+def _without_source(member: Member) -> Member:
+    return member._replace(details=tuple(line for line in member.details if not line.startswith("> ")))
+
+
+def read_expectation(lines: Sequence[str], source: str = "") -> Expectation:
+    """
+    Return what the message of a failed expectation says, in the fewest words that keep both values.
+
+    Args:
+        lines: The message, without the exception's type.
+        source: The source line of the expectation; what it says already is not said again.
+    """
+    lines = lines[:_LOOK_AHEAD]
+    at = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if at is None:
+        return Expectation("")
+    cause, rest = lines[at].strip(), lines[at + 1 :]
+    explained = next((line for line in rest if line.startswith("assert ")), "")
+    if explained:
+        cause = f"{cause}: {explained}"
+    where = _where(rest)
+    if where and _NO_VALUES.search(cause):
+        cause, where = f"{cause}, where {where}", ""
+    values = _values(cause, rest)
+    note = rest[-1].strip() if rest else ""
+    if note.startswith(": "):
+        cause, values = f"{cause} {note}", values and f"{values} {note}"
+    shown = f"where {where}" if where and not _is_said(where, source) else ""
+    said = (shown, *(() if values else _changes(cause, rest)), *_examples(rest))
+    return Expectation(values or cause, tuple(filter(None, said)))
+
+
+def read_example(lines: Sequence[str]) -> str:
+    """
+    Return what a failed example of a docstring says.
+
+    Args:
+        lines: The example, perhaps below the docstring before it; `Expected:` and `Got:`, each followed by its lines.
+    """
+    parts: dict[str, list[str]] = {"": []}
+    at = ""
+    for numbered in lines[:_LOOK_AHEAD]:
+        line = _NUMBER.sub("", numbered)
+        if line in _PARTS:
+            at = "Expected" if line[0] == "E" and line[2] == "p" else "Got"
+            parts[at] = [] if line.endswith(":") else ["nothing"]
+        elif line.startswith("    >>> "):
+            parts[at] = [line[8:].strip()]
+        elif line.startswith("    ") and line.strip():
+            parts[at].append(line.strip())
+    example, expected, got = ("; ".join(_ends(parts.get(name, []))) for name in ("", "Expected", "Got"))
+    outcome = f"expected {clip(expected, _MAX_VALUE)}, got" if expected else "raised"
+    return f"{clip(example, MAX_DETAIL)}: {outcome} {clip(got, _MAX_VALUE)}"
+
+
+def _ends(lines: Sequence[str]) -> Sequence[str]:
+    """
+    Return the lines of a value; of a traceback the last one.
+    """
+    return lines[-1:] if lines and lines[0].startswith("Traceback ") else lines[:3]
+
+
+def _where(lines: Sequence[str]) -> str:
+    """
+    Return what the first value was computed from, unless that is only the name of a method.
+    """
+    for line in lines:
+        found = _WHERE.match(line)
+        if found is not None:
+            value, _, origin = _OBJECT.sub(r"<\1>", _FUNCTION.sub(r"\1", found["said"])).partition(" = ")
+            return f"{value} = {origin}" if origin != value else ""
+    return ""
+
+
+def _is_said(where: str, source: str) -> bool:
+    """
+    Tell whether the source line shows already what a value was computed from.
+    """
+    return where.partition(" = ")[2].replace('"', "'") in source.replace('"', "'")
+
+
+def _values(cause: str, lines: Sequence[str]) -> str:
+    """
+    Return the cause with both values, where its first line leaves them out and further lines tell them.
+    """
+    if _is_complete(cause):
+        return ""
+    labelled = [" ".join(line.split()) for line in lines if _LABELLED.match(line)]
+    if labelled:
+        return f"{cause.rstrip('.')}: {'; '.join(labelled[:MAX_DIFFERENCES])}"
+    stripped = [line.strip() for line in lines] if _ELIDED.search(cause) else []
+    telling = [line for line in stripped if _TELLING.search(line)]
+    for number, line in enumerate(stripped[:-2]):
+        if line.startswith("First differing element"):
+            telling.append(
+                f"{line} {clip(stripped[number + 1], _MAX_VALUE)} != {clip(stripped[number + 2], _MAX_VALUE)}"
+            )
+    return "; ".join(telling[:MAX_DIFFERENCES])
+
+
+def _changes(cause: str, lines: Sequence[str]) -> Iterator[str]:
+    """
+    Yield in one line what a comparison of longer texts prints as a difference.
+    """
+    stripped = (line.strip() for line in lines)
+    changed = [line for line in stripped if line.startswith(("- ", "+ ")) and not line.startswith(("+  ", "-  "))]
+    if changed and not _is_complete(cause):
+        yield clip(" | ".join(changed[: 2 * MAX_DIFFERENCES]), MAX_DETAIL)
+
+
+def _is_complete(cause: str) -> bool:
+    return _COMPARISON.search(cause) is not None and _ELIDED.search(cause) is None
+
+
+def _examples(lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if line.startswith(_EXAMPLE):
+            following = lines[number + 1 : number + 20]
+            end = next((index for index, other in enumerate(following) if not other.startswith(" ")), len(following))
+            call = "".join(part.strip() + " " for part in (*following[:end],)).strip().rstrip(",")
+            yield f"{line.strip()}{call})" if call else line.strip()

@@ -1,0 +1,153 @@
+"""Errors of kubectl, helm, terraform and ansible."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.members import Member, facts_of_members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.extract.text import Text
+
+FORMAT: Final = "infra"
+MARKERS: Final = ("Error from server", " to the server", "Error in configuration: ", "rror: ", "fatal: [")
+
+_KUBECTL: Final = (
+    (re.compile(r"Error from server \((?P<type>\w{1,60})\): (?P<message>.{1,1000})"), ""),
+    (re.compile(r"Error from server(?: \([^)]{1,80}\))?: (?P<message>.{1,1000})"), "ServerError"),
+    (re.compile(r"(?P<message>The connection to the server \S{1,300} was refused)"), "ECONNREFUSED"),
+    (re.compile(r"(?P<message>Unable to connect to the server: .{1,600})"), "ServerUnreachable"),
+    (
+        re.compile(
+            r"error: (?P<message>(?:You must be logged in|the server doesn't have a resource type"
+            r"|error parsing .{1,300}|unable to recognize|no matches for kind|error validating|context \""
+            r"|no context exists|the path \".{1,300}\" does|resource mapping not found"
+            r"|timed out waiting for the condition|unable to upgrade connection|unable to forward port).{0,600})"
+        ),
+        "KubectlError",
+    ),
+    (re.compile(r"Error in configuration: (?P<message>.{1,600})"), "KubectlError"),
+    (
+        re.compile(
+            r"Error: (?P<message>(?:INSTALLATION|UPGRADE|UNINSTALL|ROLLBACK) FAILED: .{1,1000}"
+            r"|failed to download \"|chart \".{1,300}\" .{0,300}|repo .{1,100} not found"
+            r"|Kubernetes cluster unreachable: .{1,600}|Chart\.ya?ml file is missing|release: not found)"
+        ),
+        "HelmError",
+    ),
+)
+_TITLE: Final = re.compile(r"Error: (?P<title>\S.{0,400})$")
+_ON: Final = re.compile(r"  on (?P<file>[^\n]{1,300}?) line (?P<line>[0-9]{1,9})(?:, in (?P<block>.{1,300}))?:$")
+_WITH: Final = re.compile(r"  with (?P<address>\S{1,300}),$")
+_SOURCE: Final = re.compile(r" {1,8}[0-9]{1,9}: (?P<source>.*)")
+_MARGIN: Final = "\u2502"
+_CORNERS: Final = ("\u2577", "\u2575")
+_ANSIBLE: Final = re.compile(r"fatal: \[(?P<host>[^\]]{1,200})\]: (?P<outcome>[A-Z]{1,20})! => (?P<result>\{.*)")
+_TASK: Final = re.compile(r"TASK \[(?P<task>[^\]]{1,300})\]")
+
+
+def extract(text: Text) -> Facts | None:
+    """
+    Return the facts of what a tool of infrastructure as code, or the cluster behind it, refused.
+    """
+    lines = text.lines
+    return _kubectl(lines) or _terraform(lines, text.body) or _ansible(lines, text.body)
+
+
+def _kubectl(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the errors of kubectl and helm, one line each.
+    """
+    members = [member for line in lines if line[:1] in ("E", "e", "T", "U") and (member := _refusal(line))]
+    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+
+
+def _refusal(line: str) -> Member | None:
+    for form, kind in _KUBECTL:
+        found = form.match(line)
+        if found is not None:
+            return Member(kind or found["type"], clip(found["message"]))
+    return None
+
+
+# --- terraform -------------------------------------------------------------------------------------------------------
+
+
+def _terraform(lines: Sequence[str], body: str) -> Facts | None:
+    """
+    Read the diagnostics of terraform: a title, a place and a paragraph each.
+    """
+    if "  on " not in body and "  with " not in body and _MARGIN not in body:
+        return None
+    members = list(_diagnostics(_without_margin(lines)))
+    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+
+
+def _without_margin(lines: Sequence[str]) -> list[str]:
+    """
+    Take off the line that terraform draws to the left of a diagnostic.
+    """
+    return [line.removeprefix(_MARGIN).removeprefix(" ") if line[:1] == _MARGIN else line for line in lines]
+
+
+def _diagnostics(lines: Sequence[str]) -> Iterator[Member]:
+    starts = [number for number, line in enumerate(lines) if line.startswith(("Error: ", "Warning: "))]
+    for start, end in pairwise((*starts, len(lines))):
+        title = _TITLE.match(lines[start])
+        block = [line for line in lines[start + 1 : end] if line not in _CORNERS]
+        if title is not None and any(_ON.match(line) or _WITH.match(line) for line in block):
+            yield _diagnostic(title["title"], block)
+
+
+def _diagnostic(title: str, block: Sequence[str]) -> Member:
+    """
+    Return what a diagnostic says; its paragraph tells what its title only names.
+    """
+    on = next((match for line in block if (match := _ON.match(line))), None)
+    sources = [match["source"].strip() for line in block if (match := _SOURCE.match(line))]
+    words = " ".join(line.strip() for line in block if line[:1].strip())
+    place = (
+        Location(function=(on["block"] or "").replace('"', ""), file=on["file"], line=int(on["line"]))
+        if on
+        else NOWHERE
+    )
+    source = (f"> {sources[0]}",) if sources else ()
+    return Member("TerraformError", clip(f"{title}: {words}" if words else title), place, details=source)
+
+
+# --- ansible ---------------------------------------------------------------------------------------------------------
+
+
+def _ansible(lines: Sequence[str], body: str) -> Facts | None:
+    """
+    Read the hosts on which a task failed.
+    """
+    if "fatal: [" not in body:
+        return None
+    task = ""
+    members: list[Member] = []
+    for line in lines:
+        named = _TASK.match(line)
+        task = named["task"] if named else task
+        found = _ANSIBLE.match(line)
+        if found is not None:
+            members.append(_host(found, task))
+    return facts_of_members(members, form=FORMAT, unit="host") if members else None
+
+
+def _host(found: re.Match[str], task: str) -> Member:
+    try:
+        result = cast("object", json.loads(found["result"]))
+    except ValueError:
+        result = None
+    fields = cast("dict[str, object]", result) if isinstance(result, dict) else {}
+    said = next((str(fields[name]) for name in ("stderr", "msg", "stdout") if fields.get(name)), found["result"])
+    at = (f"task: {task}",) if task else ()
+    return Member(f"Ansible{found['outcome'].title()}", clip(" ".join(said.split())), name=found["host"], details=at)

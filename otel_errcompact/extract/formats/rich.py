@@ -1,0 +1,108 @@
+"""Tracebacks and usage errors in boxes, as Rich draws them: its own, Typer's, and those of what is built on them."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract.chain import MAX_CHAIN, Failure, facts_of
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.frames import Frame, is_own
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from otel_errcompact.extract.text import Text
+
+FORMAT: Final = "rich"
+MARKERS: Final = ("─ Traceback (most recent call last) ─", "- Traceback (most recent call last) -", "╭─ Error ─")
+
+USAGE_ERROR: Final = "UsageError"
+
+_TRACEBACK: Final = re.compile(r"[╭+][─-]{1,300} Traceback \(most recent call last\) [─-]{1,300}[╮+]$")
+_ERROR: Final = re.compile(r"╭─ Error ─{1,300}╮$")
+_FRAME: Final = re.compile(r"(?P<file>[^\s:][^:\n]{0,1000}):(?P<line>[0-9]{1,9}) in (?P<function>\S{1,300})$")
+_CURRENT: Final = re.compile(r"[❱>] {1,8}[0-9]{1,9} (?P<source>.*)$")
+_FINAL: Final = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,300})(?:: (?P<message>.*))?$")
+_LINKS: Final = (
+    "The above exception was the direct cause of the following exception:",
+    "During handling of the above exception, another exception occurred:",
+)
+_LINK_AT: Final = 3
+_GUIDES: Final = " │|"
+_MAX_PATH_LINES: Final = 6
+_MAX_MESSAGE_LINES: Final = 20
+
+
+def extract(text: Text) -> Facts | None:
+    """
+    Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line.
+    """
+    lines = text.lines
+    starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and _TRACEBACK.match(line)]
+    starts = starts[-MAX_CHAIN:]
+    chain: list[Failure] = []
+    for start, end in pairwise((*starts, len(lines))):
+        failure = _failure(lines[start + 1 : end])
+        if not any(line.endswith(_LINKS) for line in lines[max(0, start - _LINK_AT) : start]):
+            chain.clear()
+        if failure is not None:
+            chain.append(failure)
+    return facts_of(tuple(reversed(chain)), form=FORMAT) if chain else _refused(lines)
+
+
+def _failure(lines: Sequence[str]) -> Failure | None:
+    """
+    Read one box, and the line below it with type and message.
+    """
+    end = next((at for at, line in enumerate(lines) if line[:1] in ("╰", "+")), len(lines))
+    frames = _frames(_content(lines[:end]))
+    final = _FINAL.match(lines[end + 1]) if end + 1 < len(lines) else None
+    if final is None:
+        return None
+    own = next((frame for frame in reversed(frames) if is_own(frame.file, frame.function)), None)
+    rest = lines[end + 2 : end + 2 + _MAX_MESSAGE_LINES]
+    blank = next((at for at, line in enumerate(rest) if not line), len(rest))
+    message = "\n".join((final["message"] or "", *rest[:blank]))
+    return Failure(final["type"], message, own, frames[-1] if frames else None)
+
+
+def _content(lines: Iterable[str]) -> list[str]:
+    """
+    Take off the sides of a box.
+    """
+    return [line[2:-1].rstrip() for line in lines if line[:1] in ("│", "|")]
+
+
+def _frames(content: Sequence[str]) -> list[Frame]:
+    """
+    Read the frames of a box; a long path goes on in the next line.
+    """
+    frames: list[Frame] = []
+    path: list[str] = []
+    for line in content:
+        current = _CURRENT.match(line)
+        if current is not None and frames:
+            frames[-1] = frames[-1]._replace(source=current["source"].lstrip(_GUIDES))
+        if not line or line[0] in " ❱>╭│╰|+":
+            path = []
+            continue
+        path = [*path[-_MAX_PATH_LINES:], line]
+        found = _FRAME.match("".join(path))
+        if found is not None:
+            frames.append(Frame(found["file"], int(found["line"]), found["function"]))
+            path = []
+    return frames
+
+
+def _refused(lines: Sequence[str]) -> Facts | None:
+    """
+    Read the box in which a program says what is wrong with its arguments.
+    """
+    start = next((at for at, line in enumerate(lines) if line.startswith("╭─ Error") and _ERROR.match(line)), None)
+    if start is None:
+        return None
+    said = " ".join(line.strip() for line in _content(lines[start + 1 : start + 1 + _MAX_MESSAGE_LINES]))
+    return Facts(type=USAGE_ERROR, cause=clip(said), format=FORMAT) if said else None

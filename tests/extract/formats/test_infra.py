@@ -1,0 +1,133 @@
+"""What kubectl, helm, terraform and ansible say; samples that need a cluster are written by hand."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from otel_errcompact.classify import classify
+from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.extract import extract
+
+
+def facts(text: str) -> Facts:
+    return extract(RawError(text=dedent(text).strip("\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "cause"),
+    [
+        pytest.param(
+            'Error from server (NotFound): pods "web" not found', "NotFound", 'pods "web" not found', id="server"
+        ),
+        pytest.param(
+            "Error from server: etcdserver: request timed out",
+            "ServerError",
+            "etcdserver: request timed out",
+            id="no reason",
+        ),
+        pytest.param(
+            'error: the server doesn\'t have a resource type "pdos"',
+            "KubectlError",
+            'the server doesn\'t have a resource type "pdos"',
+            id="resource type",
+        ),
+        pytest.param(
+            "Error: INSTALLATION FAILED: cannot re-use a name that is still in use",
+            "HelmError",
+            "INSTALLATION FAILED: cannot re-use a name that is still in use",
+            id="helm",
+        ),
+        pytest.param(
+            "Unable to connect to the server: dial tcp: lookup k8s.invalid: no such host",
+            "ServerUnreachable",
+            "Unable to connect to the server: dial tcp: lookup k8s.invalid: no such host",
+            id="unreachable",
+        ),
+    ],
+)
+def test_cluster(text, kind, cause):
+    """What the cluster or its client refuses is the cause, under the server's own name for it."""
+    found = facts(text)
+    assert (found.format, found.type, found.cause) == ("infra", kind, cause)
+
+
+def test_terraform_with_margin():
+    """The frame that terraform draws around a diagnostic is taken off; a resource may stand for a place."""
+    found = facts("""
+        \u2577
+        \u2502 Error: creating S3 Bucket (shop): BucketAlreadyExists
+        \u2502
+        \u2502   with aws_s3_bucket.shop,
+        \u2502   on main.tf line 4, in resource "aws_s3_bucket" "shop":
+        \u2502    4: resource "aws_s3_bucket" "shop" {
+        \u2502
+        \u2575
+    """)
+    assert (str(found.location), found.cause, found.details) == (
+        "resource aws_s3_bucket shop (main.tf:4)",
+        "creating S3 Bucket (shop): BucketAlreadyExists",
+        ('> resource "aws_s3_bucket" "shop" {',),
+    )
+
+
+def test_terraform_without_a_line():
+    """A diagnostic that names only the resource has no place."""
+    found = facts("Error: quota exceeded\n\n  with aws_instance.web,\n\nAsk for more.")
+    assert (found.format, str(found.location), found.cause) == ("infra", "", "quota exceeded: Ask for more.")
+
+
+def test_ansible():
+    """Hosts on which a task failed for one reason are one cause; the task is a detail."""
+    found = facts("""
+        TASK [install shop] ****
+        ok: [db1]
+        fatal: [web1]: FAILED! => {"changed": false, "msg": "No package shop available"}
+        fatal: [web2]: FAILED! => {"changed": false, "msg": "No package shop available"}
+    """)
+    assert (found.type, found.cause, found.tally) == ("AnsibleFailed", "No package shop available", "2 hosts")
+    assert found.details == ("in web1, web2", "task: install shop")
+
+
+@pytest.mark.parametrize(
+    ("result", "cause"),
+    [
+        pytest.param('{"msg": "non-zero return code", "stderr": "no space"}', "no space", id="standard error"),
+        pytest.param('{"msg": "cut o', '{"msg": "cut o', id="cut off"),
+        pytest.param("{}", "{}", id="empty"),
+    ],
+)
+def test_result_of_ansible(result, cause):
+    """The standard error tells more than the message; a result that is cut off is shown as it is."""
+    found = facts(f"fatal: [web1]: UNREACHABLE! => {result}")
+    assert (found.format, found.type, found.cause, found.details) == (
+        "infra",
+        "AnsibleUnreachable",
+        cause,
+        ("in web1",),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Error: boom\n  with care", id="title of another program"),
+        pytest.param("Error: boom\n\n  on Monday", id="prose"),
+        pytest.param("Warning: deprecated\n\n  on main.tf line 4:\n", id="warning"),
+        pytest.param('the log says "fatal: [web1]: FAILED"', id="mention"),
+    ],
+)
+def test_other_texts_are_not_taken(text):
+    """What none of the tools said is of another format."""
+    assert facts(text).format != "infra"
+
+
+def test_key():
+    """The key follows the resource, and not the line."""
+    text = (
+        'Error: Unsupported argument\n\n  on main.tf line {}, in resource "a" "{}":\n   6:   x = 1\n\nNo such argument.'
+    )
+    first = classify(RawError(text=text.format(6, "b"))).key
+    assert first == classify(RawError(text=text.format(60, "b"))).key
+    assert first != classify(RawError(text=text.format(6, "c"))).key

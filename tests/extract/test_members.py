@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_errcompact.dedup import dedup_key, template_of
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.members import MAX_CAUSES, Member, facts_of_members
+
+CONFTEST = Location(function="<module>", file="tests/conftest.py", line=3)
+
+
+def key(members, **options):
+    facts = facts_of_members(members, form="pytest", unit="test", **options)
+    return dedup_key(facts, template_of(facts))
+
+
+def imports(*names):
+    return [
+        Member("ModuleNotFoundError", "No module named 'shop'", Location(file=f"tests/test_{name}.py", line=1), name)
+        for name in names
+    ]
+
+
+def test_one_member_is_one_failure():
+    """Where a tool reports one failure there is nothing to count."""
+    facts = facts_of_members(imports("cart"), form="pytest", unit="test")
+    assert (facts.type, facts.cause, str(facts.location)) == (
+        "ModuleNotFoundError",
+        "No module named 'shop'",
+        "tests/test_cart.py:1",
+    )
+    assert (facts.members, facts.tally, facts.format) == (1, "", "pytest")
+
+
+def test_forty_tests_with_one_cause_are_one_line():
+    """The same words in any place are one cause; the members are counted and the first of them named."""
+    facts = facts_of_members(imports(*map(str, range(40))), form="pytest", unit="test")
+    assert (facts.cause, str(facts.location)) == ("No module named 'shop'", "")
+    assert (facts.members, facts.tally) == (40, "40 tests")
+    assert facts.details == ("in 0, 1, 2, 3, 4, 5, ... 34 more",)
+
+
+def test_a_place_that_all_members_share_stays():
+    """Tests that fail in one line of application code have that line as their location."""
+    place = Location(function="load", file="shop/config.py", line=9)
+    members = [Member("KeyError", "'port'", place, name) for name in ("a", "b")]
+    assert facts_of_members(members, form="pytest", unit="test").location == place
+
+
+def test_the_file_that_all_members_share_stays():
+    """Three findings of one kind in one file are in that file."""
+    members = [Member("F401", "'os' imported but unused", Location(file="a.py", line=line)) for line in (1, 5)]
+    facts = facts_of_members(members, form="ruff", unit="error")
+    assert str(facts.location) == "a.py:1"
+    assert facts.details == ("in a.py:1, 5",)
+
+
+def test_expectations_of_two_places_are_two_causes():
+    """That two tests are unequal in the same words does not make them one failure."""
+    members = [
+        Member("AssertionError", "assert False", Location(function=name, file="t.py"), name, assertion=True)
+        for name in ("test_a", "test_b")
+    ]
+    facts = facts_of_members(members, form="pytest", unit="test")
+    assert facts.tally == "1 of 2 tests"
+    assert facts.details == ("AssertionError at test_b (t.py): assert False",)
+
+
+def test_six_errors_are_six_facts():
+    """Every distinct cause has its line, and what belongs to it comes behind all of them."""
+    members = [
+        Member("TS2322", f"Type {name!r} is not assignable", Location(file="a.ts", line=line), details=(f"in {name}",))
+        for line, name in enumerate(("A", "B", "C"), start=1)
+    ]
+    facts = facts_of_members(members, form="compilers", unit="error", first_is_root=True)
+    assert (facts.type, facts.cause, facts.tally) == ("TS2322", "Type 'A' is not assignable", "1 of 3 errors")
+    assert facts.details == (
+        "in A",
+        "TS2322 at a.ts:2: Type 'B' is not assignable",
+        "TS2322 at a.ts:3: Type 'C' is not assignable",
+        "in B",
+        "in C",
+    )
+
+
+def test_the_cause_of_most_members_comes_first():
+    """Of several causes the one that explains most failures leads; where a compiler reports, the first one does."""
+    members = [Member("E1", "rare"), *[Member("E2", "frequent", name=name) for name in ("x", "y")]]
+    assert facts_of_members(members, form="pytest", unit="test").cause == "frequent"
+    assert facts_of_members(members, form="gcc", unit="error", first_is_root=True).cause == "rare"
+
+
+def test_other_causes_are_counted_where_they_recur():
+    """A line says how many members share its cause, and names them."""
+    members = [Member("E1", "a"), Member("E2", "b", name="x"), Member("E2", "b", name="y")]
+    facts = facts_of_members(members, form="gcc", unit="error", first_is_root=True)
+    assert facts.details == ("E2: b (x2: x, y)",)
+
+
+def test_what_the_tool_counts_counts():
+    """A cut output shows fewer failures than its summary names."""
+    facts = facts_of_members(imports("cart", "user"), form="pytest", unit="test", total=12)
+    assert (facts.members, facts.tally) == (12, "12 tests")
+
+
+def test_causes_beyond_the_bound_are_counted():
+    """Every cut is visible."""
+    members = [Member("E1", f"cause {name}") for name in "abcdefghijklmnopqrstuvwxyzABCDEF"]
+    facts = facts_of_members(members, form="gcc", unit="error", first_is_root=True)
+    assert len(facts.details) == MAX_CAUSES + 1
+    assert facts.details[-1] == "... 7 more causes"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param([*imports("a", "b")], [*imports("c", "d", "e")], id="other members of one cause"),
+        pytest.param(
+            [Member("E1", "x"), Member("E2", "y")], [Member("E2", "y"), Member("E1", "x")], id="another order"
+        ),
+        pytest.param(
+            [Member("E1", "took 3 s"), Member("E2", "y")],
+            [Member("E1", "took 9 s"), Member("E2", "y")],
+            id="volatile parts",
+        ),
+    ],
+)
+def test_what_is_the_same_failure(one, other):
+    """Neither counts nor the order of the output nor noise make another class."""
+    assert key(one) == key(other)
+
+
+def test_what_is_another_failure():
+    """Another cause among several makes another class: the agent has mended one, or broken one."""
+    members = [Member("E1", "x"), Member("E2", "y")]
+    assert key(members) != key([*members, Member("E3", "z")])
+    assert key(members) != key(members[:1])
+
+
+MEMBERS = st.builds(
+    Member,
+    st.sampled_from(["E1", "E2"]),
+    st.sampled_from(["a", "b", "took 3 s", "took 4 s"]),
+    st.builds(Location, function=st.sampled_from(["", "f"]), file=st.sampled_from(["", "x.c", "y.c"])),
+    st.sampled_from(["", "n1", "n2"]),
+    assertion=st.booleans(),
+)
+
+
+@given(st.lists(MEMBERS, min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_members_makes_no_other_key(members, random):
+    """The key follows the set of causes where every failure keeps its own place."""
+    members = [member._replace(assertion=True) for member in members]
+    shuffled = [*members]
+    random.shuffle(shuffled)
+    assert key(members) == key(shuffled)
+
+
+def test_members_without_name_and_place():
+    """Of members that have neither a name nor a place only the number is told."""
+    facts = facts_of_members([Member("Error", "boom"), Member("Error", "boom")], form="x", unit="error")
+    assert (facts.tally, facts.details) == ("2 errors", ())
