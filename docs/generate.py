@@ -6,12 +6,16 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import Options
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.masking import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOLDER = Path(__file__).parent
 CORPUS = FOLDER.parent / "tests" / "corpus"
@@ -38,11 +42,6 @@ what may hold the output of others comes first. The digests are those of real ou
 | format | what it reads |
 |---|---|
 """
-
-
-def pages() -> dict[Path, str]:
-    """Return the content of every generated page."""
-    return {FOLDER / "masking.md": _masking(), FOLDER / "formats.md": _formats()}
 
 
 def _masking() -> str:
@@ -93,7 +92,11 @@ def _lines(*texts: str) -> str:
     return "<br>".join(f"`` {text} ``".replace("|", "\\|") for text in texts)
 
 
+PAGES: Final[dict[Path, Callable[[], str]]] = {FOLDER / "masking.md": _masking, FOLDER / "formats.md": _formats}
+"""Every generated page and what writes it."""
+
 if __name__ == "__main__":
-    for page, content in pages().items():
+    for page, write in PAGES.items():
+        content = write()
         page.write_text(content, encoding="utf-8")
         sys.stdout.write(f"{page.name}: {len(content)} characters\n")

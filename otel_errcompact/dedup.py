@@ -7,6 +7,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import NOWHERE
 from otel_errcompact.masking import mask
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def dedup_key(facts: Facts, template: str) -> str:
     Returns:
         Sixteen hexadecimal characters, the same in every process and on every machine.
     """
-    parts = (KEY_VERSION, _bare_type(facts.type), facts.location.function, _bare_file(facts.location.file), template)
+    location = NOWHERE if facts.key_is_whole else facts.location
+    kind = "" if facts.key_is_whole else _bare_type(facts.type)
+    parts = (KEY_VERSION, kind, location.function, _bare_file(location.file), template)
     material = _FIELD_SEPARATOR.join(parts)
     if material.count(_FIELD_SEPARATOR) >= len(parts):
         material = _FIELD_SEPARATOR.join(part.replace(_FIELD_SEPARATOR, " ") for part in parts)

@@ -119,6 +119,9 @@ class Facts:
     key_cause: str = ""
     """The cause as it counts for the dedup key, where that is not the cause that is shown."""
 
+    key_is_whole: bool = False
+    """Whether `key_cause` names types and places itself, as that of several causes does."""
+
     members: int = 1
     """How many failures the text reports; more than one where a tool lists several, as test runners do."""
 

@@ -58,14 +58,14 @@ _MAX_CAUSE: Final = 1_000
 
 HINTS: Final[tuple[Hint, ...]] = (
     Hint(
-        advice="the request is larger than the model takes: shorten the context; sending it again cannot succeed",
+        advice="shorten the context: sending the same again cannot succeed",
         signs=("context_length_exceeded", "maximum context length", "[Pp]rompt is too long", "[Ii]nput is too long"),
         example=("openai.BadRequestError", "This model's maximum context length is 131072 tokens."),
     ),
     Hint(
         advice="the account has no quota left: retrying does not help until someone adds credit",
-        signs=("insufficient_quota", "exceeded your current quota", "credit balance is too low"),
-        example=("openai.RateLimitError", "Error code: 429 - You exceeded your current quota"),
+        signs=("insufficient_quota", "credit balance is too low"),
+        example=("openai.RateLimitError", "Error code: 429 - insufficient_quota: You exceeded your current quota"),
     ),
     Hint(
         advice="rate limited: wait as long as the answer says, then send fewer or smaller requests",
@@ -118,7 +118,7 @@ HINTS: Final[tuple[Hint, ...]] = (
         example=("exit code 124", "make test"),
     ),
     Hint(
-        advice="nothing listens at that address: start the service, or correct host and port",
+        advice="nothing listens there: start the service, or correct host and port",
         signs=("Errno 111", "ECONNREFUSED", "ConnectionRefused", "[Cc]onnection refused"),
         example=("ConnectionRefusedError", "[Errno 111] Connect call failed ('127.0.0.1', 5432)"),
     ),
@@ -156,7 +156,7 @@ HINTS: Final[tuple[Hint, ...]] = (
     ),
     Hint(
         advice="install what brings the module into this environment, or correct its name or the import path",
-        signs=("ModuleNotFoundError", "Cannot find module"),
+        signs=("ModuleNotFoundError", "Cannot find module", "Cannot find package"),
         example=("ModuleNotFoundError", "No module named 'pandas'"),
     ),
     Hint(

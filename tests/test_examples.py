@@ -37,7 +37,7 @@ def test_the_quickstart_shows_a_recovery_and_a_halt(tmp_path: Path) -> None:
     assert "no such column: amount" in lines[0]
     assert lines[2] == "[(None,)]"
     assert [line.split()[-1] for line in lines if line.startswith("# Run")] == ["recovered", "halted"]
-    assert sum("again (x3, 3 in a row)" in line for line in lines) == 1
+    assert sum("again (x3, 3 in a row; ESCALATED at 3)" in line for line in lines) == 1
     assert not any("(x4" in line for line in lines)
 
 

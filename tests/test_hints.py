@@ -46,7 +46,7 @@ def test_no_hint_where_it_adds_nothing(kind: str, cause: str):
     [
         pytest.param("RateLimitError", "Error code: 429 - insufficient_quota", "quota", id="quota before rate limit"),
         pytest.param(
-            "BadRequestError", "429 Too Many: context_length_exceeded", "larger", id="length before rate limit"
+            "BadRequestError", "429 Too Many: context_length_exceeded", "shorten", id="length before rate limit"
         ),
         pytest.param("bash", "timeout: exited with code 124", "time", id="exited with code"),
         pytest.param("HTTPError", "HTTP Error 504: Gateway Timeout", "down", id="HTTP Error"),

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from otel_errcompact.escalation import Decision, Threshold
     from otel_errcompact.history import ErrorClass
 
+MAX_KIND: Final = 80
+"""Characters of a type; of a longer one the modules go first."""
+
 _COUNTED: Final[dict[Threshold, str]] = {
     # The count of the class stands beside it.
     "same": "",
@@ -39,7 +42,8 @@ def detected(raw: RawError) -> str:
 @lru_cache(maxsize=256)
 def kind(name: str) -> str:
     """Return a type as it may stand in brackets."""
-    return one_line(name, 80).replace("[", "(").replace("]", ")") or "Error"
+    short = name if len(name) <= MAX_KIND else name.rpartition(".")[2]
+    return one_line(short, MAX_KIND).replace("[", "(").replace("]", ")") or "Error"
 
 
 def repeat(error_class: ErrorClass, decision: Decision) -> str:

@@ -81,7 +81,10 @@ class Extractor:
 
     def may_apply(self, body: str) -> bool:
         """Tell cheaply whether `body` may be of this family."""
-        return not self.markers or any(marker in body for marker in self.markers)
+        for marker in self.markers:
+            if marker in body:
+                return True
+        return not self.markers
 
 
 EXTRACTORS: Final[list[Extractor]] = [

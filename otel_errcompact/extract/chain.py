@@ -36,6 +36,7 @@ _MIN_CHILD: Final = 80
 
 _SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
 _PRIVATE_MODULE: Final = re.compile(r"\b_\w{1,100}\.")
+_SOURCE: Final = "> "
 _RAISE: Final = "raise "
 """How a source line begins that says no more than type and message do."""
 
@@ -169,10 +170,11 @@ def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) 
     Yield the wrappers' messages, outermost first, where they say more than the root cause has `said`.
     """
     for wrapper in wrappers:
-        message = _SUB_EXCEPTIONS.sub("", read_message(wrapper.message).cause)
-        if message == NO_MESSAGE or message in said:
-            continue
-        yield f"raised as {wrapper.type}{_at(wrapper.own, frame)}: {message}"
+        reading = read_message(wrapper.message)
+        message = _SUB_EXCEPTIONS.sub("", reading.cause)
+        if message != NO_MESSAGE and message not in said:
+            yield f"raised as {wrapper.type}{_at(wrapper.own, frame)}: {message}"
+        yield from (line for line in reading.details[:1] if line.startswith(_SOURCE))
 
 
 def _at(own: Frame | None, frame: Frame | None) -> str:

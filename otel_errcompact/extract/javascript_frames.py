@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _FOREIGN: Final = re.compile(
     r"""
     (?:^|[/\\])node_modules[/\\]
-    | ^(?:(?:node|bun|ext|wasm|deno|jsr|chrome|chrome-extension|moz-extension|resource):|evalmachine\.|index\ |native$|<|\[)
+    | ^(?:node|bun|ext|wasm|deno|jsr|chrome|chrome-extension|moz-extension|resource):
+    | ^(?:evalmachine\.|index\ |native$|<|\[)
     | ^internal/
     | ^(?:_\w+|events|net|fs|vm|util|module|timers|assert|child_process|dns|http|https|stream|tls|zlib)\.js$
     | ^https?://(?:deno\.land/(?:std|x)|jsr\.io|esm\.sh|unpkg\.com|cdn\.)
@@ -50,6 +51,7 @@ def is_own(file: str) -> bool:
     return _FOREIGN.search(file) is None
 
 
+@lru_cache(maxsize=512)
 def _frame_of_v8(text: str) -> Frame | None:
     text = text.removeprefix("async ")
     called, bracket, place = text.partition(" (")

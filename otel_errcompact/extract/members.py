@@ -59,9 +59,13 @@ class _Cause:
     Members that failed for one cause.
     """
 
-    first: Member
-    members: list[Member]
     signature: str
+    members: list[Member]
+
+    @property
+    def first(self) -> Member:
+        """The member that is shown for all."""
+        return self.members[0]
 
     @property
     def location(self) -> Location:
@@ -111,6 +115,7 @@ def facts_of_members(
         details=details((*_around(head), *_others(head, causes[1:]), *more), _MAX_DETAILS),
         format=form,
         key_cause=" + ".join(sorted({cause.signature for cause in causes})) if several else head.first.keyed_cause,
+        key_is_whole=several,
         members=total,
         tally=_tally(len(head.members) if several else total, total, unit),
     )
@@ -120,26 +125,32 @@ def _causes_of(members: Iterable[Member]) -> list[_Cause]:
     """
     Group members by cause: by place and template, or by the very same words wherever they are said.
     """
-    found: dict[tuple[str, ...], _Cause] = {}
+    causes: dict[str, _Cause] = {}
+    by_words: dict[tuple[str, str], _Cause] = {}
+    templates: dict[str, str] = {}
     for member in members:
-        signature = _signature(member)
-        words = ("words", member.type, member.cause)
-        cause = found.get((signature,)) or (None if member.assertion else found.get(words))
+        words = (member.type, member.cause)
+        cause = None if member.assertion else by_words.get(words)
         if cause is None:
-            cause = _Cause(first=member, members=[], signature=signature)
+            signature = _signature(member, templates)
+            cause = causes.setdefault(signature, _Cause(signature=signature, members=[]))
+            if not member.assertion:
+                by_words[words] = cause
         cause.members.append(member)
-        found.setdefault((signature,), cause)
-        if not member.assertion:
-            found.setdefault(words, cause)
-    return list({id(cause): cause for cause in found.values()}.values())
+    return list(causes.values())
 
 
-def _signature(member: Member) -> str:
+def _signature(member: Member, templates: dict[str, str]) -> str:
     """
     Return what makes two members the same failure, with secrets and volatile parts taken out.
     """
+    said = member.keyed_cause
+    template = templates.get(said)
+    if template is None:
+        # Most of the time of reading goes into templates, and members of one output often say the same.
+        template = templates[said] = mask(redact(said))
     file = member.location.file.replace("\\", "/").rpartition("/")[2]
-    return f"{member.type} in {member.location.function} ({file}): {mask(redact(member.keyed_cause))}"
+    return f"{member.type} in {member.location.function} ({file}): {template}"
 
 
 def _tally(shown: int, total: int, unit: str) -> str:
@@ -165,7 +176,6 @@ def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
     shown = causes[:MAX_CAUSES]
     for cause in shown:
         yield _line(cause, _places(cause, besides=head), _folder(head.first.location.file))
-    for cause in shown:
         yield from cause.first.details[:1]
     if len(causes) > len(shown):
         yield f"{CUT} {len(causes) - len(shown)} more causes"
@@ -182,7 +192,7 @@ def _line(cause: _Cause, names: str, folder: str) -> str:
     elif folder and not first.name and not cause.location.function and _folder(cause.location.file) == folder:
         place = place.removeprefix(folder)
     at = f" at {clip(place, _MAX_PLACE)}" if place else ""
-    times = f" (x{count}{f': {names}' if names else ''})" if count > 1 else ""
+    times = f" ({count}x{f': {names}' if names else ''})" if count > 1 else ""
     return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL) + times
 
 

@@ -132,7 +132,7 @@ def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
     assert lines == [
         "[RECENT ERRORS]",
         f"[ConnectionError] at tool db.query: connection refused (x2; escalates at 3: try something else) #{key[:4]}",
-        "  hint: nothing listens at that address: start the service, or correct host and port",
+        "  hint: nothing listens there: start the service, or correct host and port",
         "[/RECENT ERRORS]",
     ]
 

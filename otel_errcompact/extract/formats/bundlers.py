@@ -71,9 +71,9 @@ _BEHIND: Final = re.compile(
 )
 _FOLDER: Final = re.compile(r" in '[^']{1,500}'$")
 _POSITION: Final = re.compile(r" \((?P<line>[0-9]{1,7}):[0-9]{1,7}\)")
-_PREFIX: Final = re.compile(
+_PREFIXES: Final = re.compile(
     r"(?:\[[\w@:/ .-]{1,80}\]:? |\(plugin [^)]{1,80}\) |(?:Rollup|Module|Type|Syntax)?Error: "
-    r"|Module not found: |Type error: |Rollup (?=failed))"
+    r"|Module not found: |Type error: |Rollup (?=failed)){1,4}"
 )
 _CODE: Final = re.compile(r"(?P<code>TS[0-9]{3,5}): (?P<message>.*)")
 _PATH_AHEAD: Final = re.compile(r"(?:[A-Za-z]:)?/[^\s:]{1,500}: ")
@@ -240,11 +240,8 @@ def _without_prefixes(message: str) -> str:
     """
     Take off who says it: a plug-in, a class of errors.
     """
-    for _ in range(4):
-        found = _PREFIX.match(message)
-        if found is None:
-            break
-        message = message[found.end() :]
+    found = _PREFIXES.match(message)
+    message = message[found.end() :] if found else message
     path = _PATH_AHEAD.match(message)
     return message[path.end() :] if path else message
 

@@ -41,7 +41,6 @@ _HEADLINES: Final = (
             r"|`cargo run` (?:could not determine|requires)|target `.{1,100}` in package"
             r"|package ID specification `|no library targets|(?:none of the selected packages"
             r"|the package `?'?[^`']{1,100}'?`?) (?:contains?|does not contain) (?:this|these)"
-            r"|unexpected argument '|the following required arguments"
         ),
         "TargetError",
     ),

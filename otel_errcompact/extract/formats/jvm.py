@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "jvm"
-MARKERS: Final = ("\tat ", ".java:", "Caused by: ", "Full report at:", "APPLICATION FAILED TO START")
+MARKERS: Final = (
+    "\tat ",
+    ".java:",
+    "Caused by: ",
+    "Exception in thread",
+    "Full report at:",
+    "APPLICATION FAILED TO START",
+)
 
 CUT_OFF: Final = "the stack is cut off before its first line"
 

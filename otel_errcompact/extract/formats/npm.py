@@ -38,8 +38,8 @@ _NOISE: Final = re.compile(
 )
 _FIELD: Final = re.compile(r"(?P<name>code|errno|syscall|path|workspace|location|command) (?P<value>.+)$")
 _TOPIC: Final = re.compile(
-    r"(?:404|notarget|enoent|engine|notsup|eresolve|ERESOLVE|JSON\.parse|audit|network|peerinvalid|gitlab|git dep|shasum"
-    r"|bundled|dest|cwd|node-gyp|nospc|eisgit|EUSAGE|E[A-Z0-9]{3,10}) +(?=\S)"
+    r"(?:404|notarget|enoent|engine|notsup|eresolve|ERESOLVE|JSON\.parse|audit|network|peerinvalid|gitlab|git dep"
+    r"|shasum|bundled|dest|cwd|node-gyp|nospc|eisgit|EUSAGE|E[A-Z0-9]{3,10}) +(?=\S)"
 )
 _MISSING_SCRIPT: Final = re.compile(r"[Mm]issing script:? \"?(?P<script>[^\"\s]{1,200})\"?")
 _SUGGESTED: Final = re.compile(r"npm (?:run |start|test)\S*.{0,100}? # ")

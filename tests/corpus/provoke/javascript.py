@@ -765,7 +765,7 @@ describe('database', () => {
     Case(
         name="react",
         format="jest",
-        command="npx jest",
+        command="npx jest 2>&1 | tail -n 90",
         setup=_with("jest"),
         files={
             **_JEST,

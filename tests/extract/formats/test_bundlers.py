@@ -49,7 +49,7 @@ def facts(text):
             id="no file",
         ),
         pytest.param(
-            "error during build:\n[vite]: Rollup failed to resolve import \"dayjs\" from \"/srv/src/main.js\".\n"
+            'error during build:\n[vite]: Rollup failed to resolve import "dayjs" from "/srv/src/main.js".\n'
             "This is most likely unintended",
             ("ModuleNotFound", "/srv/src/main.js", 'failed to resolve import "dayjs"', ()),
             id="Vite, package",
@@ -60,15 +60,19 @@ def facts(text):
             id="anything else",
         ),
         pytest.param(
-            '10:20:30 AM [vite] Internal server error: Failed to resolve import "./x" from "src/App.jsx". Does the file exist?\n'
-            "  Plugin: vite:import-analysis\n  File: /srv/src/App.jsx:1:20\n  1  |  import x from './x';\n     |                 ^\n",
+            '10:20:30 AM [vite] Internal server error: Failed to resolve import "./x" from "src/App.jsx". Does the '
+            'file exist?\n'
+            "  Plugin: vite:import-analysis\n  File: /srv/src/App.jsx:1:20\n  1  |  import x from './x';\n"
+            "     |                 ^\n",
             ("ModuleNotFound", "/srv/src/App.jsx:1", 'Failed to resolve import "./x"', ("> import x from './x';",)),
             id="server of Vite",
         ),
         pytest.param(
-            '[!] RollupError: src/index.js (1:9): "total" is not exported by "src/cart.js", imported by "src/index.js".\n'
+            '[!] RollupError: src/index.js (1:9): "total" is not exported by "src/cart.js", imported by '
+            '"src/index.js".\n'
             "src/index.js (1:9)\n1: import { total } from './cart.js';\n            ^\n",
-            ("MissingExport", "src/index.js:1", '"total" is not exported by "src/cart.js"', ("> import { total } from './cart.js';",)),
+            ("MissingExport", "src/index.js:1", ('"total" is not exported by '
+                                                '"src/cart.js"'), ("> import { total } from './cart.js';",)),
             id="Rollup",
         ),
         pytest.param(
@@ -78,7 +82,8 @@ def facts(text):
         ),
         pytest.param(
             "ERROR in ./src/cart.js 2:56\nModule parse failed: Unexpected token (2:56)\n"
-            "> 2 |   return f(0;\n    |             ^\n @ ./src/index.js 1:0-31\n\nwebpack compiled with 1 error in 492 ms",
+            "> 2 |   return f(0;\n    |             ^\n @ ./src/index.js 1:0-31\n\n"
+            "webpack compiled with 1 error in 492 ms",
             ("SyntaxError", "src/cart.js:2", "Module parse failed: Unexpected token", ("> return f(0;",)),
             id="webpack",
         ),
@@ -89,12 +94,14 @@ def facts(text):
             id="loader of webpack",
         ),
         pytest.param(
-            "ERROR in /srv/src/a.ts\n./src/a.ts 3:4-10\n[tsl] ERROR in /srv/src/a.ts(3,5)\n      TS2322: Type 'a' is not assignable.\n",
+            "ERROR in /srv/src/a.ts\n./src/a.ts 3:4-10\n[tsl] ERROR in /srv/src/a.ts(3,5)\n"
+            "      TS2322: Type 'a' is not assignable.\n",
             ("TS2322", "/srv/src/a.ts:3", "Type 'a' is not assignable.", ()),
             id="TypeScript in webpack",
         ),
         pytest.param(
-            "\u2718 [ERROR] Could not resolve \"dayjs\"\n\n    src/index.ts:2:18:\n      2 \u2502 import dayjs from 'dayjs';\n"
+            '\u2718 [ERROR] Could not resolve "dayjs"\n\n    src/index.ts:2:18:\n'
+            "      2 \u2502 import dayjs from 'dayjs';\n"
             "        \u2575                   ~~~~~~~\n\n  You can mark the path\n\n1 error\n",
             ("ModuleNotFound", "src/index.ts:2", 'Could not resolve "dayjs"', ("> import dayjs from 'dayjs';",)),
             id="esbuild",
@@ -127,11 +134,15 @@ def test_forms(text, expected):
 def test_several():
     """Several errors are told in a line each, and counted as the tool counts them."""
     found = facts(
-        "Failed to compile.\n\n./src/a.js\nModule not found: Can't resolve './x'\n\n./src/b.js\nModule not found: Can't resolve './y'\n"
+        "Failed to compile.\n\n./src/a.js\nModule not found: Can't resolve './x'\n\n./src/b.js\n"
+        "Module not found: Can't resolve './y'\n"
     )
     assert (found.members, found.tally) == (2, "1 of 2 errors")
     assert found.details[0].endswith("b.js: Can't resolve './y'")
-    text = "ERROR in ./a.js 1:2\nModule not found: Error: Can't resolve 'x' in '/srv'\n\nwebpack compiled with 7 errors in 1 ms"
+    text = (
+        "ERROR in ./a.js 1:2\nModule not found: Error: Can't resolve 'x' in '/srv'\n\n"
+        "webpack compiled with 7 errors in 1 ms"
+    )
     assert (facts(text).cause, facts(text).tally) == ("Can't resolve 'x'", "7 errors")
 
 

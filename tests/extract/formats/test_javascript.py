@@ -212,7 +212,8 @@ def test_aggregate_of_very_many():
             id="a name that does not look like an error's",
         ),
         pytest.param(
-            "TSError: \u2a2f Unable to compile TypeScript:\nsrc/app.ts:3:7 - error TS2322: Type 'a' is not assignable.\n\n"
+            "TSError: \u2a2f Unable to compile TypeScript:\n"
+            "src/app.ts:3:7 - error TS2322: Type 'a' is not assignable.\n\n"
             "    at createTSError (/srv/node_modules/ts-node/src/index.ts:859:12)",
             ("TS2322", "src/app.ts:3", "Type 'a' is not assignable."),
             id="ts-node",
@@ -259,12 +260,14 @@ def test_aggregate_of_very_many():
             id="assertion in one line",
         ),
         pytest.param(
-            "AssertionError [ERR_ASSERTION]: The input did not match /a/. Input:\n\n'cart'\n\n    at check (/srv/a.js:3:4)",
+            "AssertionError [ERR_ASSERTION]: The input did not match /a/. Input:\n\n'cart'\n\n"
+            "    at check (/srv/a.js:3:4)",
             ("AssertionError", "check (/srv/a.js:3)", "The input did not match /a/. Input: 'cart'"),
             id="assertion without a difference",
         ),
         pytest.param(
-            "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n1 !== 2\n\n    at check (/srv/a.js:3:4)",
+            "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n1 !== 2\n\n"
+            "    at check (/srv/a.js:3:4)",
             ("AssertionError", "check (/srv/a.js:3)", "Expected values to be strictly equal: expected 2, actual 1"),
             id="assertion of two numbers",
         ),
@@ -373,14 +376,18 @@ def test_rejected_with_what_is_no_error(reason, cause):
     """The preamble that Node prints is left out."""
     text = (
         "[UnhandledPromiseRejection: This error originated either by throwing inside of an async function. "
-        f"The promise rejected with the reason \"{reason}\".] {{\n  code: 'ERR_UNHANDLED_REJECTION'\n}}\n\nNode.js v18.1.0"
+        f"The promise rejected with the reason \"{reason}\".] {{\n  code: 'ERR_UNHANDLED_REJECTION'\n}}\n\n"
+        "Node.js v18.1.0"
     )
     assert said(text) == ("UnhandledPromiseRejection", "", cause)
 
 
 def test_thrown_value():
     """What was thrown is the cause where it is no error."""
-    text = "/srv/w.js:2\n  throw 'closed';\n  ^\nclosed\n(Use `node --trace-uncaught ...` to show where)\n\nNode.js v20.1.0"
+    text = (
+        "/srv/w.js:2\n  throw 'closed';\n  ^\nclosed\n(Use `node --trace-uncaught ...` to show where)\n\n"
+        "Node.js v20.1.0"
+    )
     assert said(text) == ("Uncaught", "/srv/w.js:2", "closed")
 
 

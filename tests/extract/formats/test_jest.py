@@ -95,7 +95,8 @@ def said(text):
 
 
 def failed(message, stack="      at Object.toBe (test/cart.test.js:12:25)\n"):
-    return f"FAIL test/cart.test.js\n  \u25cf cart \u203a adds VAT\n\n{message}\n\n{stack}\nTests:       1 failed, 1 total\n"
+    head = "FAIL test/cart.test.js\n  \u25cf cart \u203a adds VAT\n\n"
+    return f"{head}{message}\n\n{stack}\nTests:       1 failed, 1 total\n"
 
 
 @pytest.mark.parametrize(
@@ -170,18 +171,22 @@ def test_key(text, old, new, same):
             "    expect(received).toBeOdd()\n\n    seven was even", "AssertionError",
             "expect(received).toBeOdd(): seven was even", id="custom matcher",
         ),
-        pytest.param("    expect(received).toBeOdd()", "AssertionError", "expect(received).toBeOdd()", id="nothing else"),
+        pytest.param(
+            "    expect(received).toBeOdd()", "AssertionError", "expect(received).toBeOdd()", id="nothing else"
+        ),
         pytest.param("    TypeError: no id", "TypeError", "no id", id="exception"),
         pytest.param("    mail was refused", "Error", "mail was refused", id="exception without its class"),
         pytest.param(
-            "    connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432", id="system"
+            "    connect ECONNREFUSED "
+            "127.0.0.1:5432", "ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432", id="system"
         ),
         pytest.param('    thrown: "Exceeded timeout of 50 ms for a test.\n    Add a timeout', "Timeout",
             "Exceeded timeout of 50 ms for a test", id="timeout"),
         pytest.param('    thrown: "closed"', "Uncaught", "closed", id="thrown text"),
         pytest.param("    Cannot find module '../a' from 'test/cart.test.js'", "MODULE_NOT_FOUND",
             "Cannot find module '../a'", id="module"),
-        pytest.param("    Error: outer\n\n      at f (src/a.js:1:2)\n\n    Cause:\n    TypeError: inner", "TypeError", "inner", id="cause"),
+        pytest.param("    Error: outer\n\n      at f (src/a.js:1:2)\n\n    Cause:\n"
+                     "    TypeError: inner", "TypeError", "inner", id="cause"),
     ],
 )  # fmt: skip
 def test_messages(message, kind, cause):
@@ -211,7 +216,12 @@ def test_cause_of_vitest():
             id="named after the expression that failed",
         ),
         pytest.param("    Error: x", "      at connect (src/db.js:7:5)", "connect (src/db.js:7)", id="function"),
-        pytest.param("    Error: x", "      at y (node_modules/a/b.js:7:5)", "cart > adds VAT (test/cart.test.js)", id="dependency"),
+        pytest.param(
+            "    Error: x",
+            "      at y (node_modules/a/b.js:7:5)",
+            "cart > adds VAT (test/cart.test.js)",
+            id="dependency",
+        ),
     ],
 )  # fmt: skip
 def test_places(message, stack, place):
@@ -223,7 +233,8 @@ def test_places(message, stack, place):
     ("message", "expected"),
     [
         pytest.param(
-            '    SyntaxError: /srv/src/money.js: Unexpected token, expected "}" (2:29)\n\n    > 2 |   return `;\n        |     ^',
+            '    SyntaxError: /srv/src/money.js: Unexpected token, expected "}" (2:29)\n\n    > 2 |   return `;\n'
+            "        |     ^",
             ("SyntaxError", "/srv/src/money.js:2", 'Unexpected token, expected "}"'),
             id="Babel",
         ),
@@ -233,7 +244,8 @@ def test_places(message, stack, place):
             id="Babel without a line",
         ),
         pytest.param(
-            "    Jest encountered an unexpected token\n\n    Details:\n\n    /srv/src/cart.js:1\n    export const a = 1;\n"
+            "    Jest encountered an unexpected token\n\n    Details:\n\n    /srv/src/cart.js:1\n"
+            "    export const a = 1;\n"
             "    ^^^^^^\n\n    SyntaxError: Unexpected token 'export'",
             ("SyntaxError", "/srv/src/cart.js:1", "Unexpected token 'export'"),
             id="not transformed",
@@ -259,7 +271,10 @@ def test_suite_that_does_not_load(message, expected):
 
 def test_suites_that_do_not_load_for_one_reason():
     """A missing module is one cause, however many suites import it."""
-    block = "FAIL test/{0}.test.js\n  \u25cf Test suite failed to run\n\n    Cannot find module '../money' from 'test/{0}.test.js'\n\n"
+    block = (
+        "FAIL test/{0}.test.js\n  \u25cf Test suite failed to run\n\n"
+        "    Cannot find module '../money' from 'test/{0}.test.js'\n\n"
+    )
     text = "".join(map(block.format, ("a", "b", "c"))) + "Test Suites: 3 failed, 3 total\n"
     found = facts(text)
     assert (found.type, found.cause, found.members, found.tally) == (
@@ -273,13 +288,17 @@ def test_suites_that_do_not_load_for_one_reason():
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param("Failed to load url ../money (resolved id: ../money) in /srv/test/a.test.js. Does the file exist?", id="url"),
-        pytest.param('Failed to load url ../money (resolved id: ../money). Does the file exist?', id="no importer"),
+        pytest.param("Failed to load url ../money (resolved id: ../money) in /srv/test/a.test.js. Does the file "
+                     "exist?", id="url"),
+        pytest.param("Failed to load url ../money (resolved id: ../money). Does the file exist?", id="no importer"),
     ],
 )  # fmt: skip
 def test_vitest_suites_that_do_not_load(message):
     """Suites with one error are listed together."""
-    text = f" FAIL  test/a.test.js [ test/a.test.js ]\n FAIL  |web| test/b.test.js [ test/b.test.js ]\nError: {message}\n\n\u23af\u23af[1/2]\u23af\n"
+    text = (
+        " FAIL  test/a.test.js [ test/a.test.js ]\n FAIL  |web| test/b.test.js [ test/b.test.js ]\n"
+        f"Error: {message}\n\n\u23af\u23af[1/2]\u23af\n"
+    )
     found = facts(text)
     assert (found.type, found.cause, found.tally) == ("MODULE_NOT_FOUND", "Failed to load url ../money", "2 suites")
     assert found.details == ("in test/a.test.js, test/b.test.js",)
@@ -302,8 +321,10 @@ def test_vitest_with_elided_values():
 def test_unhandled_errors():
     """What happens outside of tests fails the run too."""
     text = (
-        "\u23af\u23af\u23af Unhandled Errors \u23af\u23af\u23af\n\nVitest caught 1 unhandled error during the test run.\n\n"
-        "\u23af\u23af\u23af Uncaught Exception \u23af\u23af\u23af\nError: late failure\n \u276f Timeout.run test/q.test.js:19:28\n\n"
+        "\u23af\u23af\u23af Unhandled Errors \u23af\u23af\u23af\n\n"
+        "Vitest caught 1 unhandled error during the test run.\n\n"
+        "\u23af\u23af\u23af Uncaught Exception \u23af\u23af\u23af\nError: late failure\n"
+        " \u276f Timeout.run test/q.test.js:19:28\n\n"
         "\u23af\u23af\u23af\n Test Files  1 passed (1)\n"
     )
     assert said(text) == ("Error", "Timeout.run (test/q.test.js:19)", "late failure")
@@ -342,7 +363,8 @@ def test_what_is_cut_off_is_counted():
             id="list of Jest",
         ),
         pytest.param(
-            " \u276f test/cart.test.js (4 tests | 1 failed) 22ms\n   \u00d7 cart > adds VAT 11ms\n     \u2192 expected 4 to be 3 // Object.is equality",
+            " \u276f test/cart.test.js (4 tests | 1 failed) 22ms\n   \u00d7 cart > adds VAT 11ms\n"
+            "     \u2192 expected 4 to be 3 // Object.is equality",
             ("TestFailure", "test/cart.test.js", "expected 4 to be 3"),
             id="list of Vitest",
         ),
@@ -357,7 +379,8 @@ def test_what_is_cut_off_is_counted():
             id="summary of suites",
         ),
         pytest.param(
-            'PASS test/a.test.js\nJest: "global" coverage threshold for lines (90%) not met: 33.33%\nTest Suites: 1 passed, 1 total',
+            'PASS test/a.test.js\nJest: "global" coverage threshold for lines (90%) not met: 33.33%\n'
+            "Test Suites: 1 passed, 1 total",
             ("CoverageThreshold", "", '"global" coverage threshold for lines (90%) not met: 33.33%'),
             id="coverage",
         ),

@@ -186,7 +186,8 @@ def test_node_and_its_tap_are_one_class():
             id="timeout without a file",
         ),
         pytest.param(
-            "     AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:\n      + expected - actual\n\n"
+            "     AssertionError [ERR_ASSERTION]: Expected values to be loosely deep-equal:\n"
+            "      + expected - actual\n\n"
             "       {\n      -  a: 1\n      +  a: 2\n       }",
             (
                 "AssertionError",
@@ -235,18 +236,21 @@ def test_mocha_with_its_head_cut_off():
             id="Node, no exception",
         ),
         pytest.param(
-            "not ok 1 - adds up\n#   Failed test 'adds up'\n#   at t/cart.t line 6.\n#          got: '6'\n#     expected: '7'\n",
+            "not ok 1 - adds up\n#   Failed test 'adds up'\n#   at t/cart.t line 6.\n#          got: '6'\n"
+            "#     expected: '7'\n",
             ("AssertionError", "adds up (t/cart.t:6)", "got '6', expected '7'"),
             id="Perl",
         ),
         pytest.param(
-            "#   Failed test 'adds up'\n#   at t/cart.t line 6.\n#          got: '6'\n#     expected: '7'\nt/cart.t .. \n",
+            "#   Failed test 'adds up'\n#   at t/cart.t line 6.\n#          got: '6'\n#     expected: '7'\n"
+            "t/cart.t .. \n",
             ("AssertionError", "adds up (t/cart.t:6)", "got '6', expected '7'"),
             id="prove",
         ),
         pytest.param("1..1\nnot ok 1 has a rate\n", ("AssertionError", "has a rate", "not ok"), id="bare TAP"),
         pytest.param(
-            "not ok 2 costs\n  ---\n    operator: equal\n    expected: 5\n    actual:   4\n    at: Test.<anonymous> (/srv/t.js:6:5)\n  ...\n",
+            "not ok 2 costs\n  ---\n    operator: equal\n    expected: 5\n    actual:   4\n"
+            "    at: Test.<anonymous> (/srv/t.js:6:5)\n  ...\n",
             ("AssertionError", "costs (/srv/t.js:6)", "equal: expected 5, actual 4"),
             id="tape",
         ),
@@ -265,7 +269,8 @@ def test_mocha_with_its_head_cut_off():
             "not ok 1 - x\n  ---\n  duration_ms: 1\n  ...\n", ("Error", "x", "not ok"), id="TAP, nothing said"
         ),
         pytest.param(
-            "not ok 1 - /srv/test/a.test.js\n  ---\n  exitCode: 1\n  error: 'test failed'\n  code: 'ERR_TEST_FAILURE'\n  ...\n",
+            "not ok 1 - /srv/test/a.test.js\n  ---\n  exitCode: 1\n  error: 'test failed'\n"
+            "  code: 'ERR_TEST_FAILURE'\n  ...\n",
             ("TestFailure", "/srv/test/a.test.js", "test failed"),
             id="TAP, a file that says nothing",
         ),

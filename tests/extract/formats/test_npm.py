@@ -70,12 +70,14 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param("npm ERR! code EIO\n", ("EIO", "EIO", ()), id="code alone"),
         pytest.param("npm ERR! cb() never called!\n", ("NpmError", "cb() never called!", ()), id="no code"),
         pytest.param(
-            "npm error code EBADENGINE\nnpm error engine Unsupported engine\nnpm error notsup Required: {\"node\":\">=99\"}\n",
+            "npm error code EBADENGINE\nnpm error engine Unsupported engine\n"
+            'npm error notsup Required: {"node":">=99"}\n',
             ("EBADENGINE", 'Required: {"node":">=99"}', ()),
             id="engine",
         ),
         pytest.param(
-            "npm error code EUSAGE\nnpm error\nnpm error The `npm ci` command can only install with an existing lock file or\n"
+            "npm error code EUSAGE\nnpm error\nnpm error The `npm ci` command can only install with an existing "
+            "lock file or\n"
             "npm error with another one.\nnpm error Usage:\nnpm error npm ci\n",
             ("EUSAGE", "The `npm ci` command can only install with an existing lock file or with another one.", ()),
             id="usage",
@@ -83,7 +85,7 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param(
             "> shop@1.0.0 build\n> tsc && vite\n\nsh: 1: tsc: not found\nnpm ERR! code 127\nnpm ERR! path /srv/shop\n"
             "npm ERR! command failed\nnpm ERR! command sh -c tsc && vite\n",
-            ("CommandNotFound", "tsc: command not found", ("script `build`: exit code 127 in /srv/shop",)),
+            ("CommandNotFound", "tsc: command not found", ("script `build`: exit code 127: tsc && vite in /srv/shop",)),
             id="script whose program is missing",
         ),
         pytest.param(
@@ -93,7 +95,8 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
             id="script that says it in its own words",
         ),
         pytest.param(
-            "npm ERR! code ELIFECYCLE\nnpm ERR! errno 2\nnpm ERR! shop@1.4.0 build: `tsup src`\nnpm ERR! Exit status 2\n"
+            "npm ERR! code ELIFECYCLE\nnpm ERR! errno 2\nnpm ERR! shop@1.4.0 build: `tsup src`\n"
+            "npm ERR! Exit status 2\n"
             "npm ERR! \nnpm ERR! Failed at the shop@1.4.0 build script.\n",
             ("exit status 2", "script failed: shop@1.4.0 build: `tsup src`", ()),
             id="script of an old npm",
@@ -104,13 +107,16 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
             id="script, cut off",
         ),
         pytest.param(
-            " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@99\n\nThis error happened while installing\n",
-            ("ERR_PNPM_NO_MATCHING_VERSION", "No matching version found for left-pad@99", ("This error happened while installing",)),
+            " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@99\n\n"
+            "This error happened while installing\n",
+            ("ERR_PNPM_NO_MATCHING_VERSION", ("No matching version found for "
+                                             "left-pad@99"), ("This error happened while installing",)),
             id="pnpm",
         ),
         pytest.param(
             ' ERR_PNPM_NO_SCRIPT  Missing script: biuld\n\nCommand "biuld" not found. Did you mean "pnpm run build"?\n',
-            ("MissingScript", 'Missing script: "biuld"', ('Command "biuld" not found. Did you mean "pnpm run build"?',)),
+            ("MissingScript", 'Missing script: "biuld"', (('Command "biuld" not found. Did you mean "pnpm run '
+                                                          'build"?'),)),
             id="pnpm, missing script",
         ),
         pytest.param(
@@ -131,12 +137,14 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         ),
         pytest.param(" ELIFECYCLE  Command failed.\n", ("ELIFECYCLE", "Command failed", ()), id="pnpm, no status"),
         pytest.param(
-            'yarn run v1.22.22\nerror Command "biuld" not found. Did you mean "build"?\ninfo Visit https://yarnpkg.com/en/docs\n',
+            'yarn run v1.22.22\nerror Command "biuld" not found. Did you mean "build"?\n'
+            'info Visit https://yarnpkg.com/en/docs\n',
             ("MissingScript", 'Missing script: "biuld"', ()),
             id="Yarn, missing script",
         ),
         pytest.param(
-            "yarn run v1.22.22\n$ node build.js\nError: stale\nerror Command failed with exit code 3.\ninfo Visit https://yarnpkg.com/x\n",
+            "yarn run v1.22.22\n$ node build.js\nError: stale\nerror Command failed with exit code 3.\n"
+            "info Visit https://yarnpkg.com/x\n",
             ("Error", "stale", ("Command failed with exit code 3",)),
             id="Yarn, script",
         ),
