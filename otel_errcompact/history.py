@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.masking import mask
@@ -21,6 +22,10 @@ MAX_SHOWN_TEMPLATES: Final = 64
 MAX_FAILED_CALLS: Final = 64
 
 Outcome = Literal["new", "repeat", "handled", "after_escalation"]
+
+
+# Repeats say mostly the same lines, and a template costs more than all the rest of a repeat.
+_template: Final = lru_cache(maxsize=1_024)(mask)
 
 
 class ShownLines:
@@ -79,7 +84,7 @@ class ErrorClass:
     told: Facts | None = None
     """The facts whose lines the agent has been shown last."""
 
-    shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, mask))
+    shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, _template))
     """Details of this class that the agent has been shown, by their template."""
 
     @property

@@ -138,6 +138,8 @@ def _moved(facts: Facts, told: Facts) -> list[str]:
 
 
 def _changed(facts: Facts, told: Facts) -> list[str]:
+    if facts.cause == told.cause:
+        return []
     known = values(told.cause)
     fresh = [one_line(value, _MAX_VALUE) for value in values(facts.cause) if value not in known]
     return fresh[:MAX_VALUES]

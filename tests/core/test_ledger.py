@@ -415,7 +415,8 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
     observations = [ledger.observe("r", raw(f"{REFUSED} {number}")) for number in range(3)]
     assert observations[-1].escalation is not None
     assert dict(ledger.guard.failures) == {"classify": 3}
-    assert ledger.digest("r").splitlines()[1].startswith("[Error] at tool db.query: could not be classified (x3; ESCALATED at 3) #")
+    line = ledger.digest("r").splitlines()[1]
+    assert line.startswith("[Error] at tool db.query: could not be classified (x3; ESCALATED at 3) #")
 
 
 def test_a_removed_listener_hears_nothing_more(ledger: Ledger, journal: Journal) -> None:
