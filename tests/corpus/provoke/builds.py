@@ -128,7 +128,7 @@ def _case(form: str, name: str, command: str, files: dict[str, str] | None = Non
 _VENV = "python3 -m venv ../env >/dev/null && cp -r $TOOLS/py/lib/python3*/site-packages/{setuptools*,pkg_resources,_distutils_hack,wheel*} ../env/lib/python3*/site-packages/ 2>/dev/null; true"
 _PIP = "../env/bin/pip install --disable-pip-version-check"
 # Where packages come from differs from one machine to the next.
-_ANYWHERE = "2>&1 | sed -E '/^Looking in (indexes|links)/d; s#https?://[^ ]*/(packages|simple)/#https://pypi.org/\\1/#'"
+_ANYWHERE = "2>&1 | sed -E '/^Looking in (indexes|links)/d; s#https?://[^ ]*/(packages|simple)/#https://packages.example.com/\\1/#'"
 
 _SETUPTOOLS = """
     [build-system]

@@ -70,7 +70,7 @@ def _pom(*dependencies: str, surefire: str = "3.2.5", name: str = "shop") -> str
 _JUPITER: Final = _dependency("org.junit.jupiter", "junit-jupiter", "5.10.2")
 _JUNIT4: Final = _dependency("junit", "junit", "4.13.2")
 
-_NEUTRAL: Final = r"perl -pe 's{https?://(?!cwiki)[^ )]+}{https://repo.maven.apache.org/maven2}g'"
+_NEUTRAL: Final = r"perl -pe 's{https?://(?!cwiki)[^ )]+}{https://maven.example.com/maven2}g'"
 """Which repository answers is the machine's own affair."""
 
 # --- Java and its neighbours -----------------------------------------------------------------------------------------

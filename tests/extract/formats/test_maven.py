@@ -26,7 +26,7 @@ Execution failed for task ':compileJava'.
 > Could not resolve all files for configuration ':compileClasspath'.
    > Could not find com.acme:tax:9.9.
      Searched in the following locations:
-       - https://repo.maven.apache.org/maven2/com/acme/tax/9.9/tax-9.9.pom
+       - https://maven.example.com/maven2/com/acme/tax/9.9/tax-9.9.pom
      If the artifact you are trying to retrieve can be found in the repository, adapt it.
      Required by:
          project :

@@ -91,7 +91,7 @@ def test_silent_build_in_a_box():
         ),
         pytest.param(
             "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by 'ReadTimeoutError(\"HTTPSConnectionPool("
-            "host='pypi.org', port=443): Read timed out. (read timeout=15)\")': /simple/shop/\nERROR: No matching distribution found for shop",
+            "host='packages.example.com', port=443): Read timed out. (read timeout=15)\")': /simple/shop/\nERROR: No matching distribution found for shop",
             "ReadTimeoutError",
             "Read timed out. (read timeout=15",
             ("No matching distribution found for shop",),

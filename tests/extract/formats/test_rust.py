@@ -19,7 +19,7 @@ stack backtrace:
    0: rust_begin_unwind
              at /rustc/0123abcd/library/std/src/panicking.rs:647:5
    1: bytes::buf::get
-             at /home/ann/.cargo/registry/src/index.crates.io-6f17d22bba15001f/bytes-1.5.0/src/buf.rs:7:5
+             at /home/ann/.cargo/registry/src/index.example.com-6f17d22bba15001f/bytes-1.5.0/src/buf.rs:7:5
    2: stock::pick::{{closure}}::h0123456789abcdef
              at ./src/pick.rs:30:9
    3: main
