@@ -29,6 +29,9 @@ class ClassReport(BaseModel):
     type: str
     location: str
     cause: str
+    tally: str = ""
+    """The newest occurrence's members, where its text reported several failures: `40 tests`."""
+
     template: str
     hint: str
     count: int
@@ -123,6 +126,7 @@ def class_report(error_class: ErrorClass) -> ClassReport:
         type=facts.type,
         location=str(facts.location),
         cause=facts.cause,
+        tally=facts.tally,
         template=error_class.template,
         hint=error_class.hint,
         count=error_class.count,
@@ -138,7 +142,8 @@ def _counted(count: int, one: str, many: str) -> str:
 
 def _error(found: ClassReport) -> str:
     where = f" at {found.location}" if found.location else ""
-    return f"[{found.type}]{where}: {found.cause}"
+    tally = f" ({found.tally})" if found.tally else ""
+    return f"[{found.type}]{where}: {found.cause}{tally}"
 
 
 def _cell(text: str) -> str:

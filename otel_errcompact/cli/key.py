@@ -32,5 +32,6 @@ def key_of(raw: RawError) -> dict[str, object]:
         "cause": found.facts.cause,
         "template": found.template,
         "format": found.facts.format,
+        "members": found.facts.members,
         "details": list(found.facts.details),
     }

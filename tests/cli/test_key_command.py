@@ -45,6 +45,7 @@ def test_a_file_is_one_raw_error(errcompact: Errcompact, tmp_path: Path) -> None
         "cause": "'id'",
         "template": "'id'",
         "format": "python",
+        "members": 1,
     }
 
 

@@ -49,6 +49,15 @@ def test_a_recovered_class_is_recovered_even_after_an_escalation() -> None:
     assert [found.status for found in ledger.report("r").classes] == ["RECOVERED"]
 
 
+def test_members_of_one_cause_are_counted() -> None:
+    """Two tests that fail for one cause are one failure, and the report says so."""
+    ledger = Ledger()
+    failed = "FAILED tests/test_a.py::test_{} - ModuleNotFoundError: No module named 'shop'\n"
+    ledger.observe("r", raw(failed.format("x") + failed.format("y") + "2 failed in 0.1s"))
+    assert ledger.report("r").classes[0].tally == "2 tests"
+    assert "No module named 'shop' (2 tests) | 1 |" in ledger.report("r").to_markdown()
+
+
 def test_a_clean_run_has_a_short_report() -> None:
     """No table where there is nothing to list."""
     assert Ledger().report("r").to_markdown() == (
