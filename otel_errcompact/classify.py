@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup import dedup_key, template_of
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
-from otel_errcompact.extract.chain import facts_of
-from otel_errcompact.extract.live import loaded_line, read_chain
+from otel_errcompact.extract import extract, facts_of_exceptions
+from otel_errcompact.extract.live import read_chain
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def classify(raw: RawError) -> Classified:
 
 def _classify_exception(exception: BaseException) -> Classified:
     chain = read_chain(exception)
-    return _classify_chain(chain) if _is_small(chain) else _classified(facts_of(chain, source_of=loaded_line))
+    return _classify_chain(chain) if _is_small(chain) else _classified(facts_of_exceptions(chain))
 
 
 def _is_small(chain: tuple[Failure, ...]) -> bool:
@@ -68,7 +67,7 @@ def _is_small(chain: tuple[Failure, ...]) -> bool:
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
-    return _classified(facts_of(chain, source_of=loaded_line))
+    return _classified(facts_of_exceptions(chain))
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)

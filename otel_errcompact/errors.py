@@ -116,6 +116,9 @@ class Facts:
     wrappers: tuple[str, ...] = ()
     """Types of the exceptions that wrap the root cause, outermost first."""
 
+    output: str = ""
+    """The output of another program that an exception repeats, until it was looked into; then empty."""
+
     key_cause: str = ""
     """The cause as it counts for the dedup key, where that is not the cause that is shown."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import RawError
 from otel_errcompact.extract import live
+from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.formats import (
     apt,
     beam,
@@ -57,9 +60,10 @@ from otel_errcompact.extract.formats import (
 from otel_errcompact.extract.text import Text, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.chain import Failure
 
 __all__ = ["EXTRACTORS", "Extractor", "Text", "extract"]
 
@@ -143,21 +147,61 @@ before the build tools that call them, and those before services and shells.
 """
 
 
+_SAYS_NO_MORE: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database"})
+"""Formats that tell of an output no more than the exception that repeats it has told already."""
+
+_MIN_REPEATED: Final = 24
+"""Characters of a cause that show that it is the beginning of the output."""
+
+
 def extract(raw: RawError) -> Facts:
     """
     Return the facts of a raw error. Never raises, whatever the input.
     """
     if raw.exception is not None:
-        return live.extract(raw.exception)
+        return facts_of_exceptions(live.read_chain(raw.exception))
     return extract_text(read_text(raw))
+
+
+def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
+    """
+    Return the facts of exceptions at hand, outermost first.
+    """
+    return _looked_into(facts_of(chain, source_of=live.loaded_line))
 
 
 def extract_text(text: Text) -> Facts:
     """
     Return what the first extractor finds that recognises `text`.
     """
+    return _looked_into(_recognised(text))
+
+
+def _recognised(text: Text) -> Facts:
     for extractor in EXTRACTORS:
         facts = extractor.extract(text) if extractor.may_apply(text.body) else None
         if facts is not None:
             return facts
     return prose.extract(text)
+
+
+def _looked_into(facts: Facts) -> Facts:
+    """
+    Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
+
+    Tools that run programs raise what those have printed, and the cause is in there.
+    """
+    if not facts.output:
+        return facts
+    inner = _recognised(read_text(RawError(text=facts.output)))
+    if inner.format in _SAYS_NO_MORE:
+        return replace(facts, output="")
+    at = f" at {facts.location}" if facts.location else ""
+    said = "" if facts.cause[:_MIN_REPEATED] in facts.output else f": {facts.cause}"
+    return replace(
+        inner,
+        location=inner.location or facts.location,
+        details=details((*inner.details, f"raised as {facts.type}{at}{said}"), len(inner.details) + 1),
+        wrappers=(*facts.wrappers, facts.type),
+        output="",
+    )

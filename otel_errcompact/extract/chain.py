@@ -104,6 +104,7 @@ def facts_of(
         details=details((*reading.details, *_around(chain, frame, source_of))),
         format=form,
         wrappers=_wrappers(chain),
+        output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=reading.key,
     )
 

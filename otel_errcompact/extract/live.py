@@ -6,7 +6,7 @@ import linecache
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
+from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.formats.python import chain_of
 from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
 from otel_errcompact.extract.text import clean
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from otel_errcompact.errors import Facts
 
 MAX_MESSAGE: Final = 2_000
 """Characters of a message that is taken as it is; a longer one is cleaned and cut like other text."""
 
-MAX_EXTRA: Final = 4_096
-"""Characters of a response's body or a command's standard error that are looked at."""
+MAX_EXTRA: Final = 16_384
+"""Characters of a response's body or a command's output that are looked at: half from either end."""
 
 MAX_FAILURES: Final = 1_000
 """Exceptions that are looked at in all chains and groups of one failure."""
@@ -33,13 +32,6 @@ UNREADABLE: Final = "<unreadable exception>"
 """The type of an exception that cannot be looked at."""
 
 _REMOTE: Final = ("RemoteTraceback", "_RemoteTraceback")
-
-
-def extract(exception: BaseException) -> Facts:
-    """
-    Return the facts of a live exception.
-    """
-    return facts_of(read_chain(exception), source_of=loaded_line)
 
 
 def read_chain(exception: BaseException) -> tuple[Failure, ...]:
@@ -222,11 +214,8 @@ def _extra(exception: BaseException, message: str) -> str:
     response = _attribute(exception, "response")
     if response is not None:
         return "" if "{" in message else _body_of(response)
-    for name in ("body", "stderr", "output"):
-        text = _decoded(_attribute(exception, name))
-        if text:
-            return text
-    return ""
+    texts = (_decoded(_attribute(exception, name)) for name in ("body", "stderr", "output"))
+    return "\n".join(filter(None, texts))
 
 
 def _body_of(response: object) -> str:
@@ -238,9 +227,13 @@ def _body_of(response: object) -> str:
 
 
 def _decoded(value: object) -> str:
+    half = MAX_EXTRA // 2
     if isinstance(value, bytes):
-        return value[:MAX_EXTRA].decode("utf-8", "replace")
-    return value[:MAX_EXTRA] if isinstance(value, str) else ""
+        value = value if len(value) <= MAX_EXTRA else b"\n".join((value[:half], value[-half:]))
+        return value.decode("utf-8", "replace")
+    if not isinstance(value, str):
+        return ""
+    return value if len(value) <= MAX_EXTRA else f"{value[:half]}\n{value[-half:]}"
 
 
 def _attribute(owner: object, name: str) -> object:

@@ -187,13 +187,60 @@ def test_what_else_an_exception_carries(name):
     assert facts(error).details == ("quota exceeded", "see docs")
 
 
-def test_standard_error_of_a_command():
-    """A failed command's key is what was run and how it ended; what it said is a detail."""
-    error = caught(lambda: subprocess.run(["sh", "-c", "ls /no/such >&2; exit 3"], check=True, capture_output=True))
+def shell(script: str) -> str:
+    """A tool as agents have it: it raises what the command has printed."""
+    return subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout
+
+
+def test_the_output_of_a_command_is_looked_into():
+    """What the command printed tells the cause; the exception is what it was raised as."""
+    found = facts(caught(lambda: shell("ls /no/such >&2; exit 3")))
+    assert (found.type, found.format, found.output) == ("ENOENT", "shell", "")
+    assert found.cause == "ls: cannot access '/no/such': No such file or directory"
+    assert found.location.function == "shell"
+    assert found.wrappers == ("subprocess.CalledProcessError",)
+    assert found.details[-1].startswith("raised as subprocess.CalledProcessError at shell (")
+    assert found.details[-1].endswith("returned non-zero exit status 3.")
+
+
+PYTEST = """\
+FAILED tests/test_cart.py::test_total - assert 683 == 0
+1 failed in 0.1s
+"""
+
+
+def test_the_output_may_be_long_and_on_both_streams():
+    """The cause is found behind warnings on the other stream, and at the end of a long output."""
+    found = facts(caught(lambda: shell(f"echo warn >&2; yes progress | head -9999; echo '{PYTEST}'; exit 1")))
+    assert (found.type, found.cause, found.format) == ("AssertionError", "assert 683 == 0", "pytest")
+
+
+@pytest.mark.parametrize("encode", [str, str.encode], ids=["text", "bytes"])
+def test_bytes_are_read_as_text(encode):
+    """Commands run without `text=True` give bytes, of which both ends are looked at too."""
+    error = ToolError("command failed")
+    error.stderr = encode("x" * 20_000 + "\n" + PYTEST)
+    assert facts(error).format == "pytest"
+
+
+def test_a_message_that_repeats_an_output_is_looked_into():
+    """Whatever the exception is called; nothing is said twice."""
+
+    def run_tests() -> None:
+        raise ToolError(PYTEST)
+
+    found = facts(caught(run_tests))
+    assert (found.cause, found.wrappers) == ("assert 683 == 0", (f"{__name__}.ToolError",))
+    assert found.details[-1].startswith(f"raised as {__name__}.ToolError at run_tests (")
+    assert "FAILED" not in "".join(found.details)
+
+
+def test_an_output_that_no_format_recognises_changes_nothing():
+    """The exception's own type and message stay the cause."""
+    error = ToolError("command failed")
+    error.stderr = "something went wrong\nsomewhere"
     found = facts(error)
-    assert found.type == "subprocess.CalledProcessError"
-    assert found.key_cause == "Command 'ls' returned non-zero exit status 3"
-    assert any("No such file or directory" in line for line in found.details)
+    assert (found.type.rpartition(".")[2], found.cause, found.output) == ("ToolError", "command failed", "")
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
