@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key
+
+facts = facts_as("bundlers")
 
 VITE = """\
 Command failed: npm run build
@@ -19,12 +19,6 @@ Could not resolve "./App" from "src/main.jsx"
 file: /srv/src/main.jsx
     at getRollupError (file:///srv/node_modules/rollup/dist/es/shared/parseAst.js:355:41)
 """
-
-
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "bundlers"
-    return found
 
 
 @pytest.mark.parametrize(
@@ -156,7 +150,7 @@ def test_several():
 )
 def test_key(text, same):
     """The missing module makes the key, not the progress above it."""
-    assert (classify(RawError(text=text)).key == classify(RawError(text=VITE)).key) is same
+    assert (key(text) == key(VITE)) is same
 
 
 @pytest.mark.parametrize(
@@ -175,4 +169,4 @@ def test_key(text, same):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "bundlers"
+    assert format_of(text) != "bundlers"

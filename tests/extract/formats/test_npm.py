@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key
 
-
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "npm"
-    return found
+facts = facts_as("npm")
 
 
 CONFLICT = """\
@@ -192,7 +186,7 @@ def test_forms(text, expected):
 )
 def test_key(text, same):
     """The packages make the key, the log files do not."""
-    assert (classify(RawError(text=text)).key == classify(RawError(text=CONFLICT)).key) is same
+    assert (key(text) == key(CONFLICT)) is same
 
 
 @pytest.mark.parametrize(
@@ -208,4 +202,4 @@ def test_key(text, same):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "npm"
+    assert format_of(text) != "npm"

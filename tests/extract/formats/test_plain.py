@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import Facts, Location, RawError
-from otel_errcompact.extract.formats import plain
+from otel_errcompact.errors import Location
 from otel_errcompact.extract.forms import is_heading, is_telling, last_statement, statement_of
-from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts_alone
 
-
-def facts(text: str, **known) -> Facts:
-    found = plain.extract(read_text(RawError(text=text, **known)))
-    assert found is not None
-    return found
+facts = facts_alone("plain")
 
 
 @pytest.mark.parametrize(

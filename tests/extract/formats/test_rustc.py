@@ -6,24 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import Text
-from otel_errcompact.extract.formats import rustc
+from tests.extract.reading import facts_alone, key, said
 
-
-def _facts(text: str):
-    return rustc.extract(Text(body=text))
-
-
-def _found(text: str) -> tuple[str, str, str]:
-    facts = _facts(text)
-    assert facts is not None
-    return facts.type, str(facts.location), facts.cause
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
+facts = facts_alone("rustc")
 
 
 _MOVED = """\
@@ -134,7 +119,7 @@ error: linking with `cc` failed: exit status: 1
 )
 def test_forms(text, expected):
     """The code or lint, the place of the arrow, and the message with what is said at the place."""
-    assert _found(text) == expected
+    assert said(facts(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -180,17 +165,15 @@ def test_forms(text, expected):
 )
 def test_details(text, expected):
     """The compiler's proposal as code comes first, then what it says elsewhere, then the source."""
-    facts = _facts(text)
-    assert facts is not None
-    assert facts.details == expected
+    found = facts(text)
+    assert found.details == expected
 
 
 def test_many():
     """Several errors are one line each, without warnings; of those cut off the number is told."""
-    facts = _facts(f"{_MISMATCH}\nwarning: unused\n --> a.rs:1:1\n\n{_MOVED}".replace("to 1 previous", "to 3 previous"))
-    assert facts is not None
-    assert facts.tally == "1 of 3 errors"
-    *_, moved, left = facts.details
+    found = facts(f"{_MISMATCH}\nwarning: unused\n --> a.rs:1:1\n\n{_MOVED}".replace("to 1 previous", "to 3 previous"))
+    assert found.tally == "1 of 3 errors"
+    *_, moved, left = found.details
     assert moved.startswith(
         "E0382 at cache.rs:31: borrow of moved value: `c`; line 29: move occurs because `c` has type"
     )
@@ -206,11 +189,11 @@ def test_many():
 )
 def test_not_taken(text):
     """An error without a code and a place may be any program's."""
-    assert _facts(text) is None
+    assert facts(text) is None
 
 
 def test_keys():
     """Lines and folders do not matter; the code and the name do."""
-    assert _key(_MOVED) == _key(_MOVED.replace("31", "47").replace("29", "45").replace("30", "46"))
-    assert _key(_MOVED) != _key(_MOVED.replace("E0382", "E0502"))
-    assert _key(_MOVED) != _key(_MOVED.replace("value: `c`", "value: `cache`"))
+    assert key(_MOVED) == key(_MOVED.replace("31", "47").replace("29", "45").replace("30", "46"))
+    assert key(_MOVED) != key(_MOVED.replace("E0382", "E0502"))
+    assert key(_MOVED) != key(_MOVED.replace("value: `c`", "value: `cache`"))

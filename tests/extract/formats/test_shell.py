@@ -6,13 +6,8 @@ import subprocess
 
 import pytest
 
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats.shell import shell_statement
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
+from tests.extract.reading import facts
 
 
 @pytest.mark.parametrize(
