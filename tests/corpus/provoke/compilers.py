@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.tools import is_there, link, npm_packages, python_packages, succeeds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PYTHON_TOOLS = ("ruff", "black", "isort", "mypy", "pyright", "flake8", "pylint", "ty")
 _NODE_TOOLS = (
@@ -20,48 +21,18 @@ _NODE_TOOLS = (
     "prettier@3",
 )
 _NODE_PROGRAMS = ("eslint", "stylelint", "biome", "tsc", "prettier")
-_DEBIAN = {
-    "clang": "clang",
-    "gcc": "gcc",
-    "g++": "g++",
-    "mix": "elixir",
-    "dialyzer": "erlang-dialyzer",
-}
 
 
 def prepare(tools: Path) -> None:
-    """Install the linters and compilers that are missing, each family in a folder of its own."""
-    programs = tools / "bin"
-    programs.mkdir(parents=True, exist_ok=True)
-    missing = [package for program, package in _DEBIAN.items() if shutil.which(program) is None]
-    if missing and _quietly("apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "-qq", *missing):
-        print("not installed:", *missing)
-    python = tools / "linters-python"
-    if not (python / "bin" / "ty").exists():
-        _quietly(sys.executable, "-m", "venv", str(python))
-        _quietly(str(python / "bin" / "pip"), "install", "-q", *_PYTHON_TOOLS)
-    _link(programs, python / "bin", _PYTHON_TOOLS)
-    node = tools / "linters-node"
-    if not (node / "node_modules").exists():
-        node.mkdir(exist_ok=True)
-        _quietly("npm", "install", "--prefix", str(node), "--no-audit", "--no-fund", *_NODE_TOOLS)
-    _link(programs, node / "node_modules" / ".bin", _NODE_PROGRAMS)
+    """Install linters and compilers, each family in a folder of its own."""
+    python, node = tools / "linters-python", tools / "linters-node"
+    python_packages(python, *_PYTHON_TOOLS)
+    link(tools, python / "bin", *_PYTHON_TOOLS)
+    npm_packages(node, *_NODE_TOOLS)
+    link(tools, node / "node_modules" / ".bin", *_NODE_PROGRAMS)
     plt = tools / "erlang.plt"
-    if shutil.which("dialyzer") and not plt.exists():
-        _quietly("dialyzer", "--build_plt", "--output_plt", str(plt), "--apps", "erts", "kernel", "stdlib")
-
-
-def _link(programs: Path, folder: Path, names: tuple[str, ...]) -> None:
-    for name in names:
-        if (folder / name).exists() and not (programs / name).exists():
-            (programs / name).symlink_to(folder / name)
-
-
-def _quietly(*command: str) -> int:
-    try:
-        return subprocess.run(command, capture_output=True, check=False, timeout=900).returncode
-    except (OSError, subprocess.TimeoutExpired):
-        return 1
+    if is_there("dialyzer") and not plt.exists():
+        succeeds("dialyzer", "--build_plt", "--output_plt", str(plt), "--apps", "erts", "kernel", "stdlib")
 
 
 def _code(text: str) -> str:
@@ -351,29 +322,29 @@ _SHOP_RS = _code("""
     use std::collections::HashMap;
     use std::fs;
 
-    struct Cache { map: HashMap<String, String> }
+    struct Stock { shelves: HashMap<String, u32> }
 
-    impl Cache {
-        fn put(&self, key: String, value: String) {
-            self.map.insert(key, value);
+    impl Stock {
+        fn restock(&self, article: String, pieces: u32) {
+            self.shelves.insert(article, pieces);
         }
         fn size(&self) -> u32 {
-            self.map.len()
+            self.shelves.len()
         }
     }
 
-    fn load(path: &str) -> Cache {
-        let text = fs::read_to_string(path);
-        let mut map = HashMap::new();
-        for line in text.lines() {
+    fn counted(path: &str) -> Stock {
+        let list = fs::read_to_string(path);
+        let mut shelves = HashMap::new();
+        for article in list.split(';') {
             let unused = 1;
-            map.insert(line.to_string(), String::new());
+            shelves.insert(article.to_string(), 1);
         }
-        Cache { map }
+        Stock { shelves }
     }
 
     fn main() {
-        let first = load("a");
+        let first = counted("a");
         let second = first;
         println!("{} {}", first.size(), totl);
     }
@@ -557,7 +528,7 @@ _RUFF = [
     Case(
         name="black_check",
         format="ruff",
-        command="black --check shop",
+        command="black --workers 1 --check shop",
         files={"shop/a.py": "x = {  'a':1 }\n", "shop/b.py": "y=[1,2]\n", "shop/c.py": "def broken(:\n"},
         needs=("black",),
     ),
