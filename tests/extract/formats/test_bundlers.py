@@ -33,12 +33,12 @@ file: /srv/src/main.jsx
             id="Vite, code that does not parse",
         ),
         pytest.param(
-            "error during build:\nUnexpected token (12:4) in src/Bar.jsx",
-            ("SyntaxError", "src/Bar.jsx:12", "Unexpected token", ()),
+            "error during build:\nUnexpected token (31:8) in src/Basket.jsx",
+            ("SyntaxError", "src/Basket.jsx:31", "Unexpected token", ()),
             id="place behind the message",
         ),
         pytest.param(
-            "error during build:\nUnexpected token (12:4)",
+            "error during build:\nUnexpected token (31:8)",
             ("SyntaxError", "", "Unexpected token", ()),
             id="no file",
         ),
@@ -101,8 +101,8 @@ file: /srv/src/main.jsx
             id="esbuild",
         ),
         pytest.param(
-            '\u2718 [ERROR] Could not resolve "js/app.js"\n\n1 error\n',
-            ("ModuleNotFound", "", 'Could not resolve "js/app.js"', ()),
+            '\u2718 [ERROR] Could not resolve "./cart/total.js"\n\n1 error\n',
+            ("ModuleNotFound", "", 'Could not resolve "./cart/total.js"', ()),
             id="esbuild without a place",
         ),
         pytest.param(

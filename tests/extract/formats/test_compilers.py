@@ -13,8 +13,8 @@ facts = facts_alone("compilers")
     ("text", "expected"),
     [
         pytest.param(
-            "src/main.c:14:31: error: 'count' undeclared (first use in this function)",
-            ("CompileError", "src/main.c:14", "'count' undeclared (first use in this function)"),
+            "src/tax.c:9:17: error: 'count' undeclared (first use in this function)",
+            ("CompileError", "src/tax.c:9", "'count' undeclared (first use in this function)"),
             id="gcc",
         ),
         pytest.param(

@@ -67,7 +67,7 @@ def test_key(text, same):
 
 def test_hashed_bundles_merge():
     """A new build has a new hash in its names, and the same faults."""
-    text = "TypeError: e.map is not a function\n    at t (https://shop.example.com/assets/index-{}.js:1:84432)"
+    text = "TypeError: t.reduce is not a function\n    at t (https://shop.example.com/assets/index-{}.js:1:84432)"
     assert key(text.format("4185d9aa")) == key(text.format("BF3OJZ91"))
 
 
@@ -150,8 +150,8 @@ def test_aggregate_of_very_many():
     ("text", "expected"),
     [
         pytest.param(
-            "Uncaught TypeError: e.map is not a function\n    at render (https://shop.example.com/app.js:12:8)",
-            ("TypeError", "render (https://shop.example.com/app.js:12)", "e.map is not a function"),
+            "Uncaught TypeError: t.reduce is not a function\n    at render (https://shop.example.com/app.js:12:8)",
+            ("TypeError", "render (https://shop.example.com/app.js:12)", "t.reduce is not a function"),
             id="Chrome",
         ),
         pytest.param(

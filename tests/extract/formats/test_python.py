@@ -402,12 +402,12 @@ def test_group_of_one_kind_is_that_kind():
     """Many failures with one cause are one failure of that kind; the group is a wrapper."""
     child = (
         "    | Traceback (most recent call last):\n"
-        '    |   File "/app/m.py", line 4, in worker\n'
+        '    |   File "/app/shards.py", line 14, in load\n'
         "    | ValueError: bad shard {}\n"
     )
     text = (
         "  + Exception Group Traceback (most recent call last):\n"
-        '  |   File "/app/m.py", line 9, in main\n'
+        '  |   File "/app/shards.py", line 29, in sync\n'
         "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)\n"
         "  +-+---------------- 1 ----------------\n"
         + child.format(0)
@@ -418,10 +418,10 @@ def test_group_of_one_kind_is_that_kind():
     assert facts(text) == Facts(
         type="ValueError",
         cause="bad shard 0",
-        location=Location(function="worker", file="/app/m.py", line=4),
+        location=Location(function="load", file="/app/shards.py", line=14),
         details=(
             "2 times in one ExceptionGroup",
-            "raised as ExceptionGroup at main (/app/m.py:9): unhandled errors in a TaskGroup",
+            "raised as ExceptionGroup at sync (/app/shards.py:29): unhandled errors in a TaskGroup",
         ),
         format="python",
         wrappers=("ExceptionGroup",),

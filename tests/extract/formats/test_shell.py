@@ -14,8 +14,8 @@ from tests.extract.reading import facts
     "text",
     [
         "bash: jqq: command not found",
-        "bash: line 1: jqq: command not found",
-        "/bin/bash: line 7: jqq: command not found",
+        "bash: line 12: jqq: command not found",
+        "/bin/bash: line 19: jqq: command not found",
         "sh: 1: jqq: not found",
         "/bin/sh: 1: jqq: not found",
         "-bash: jqq: command not found",
