@@ -616,10 +616,9 @@ APT = [
         "unmet_dependencies",
         "apt-get install -y -s -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache shop-server 2>&1",
         {
-            "sources.list": "deb [trusted=yes] copy:///tmp/errcompact-shop ./\n",
             "repository/Packages": "Package: shop-server\nVersion: 1.4.0\nArchitecture: all\nDepends: libmoney2 (>= 2.1), shop-data (= 1.4.0)\nFilename: ./a.deb\nSize: 1\nDescription: shop\n\nPackage: shop-data\nVersion: 1.3.2\nArchitecture: all\nFilename: ./b.deb\nSize: 1\nDescription: data\n",
         },
-        "mkdir -p lists/partial cache/archives/partial && rm -rf /tmp/errcompact-shop && cp -r repository /tmp/errcompact-shop && apt-get update -o APT::Sandbox::User=root -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache",
+        "mkdir -p lists/partial cache/archives/partial && echo 'deb [trusted=yes]' copy://$PWD/repository ./ >sources.list && apt-get update -o APT::Sandbox::User=root -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache",
     ),
     _apt("invalid_operation", "apt-get instal make 2>&1"),
     _apt(
