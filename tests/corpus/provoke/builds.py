@@ -8,9 +8,9 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from textwrap import dedent
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.projects import CRATE, code
 from tests.corpus.provoke.tools import is_there, link, python_packages, succeeds
 
 _PYTHON_TOOLS = ("pip==25.2", "setuptools", "wheel", "uv", "poetry", "pre-commit")
@@ -90,7 +90,7 @@ def _as(user: str) -> tuple[str, ...]:
 
 
 def _project(files: dict[str, str]) -> dict[str, str]:
-    return {path: dedent(content).lstrip("\n") for path, content in files.items()}
+    return {path: code(content) for path, content in files.items()}
 
 
 def _case(form: str, name: str, command: str, files: dict[str, str] | None = None, **more: object) -> Case:
@@ -228,7 +228,6 @@ PIP = [
 
 # --- cargo -----------------------------------------------------------------------------------------------------------
 
-_MANIFEST = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
 _MAIN = "fn main() {}\n"
 _CRATES = "2>&1 | sed -E 's/Updating `[^`]*` index/Updating crates.io index/; s/registry `[^`]*`/registry `crates-io`/'"
 
@@ -240,17 +239,17 @@ def _cargo(name: str, command: str, files: dict[str, str], **more: object) -> Ca
 CARGO = [
     _cargo("no_manifest", "cargo build", {}),
     _cargo("unknown_key", "cargo build", {"Cargo.toml": '[package]\nversion = "0.1.0"\n', "src/main.rs": _MAIN}),
-    _cargo("no_targets", "cargo build", {"Cargo.toml": _MANIFEST}),
+    _cargo("no_targets", "cargo build", {"Cargo.toml": CRATE}),
     _cargo(
         "no_such_version",
         "cargo build",
-        {"Cargo.toml": _MANIFEST + '[dependencies]\nserde = "99"\n', "src/main.rs": _MAIN},
+        {"Cargo.toml": CRATE + '[dependencies]\nserde = "99"\n', "src/main.rs": _MAIN},
     ),
     _cargo(
         "no_such_feature",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST + '[dependencies]\nserde = { version = "1", features = ["jsn"] }\n',
+            "Cargo.toml": CRATE + '[dependencies]\nserde = { version = "1", features = ["jsn"] }\n',
             "src/main.rs": _MAIN,
         },
     ),
@@ -258,7 +257,7 @@ CARGO = [
         "links_conflict",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST + '[dependencies]\na = { path = "a" }\nb = { path = "b" }\n',
+            "Cargo.toml": CRATE + '[dependencies]\na = { path = "a" }\nb = { path = "b" }\n',
             "src/main.rs": _MAIN,
             "a/Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nlinks = "z"\n',
             "a/build.rs": _MAIN,
@@ -271,15 +270,15 @@ CARGO = [
     _cargo(
         "path_missing",
         "cargo build",
-        {"Cargo.toml": _MANIFEST + '[dependencies]\nledger = { path = "../ledger" }\n', "src/main.rs": _MAIN},
+        {"Cargo.toml": CRATE + '[dependencies]\nledger = { path = "../ledger" }\n', "src/main.rs": _MAIN},
     ),
-    _cargo("no_such_bin", "cargo run --bin server", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
-    _cargo("no_such_command", "cargo biuld", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
+    _cargo("no_such_bin", "cargo run --bin server", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
+    _cargo("no_such_command", "cargo biuld", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
     _cargo(
         "build_script_fails",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST,
+            "Cargo.toml": CRATE,
             "src/main.rs": _MAIN,
             "build.rs": """
                 fn main() {
@@ -291,7 +290,7 @@ CARGO = [
             """,
         },
     ),
-    _cargo("locked_is_stale", "cargo build --locked", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
+    _cargo("locked_is_stale", "cargo build --locked", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
 ]
 
 # --- cmake -----------------------------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.projects import CRATE, UTF_8, code
 from tests.corpus.provoke.tools import is_there, link, npm_packages, python_packages, succeeds
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ def prepare(tools: Path) -> None:
         succeeds("dialyzer", "--build_plt", "--output_plt", str(plt), "--apps", "erts", "kernel", "stdlib")
 
 
-def _code(text: str) -> str:
-    return dedent(text).lstrip("\n")
-
-
-_RING = _code("""
+_RING = code("""
     #include <stdio.h>
 
     struct queue { int head; int tail; char items[16]; };
@@ -63,7 +59,7 @@ _RING = _code("""
 
 _HELPER = "int helper(int value);\nvoid log_line(const char *text);\nint helper(int value) { return value; }\n"
 
-_SORT = _code("""
+_SORT = code("""
     #include <algorithm>
     #include <list>
     #include <string>
@@ -82,12 +78,12 @@ _SORT = _code("""
 
 _SHOP_TS = {
     "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "es2022"}, "include": ["src"]}\n',
-    "src/user.ts": _code("""
+    "src/user.ts": code("""
         export interface User { name: string; email?: string; address: { city: string; zip: string } }
         export function greet(user: User): string { return `hello ${user.nmae}`; }
         export const fallback: User = { name: "guest" };
     """),
-    "src/cart.ts": _code("""
+    "src/cart.ts": code("""
         import { greet, User } from "./user";
         import { tax } from "./tax";
 
@@ -101,7 +97,7 @@ _VIEWS_TS = {
     "tsconfig.json": _SHOP_TS["tsconfig.json"],
     "src/user.ts": "export interface User { id: number; name: string }\n",
     **{
-        f"src/views/{name}.ts": _code(f"""
+        f"src/views/{name}.ts": code(f"""
             import type {{ User }} from "../user";
             export const {name} = (user: User) => user.nmae;
             export const {name}Id = (user: User): string => user.id;
@@ -111,7 +107,7 @@ _VIEWS_TS = {
 }
 
 _SHOP_JAVA = {
-    "src/shop/Cart.java": _code("""
+    "src/shop/Cart.java": code("""
         package shop;
 
         import java.util.List;
@@ -137,7 +133,7 @@ _SHOP_JAVA = {
 
 _SHOP_GO = {
     "go.mod": "module example.com/shop\n\ngo 1.21\n",
-    "main.go": _code("""
+    "main.go": code("""
         package main
 
         import (
@@ -163,7 +159,7 @@ _SHOP_GO = {
 _SHOP_PYTHON = {
     "pyproject.toml": "[tool.ruff.lint]\nselect = ['E', 'F', 'I', 'UP', 'B']\n",
     "shop/__init__.py": "",
-    "shop/cart.py": _code("""
+    "shop/cart.py": code("""
         import os
         import json
         from typing import List, Optional
@@ -182,7 +178,7 @@ _SHOP_PYTHON = {
                 titel = f"nothing"
             return titl
     """),
-    "shop/order.py": _code("""
+    "shop/order.py": code("""
         import os
         import sys
 
@@ -318,7 +314,7 @@ _COMPILERS = [
     Case(name="pylint", format="compilers", command="pylint shop", files=_SHOP_PYTHON, needs=("pylint",)),
 ]
 
-_SHOP_RS = _code("""
+_SHOP_RS = code("""
     use std::collections::HashMap;
     use std::fs;
 
@@ -352,8 +348,7 @@ _SHOP_RS = _code("""
 
 
 def _crate(source: str) -> dict[str, str]:
-    manifest = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
-    return {"Cargo.toml": manifest, "src/main.rs": source}
+    return {"Cargo.toml": CRATE, "src/main.rs": source}
 
 
 _RUSTC = [
@@ -365,7 +360,7 @@ _RUSTC = [
         format="rustc",
         command="cargo build",
         files=_crate(
-            _code("""
+            code("""
                 #[derive(Debug)]
                 struct Order { id: u32, items: Vec<String> }
 
@@ -428,7 +423,7 @@ _RUSTC = [
 ]
 
 _SHOP_JS = {
-    "eslint.config.mjs": _code("""
+    "eslint.config.mjs": code("""
         export default [{
           languageOptions: { globals: { console: "readonly" } },
           rules: {
@@ -436,7 +431,7 @@ _SHOP_JS = {
           },
         }];
     """),
-    "src/cart.js": _code("""
+    "src/cart.js": code("""
         import { tax } from "./tax.js";
         const rate = 3;
 
@@ -447,7 +442,7 @@ _SHOP_JS = {
           return sum;
         }
     """),
-    "src/order.js": _code("""
+    "src/order.js": code("""
         export const load = (id) => {
           const unused = id;
           return fetch(url);
@@ -542,7 +537,7 @@ _RUFF = [
     ),
 ]
 
-_MIX = _code("""
+_MIX = code("""
     defmodule Shop.MixProject do
       use Mix.Project
 
@@ -550,7 +545,6 @@ _MIX = _code("""
     end
 """)
 _ELIXIR = {"mix.exs": _MIX}
-_LANG = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 _DIALYZER = [
     Case(
@@ -563,7 +557,7 @@ _DIALYZER = [
             "    Enum.summ(items)\n  end\nend\n",
         },
         needs=("mix",),
-        environment=_LANG,
+        environment=UTF_8,
     ),
     Case(
         name="erlc",
