@@ -103,14 +103,20 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param(
             " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@99\n\n"
             "This error happened while installing\n",
-            ("ERR_PNPM_NO_MATCHING_VERSION", ("No matching version found for "
-                                             "left-pad@99"), ("This error happened while installing",)),
+            (
+                "ERR_PNPM_NO_MATCHING_VERSION",
+                ("No matching version found for left-pad@99"),
+                ("This error happened while installing",),
+            ),
             id="pnpm",
         ),
         pytest.param(
             ' ERR_PNPM_NO_SCRIPT  Missing script: biuld\n\nCommand "biuld" not found. Did you mean "pnpm run build"?\n',
-            ("MissingScript", 'Missing script: "biuld"', (('Command "biuld" not found. Did you mean "pnpm run '
-                                                          'build"?'),)),
+            (
+                "MissingScript",
+                'Missing script: "biuld"',
+                (('Command "biuld" not found. Did you mean "pnpm run build"?'),),
+            ),
             id="pnpm, missing script",
         ),
         pytest.param(
@@ -132,7 +138,7 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param(" ELIFECYCLE  Command failed.\n", ("ELIFECYCLE", "Command failed", ()), id="pnpm, no status"),
         pytest.param(
             'yarn run v1.22.22\nerror Command "biuld" not found. Did you mean "build"?\n'
-            'info Visit https://yarnpkg.com/en/docs\n',
+            "info Visit https://yarnpkg.com/en/docs\n",
             ("MissingScript", 'Missing script: "biuld"', ()),
             id="Yarn, missing script",
         ),
@@ -169,7 +175,7 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
             id="Yarn of today, usage",
         ),
     ],
-)  # fmt: skip
+)
 def test_forms(text, expected):
     """The cause is a sentence; logs, reports, usage and advice are left out."""
     found = facts(text)
