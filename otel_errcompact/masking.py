@@ -655,7 +655,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=rf"{_NUMBER}(?:[eE][+-]?[0-9]+)?{_END}",
         replacement="<num>",
         masks=(
-            ("bash: line 7: jqq: command not found", "bash: line <num>: jqq: command not found"),
+            ("bash: line 23: jqq: command not found", "bash: line <num>: jqq: command not found"),
             ("src/ring.c:18:27: error: 'limit'", "src/ring.c:<num>:<num>: error: 'limit'"),
             ("line 1 column 9 (char 8)", "line <num> column <num> (char <num>)"),
             ("used 1,048,576 of 3.5e6", "used <num> of <num>"),

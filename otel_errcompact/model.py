@@ -100,8 +100,14 @@ class ModelExtractor:
         pause: int = 100,
         guard: Guard | None = None,
     ) -> None:
-        limits = {"seconds": seconds, "characters": characters, "remembered": remembered, "faults": faults}
-        for name, value in {**limits, "pause": pause}.items():
+        limits = (
+            ("seconds", seconds),
+            ("characters", characters),
+            ("remembered", remembered),
+            ("faults", faults),
+            ("pause", pause),
+        )
+        for name, value in limits:
             if not value > 0:
                 raise ConfigurationError(f"{name}={value!r} is not above zero")
         self._reader = reader
@@ -127,8 +133,10 @@ class ModelExtractor:
             return found
         parts = tuple(map(redact, _clipped(body, self._characters)))
         answer = self._answer(found.key, parts)
-        cause = _quote(answer.cause, parts) if answer is not None else ""
-        return _shown(found, answer.type, redact(cause)) if answer is not None and cause else found
+        if answer is None:
+            return found
+        cause = redact(_quote(answer.cause, parts))
+        return _shown(found, answer.type, cause) if cause else found
 
     def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
         """
@@ -175,9 +183,9 @@ class ModelExtractor:
             if self._paused:
                 self._paused -= 1
                 return False
-            self._keep(key, None)
             thread.start()
             self._thread = thread
+            self._keep(key, None)  # Until the thread, which has to wait for the lock, knows better.
             return True
 
     def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:

@@ -166,16 +166,20 @@ def test_what_a_reader_raises_stays_in_its_thread(error):
 
 
 def test_a_lack_of_threads_is_a_fault(monkeypatch):
-    """A process that can start no more threads still gets its prose answer."""
+    """A process that can start no more threads still gets its prose answer, and the model is asked another time."""
 
     def refuse(_: object) -> None:
         raise RuntimeError("can't start new thread")
 
     guard = Guard()
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-
-    assert refined(says(), guard=guard) == classify(RawError(text=PROSE))
+    model = ModelExtractor(says(), guard=guard)
+    raw = RawError(text=PROSE)
+    plain = classify(raw)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        assert model.refine(raw, plain) == plain
     assert guard.failures == {"model": 1}
+    assert model.refine(raw, plain).facts.cause == CAUSE
 
 
 def test_a_reader_that_hangs_costs_one_wait_and_one_thread(blocked):

@@ -18,30 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORPUS = Path(__file__).parents[2] / "tests" / "corpus"
-RUNS = (
-    "0",
-    "a",
-    "A",
-    " ",
-    "\t",
-    ".",
-    ":",
-    "/",
-    "\\",
-    "'",
-    '"',
-    "(",
-    "[",
-    "{",
-    "<",
-    "-",
-    "=",
-    "_",
-    "|",
-    "^",
-    "~",
-    "\x1b[",
-)
+RUNS = (*"0aA \t.:/\\'\"([{<-=_|^~", "\x1b[")
 """Characters and beginnings that patterns repeat over."""
 
 

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.data import Data, Kind
 
-Keys = dict[str, str]
-"""The key of every raw error."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:

@@ -65,12 +65,9 @@ def costs(data: Data) -> dict[str, float]:
         "key alone, median": statistics.median(keys),
         "key alone, p95": statistics.quantiles(keys, n=20)[-1],
     }
-    for kind in data.kinds:
-        if "pytest" in kind.name:
-            text = kind.variants[0]
-            found[f"observe, pytest output of {text.count(chr(10)) + 1} lines"] = _observe(
-                RawError(text=text, tool=TOOL)
-            )
+    for text in (kind.variants[0] for kind in data.kinds if "pytest" in kind.name):
+        lines = len(text.splitlines())
+        found[f"observe, pytest output of {lines} lines"] = _observe(RawError(text=text, tool=TOOL))
     for frames in (5, 20):
         error = raised(frames)
         raw = RawError(text="".join(traceback.format_exception(error)), exception=error, tool=TOOL)

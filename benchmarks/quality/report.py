@@ -82,7 +82,7 @@ def longer(found: Sequence[Longer], texts: int) -> str:
     return "\n\n".join((head, *(f"{_fenced(each.raw)}\n\n{_fenced(each.digest)}" for each in found[:5])))
 
 
-def formats(counts: Mapping[str, Mapping[str, int]], share: float, detected: str = "") -> str:
+def formats(counts: Mapping[str, Mapping[str, int]], share: float) -> str:
     """Return how many recorded failures are of each format, by transcript folder."""
     sources = sorted({source for by_source in counts.values() for source in by_source})
     rows = (
@@ -90,7 +90,7 @@ def formats(counts: Mapping[str, Mapping[str, int]], share: float, detected: str
         for name, by_source in counts.items()
     )
     total = sum(sum(by_source.values()) for by_source in counts.values())
-    head = f"Recorded failures: {total}; understood by a parser: {share:.1%}{detected}."
+    head = f"Recorded failures: {total}; understood by a parser: {share:.1%}."
     return f"{head}\n\n{table(('format', 'all', *sources), rows)}"
 
 

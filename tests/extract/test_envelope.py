@@ -68,7 +68,7 @@ def test_output_is_read_as_if_it_had_come_without_the_envelope():
     """A failure has the same class with and without an envelope."""
     wrapped = json.dumps({"isError": True, "content": [{"type": "text", "text": TRACEBACK}]})
     assert classify(RawError(text=wrapped)) == classify(RawError(text=TRACEBACK))
-    streams = json.dumps({"stdout": "", "stderr": "bash: line 1: kubctl: command not found\n", "exitCode": 127})
+    streams = json.dumps({"stdout": "", "stderr": "bash: line 3: terrafrom: command not found\n", "exitCode": 127})
     found = extract(RawError(text=streams))
     assert (found.type, found.details) == ("CommandNotFound", ("exit code 127",))
 

@@ -45,6 +45,19 @@ def test_only_semconv_spells_our_telemetry_names() -> None:
     assert spelt == []
 
 
+def test_what_the_wheel_is_tested_by_needs_no_checkout() -> None:
+    """These folders are copied beside the wheel, without the benchmarks, the documentation or the examples."""
+    imported = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.module}"
+        for folder in ("core", "extract", "otel", "boundary")
+        for path in (ROOT / "tests" / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").partition(".")[0] in {"benchmarks", "docs", "examples"}
+    ]
+    assert imported == []
+
+
 def test_generated_files_are_not_tracked() -> None:
     """No trajectory, coverage or cache file is ever committed."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout

@@ -5,80 +5,129 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import TOOLS
+from tests.corpus.provoke.tools import DEBIAN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
 
     from tests.corpus.provoke.case import Case
 
+HERE = Path(__file__).parent
+FAILED, LEFT_OUT = "failed", "left out"
+HELP = """\
+Each case is a small program of ours and a command that fails on it. What the tool says goes to
+tests/corpus/<format>/<case>.txt. A record is kept as it is while its class, its location and the words of its digest
+stay the same, so that temporary names and durations make no difference to commit. A case that fails in another way
+than its record is named and the record kept. To record anew whatever has changed, delete the record first.
+"""
+MORE = f"""\
+examples:
+  python -m tests.corpus.provoke --list           what there is
+  python -m tests.corpus.provoke pytest           all cases of a format
+  python -m tests.corpus.provoke pytest/fixtures  one case
+
+Python, npm and Maven packages are installed below {TOOLS} and nowhere else; of the system's
+packages nothing is installed: cases that lack a program are left out and named. The exit code is 1 if a case or
+a whole area failed.
+"""
+
 
 def main() -> int:
-    """Record all cases, or those that are asked for; return 1 if one could not be recorded."""
+    """Record all cases, or those that are asked for, and return the exit code."""
     arguments = _parser().parse_args()
-    failed = 0
-    for module in _areas():
-        cases = [case for case in module.CASES if _is_asked_for(case, arguments.cases)]
-        if arguments.list:
-            print(*(f"{case.format}/{case.name}" for case in cases), sep="\n")
-        elif cases:
-            failed += _record(module, cases)
-    return 1 if failed else 0
+    areas, outcomes = _areas()
+    known = {name for module in areas.values() for case in module.CASES for name in (case.format, case.label)}
+    unknown = [name for name in arguments.cases if name not in known]
+    if unknown:
+        print(f"no such format or case: {', '.join(unknown)}; --list shows what there is", file=sys.stderr)
+        return 2
+    chosen = {name: _asked_for(module, arguments.cases) for name, module in areas.items()}
+    if arguments.list:
+        print(*(case.label for cases in chosen.values() for case in cases), sep="\n")
+        return 1 if outcomes else 0
+    for name, cases in chosen.items():
+        if cases:
+            outcomes += _record_area(name, areas[name], cases)
+    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
+    _tell_what_is_missing(case for cases in chosen.values() for case in cases)
+    return 1 if outcomes[FAILED] else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.corpus.provoke",
-        description="Bring real tools to fail and record what they say in tests/corpus/<format>/<case>.txt. "
-        "Tools that are missing are named and their cases left out.",
+        description=HELP,
+        epilog=MORE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "cases", nargs="*", help="a format (`pytest`) or a case (`pytest/missing_fixture`); default: all"
-    )
-    parser.add_argument("--list", action="store_true", help="only list the cases")
+    parser.add_argument("cases", nargs="*", help="formats or cases; default: all")
+    parser.add_argument("--list", action="store_true", help="list the cases and record nothing")
     return parser
 
 
-def _areas() -> list[ModuleType]:
+def _areas() -> tuple[dict[str, ModuleType], Counter[str]]:
     """
-    Return the modules beside this one that hold cases.
+    Return the modules beside this one that hold cases, by name, and count those that cannot be imported.
     """
-    names = [found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)])]
-    modules = [importlib.import_module(f"tests.corpus.provoke.{name}") for name in names if not name.startswith("_")]
-    return [module for module in modules if hasattr(module, "CASES")]
-
-
-def _is_asked_for(case: Case, asked: list[str]) -> bool:
-    return not asked or case.format in asked or f"{case.format}/{case.name}" in asked
-
-
-def _record(module: ModuleType, cases: list[Case]) -> int:
-    """
-    Record the cases of one area and return how many could not be recorded.
-    """
-    TOOLS.mkdir(parents=True, exist_ok=True)
-    prepare = getattr(module, "prepare", None)
-    if prepare is not None:
-        prepare(TOOLS)
-    failed = 0
-    for case in cases:
-        label = f"{case.format}/{case.name}"
-        missing = case.missing()
-        if missing:
-            print(f"{label}: left out, {', '.join(missing)} not installed")
-            continue
+    found: dict[str, ModuleType] = {}
+    outcomes: Counter[str] = Counter()
+    for name in sorted(module.name for module in pkgutil.iter_modules([str(HERE)]) if module.name != "__main__"):
         try:
-            written = case.record()
-        except (RuntimeError, OSError, TimeoutError) as error:
-            failed += 1
-            print(f"{label}: {error}", file=sys.stderr)
+            module = importlib.import_module(f"{__package__}.{name}")
+        except Exception as error:
+            outcomes[FAILED] += 1
+            print(f"{name}: cannot be imported: {error!r}", file=sys.stderr)
         else:
-            print(f"{label}: {written.stat().st_size} bytes")
-    return failed
+            if hasattr(module, "CASES"):
+                found[name] = module
+    return found, outcomes
+
+
+def _asked_for(module: ModuleType, asked: list[str]) -> list[Case]:
+    return [case for case in module.CASES if not asked or {case.format, case.label} & set(asked)]
+
+
+def _record_area(name: str, module: ModuleType, cases: list[Case]) -> Counter[str]:
+    """
+    Prepare an area, record its cases, and count what became of them.
+    """
+    print(f"{name}: preparing", flush=True)
+    TOOLS.mkdir(parents=True, exist_ok=True)
+    try:
+        getattr(module, "prepare", lambda _: None)(TOOLS)
+        return Counter(_record(f"{name} {number}/{len(cases)}", case) for number, case in enumerate(cases, 1))
+    except Exception as error:
+        print(f"{name}: cannot be prepared, its cases are skipped: {error!r}", file=sys.stderr)
+        return Counter({FAILED: 1})
+    finally:
+        if hasattr(module, "finish"):
+            module.finish(TOOLS)
+
+
+def _record(progress: str, case: Case) -> str:
+    outcome, said = LEFT_OUT, ", ".join(case.missing())
+    if not said:
+        try:
+            outcome = case.record()
+        except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+            outcome, said = FAILED, str(error)
+    print(f"{progress} {case.label}: {outcome}{said and f': {said}'}", flush=True)
+    return outcome
+
+
+def _tell_what_is_missing(cases: Iterable[Case]) -> None:
+    missing = sorted({program for case in cases for program in case.missing()})
+    if missing:
+        packages = " ".join(sorted({DEBIAN.get(program, program) for program in missing}))
+        print(f"left out for want of {', '.join(missing)}; maybe: apt-get install {packages}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,69 +7,55 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from textwrap import dedent
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.projects import CRATE, code
+from tests.corpus.provoke.tools import is_there, link, python_packages, succeeds
 
 _PYTHON_TOOLS = ("pip==25.2", "setuptools", "wheel", "uv", "poetry", "pre-commit")
-_DEBIAN = {
-    "ninja": "ninja-build",
-    "scons": "scons",
-    "psql": "postgresql",
-    "sqlite3": "sqlite3",
-    "redis-server": "redis-server",
-    "mariadbd": "mariadb-server",
-    "dnf": "dnf",
-}
 _POSTGRES_PORT = "54329"
 
 
 def prepare(tools: Path) -> None:
-    """Install the package managers and database servers that are missing, and start private servers on sockets."""
-    _install_python_tools(tools / "py")
-    missing = [package for program, package in _DEBIAN.items() if not _found(program)]
-    if missing and _quietly("apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "-qq", *missing):
-        print("not installed:", *missing)
+    """Install package managers, and start private servers of the databases that are there."""
+    python_packages(tools / "py", *_PYTHON_TOOLS)
+    link(tools, tools / "py" / "bin", "uv", "poetry", "pre-commit")
     _start_postgres(tools)
     _start_mariadb(tools)
     _start_redis(tools)
 
 
-def _install_python_tools(folder: Path) -> None:
-    if not (folder / "bin" / "pre-commit").exists():
-        _quietly(sys.executable, "-m", "venv", str(folder))
-        _quietly(str(folder / "bin" / "pip"), "install", "-q", "-U", *_PYTHON_TOOLS)
-    programs = folder.parent / "bin"
-    programs.mkdir(exist_ok=True)
-    for name in ("uv", "poetry", "pre-commit"):
-        if (folder / "bin" / name).exists() and not (programs / name).exists():
-            (programs / name).symlink_to(folder / "bin" / name)
+def finish(tools: Path) -> None:
+    """Stop the servers."""
+    for server in sorted(Path("/usr/lib/postgresql").glob("*/bin")):
+        succeeds(*_as("postgres"), str(server / "pg_ctl"), "-m", "fast", "-D", f"{tools}/postgres/db", "stop")
+    succeeds("mariadb-admin", "-S", f"{tools}/mariadb/s", "shutdown")
+    succeeds("redis-cli", "-s", f"{tools}/redis.sock", "shutdown", "nosave")
 
 
 def _start_postgres(tools: Path) -> None:
     data = tools / "postgres"
     servers = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not servers or _quietly("pg_isready", "-q", "-h", str(data), "-p", _POSTGRES_PORT) == 0:
+    if not servers or succeeds("pg_isready", "-q", "-h", str(data), "-p", _POSTGRES_PORT):
         return
     control = servers[-1] / "pg_ctl"
     if not data.exists():
         data.mkdir()
         _owned_by("postgres", data)
-        _quietly(*_as("postgres"), str(servers[-1] / "initdb"), "-A", "trust", "-U", "shop", "-D", f"{data}/db")
+        succeeds(*_as("postgres"), str(servers[-1] / "initdb"), "-A", "trust", "-U", "shop", "-D", f"{data}/db")
     options = f"-k {data} -p {_POSTGRES_PORT} -c listen_addresses="
-    _quietly(*_as("postgres"), str(control), "-w", "-D", f"{data}/db", "-l", f"{data}/log", "-o", options, "start")
+    succeeds(*_as("postgres"), str(control), "-w", "-D", f"{data}/db", "-l", f"{data}/log", "-o", options, "start")
 
 
 def _start_mariadb(tools: Path) -> None:
     data = tools / "mariadb"
-    if not _found("mariadbd") or _quietly("mariadb-admin", "-S", f"{data}/s", "ping") == 0:
+    if not is_there("mariadbd") or succeeds("mariadb-admin", "-S", f"{data}/s", "ping"):
         return
     if not data.exists():
         data.mkdir()
         _owned_by("mysql", data)
-        _quietly(
+        succeeds(
             "mariadb-install-db", "--user=mysql", f"--datadir={data}/db", "--auth-root-authentication-method=normal"
         )
     subprocess.Popen(
@@ -85,13 +71,13 @@ def _start_mariadb(tools: Path) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    _quietly("mariadb-admin", "-S", f"{data}/s", "--wait=20", "ping")
+    succeeds("mariadb-admin", "-S", f"{data}/s", "--wait=20", "ping")
 
 
 def _start_redis(tools: Path) -> None:
     socket = tools / "redis.sock"
-    if _found("redis-server") and _quietly("redis-cli", "-s", str(socket), "ping"):
-        _quietly("redis-server", "--port", "0", "--unixsocket", str(socket), "--daemonize", "yes", "--save", "")
+    if is_there("redis-server") and not succeeds("redis-cli", "-s", str(socket), "ping"):
+        succeeds("redis-server", "--port", "0", "--unixsocket", str(socket), "--daemonize", "yes", "--save", "")
 
 
 def _owned_by(user: str, folder: Path) -> None:
@@ -103,20 +89,8 @@ def _as(user: str) -> tuple[str, ...]:
     return ("runuser", "-u", user, "--") if os.geteuid() == 0 else ()
 
 
-def _found(program: str) -> bool:
-    return shutil.which(program) is not None or shutil.which(program, path="/usr/sbin") is not None
-
-
-def _quietly(*command: str) -> int:
-    try:
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return 127
-    return done.returncode
-
-
 def _project(files: dict[str, str]) -> dict[str, str]:
-    return {path: dedent(content).lstrip("\n") for path, content in files.items()}
+    return {path: code(content) for path, content in files.items()}
 
 
 def _case(form: str, name: str, command: str, files: dict[str, str] | None = None, **more: object) -> Case:
@@ -254,7 +228,6 @@ PIP = [
 
 # --- cargo -----------------------------------------------------------------------------------------------------------
 
-_MANIFEST = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
 _MAIN = "fn main() {}\n"
 _CRATES = "2>&1 | sed -E 's/Updating `[^`]*` index/Updating crates.io index/; s/registry `[^`]*`/registry `crates-io`/'"
 
@@ -266,17 +239,17 @@ def _cargo(name: str, command: str, files: dict[str, str], **more: object) -> Ca
 CARGO = [
     _cargo("no_manifest", "cargo build", {}),
     _cargo("unknown_key", "cargo build", {"Cargo.toml": '[package]\nversion = "0.1.0"\n', "src/main.rs": _MAIN}),
-    _cargo("no_targets", "cargo build", {"Cargo.toml": _MANIFEST}),
+    _cargo("no_targets", "cargo build", {"Cargo.toml": CRATE}),
     _cargo(
         "no_such_version",
         "cargo build",
-        {"Cargo.toml": _MANIFEST + '[dependencies]\nserde = "99"\n', "src/main.rs": _MAIN},
+        {"Cargo.toml": CRATE + '[dependencies]\nserde = "99"\n', "src/main.rs": _MAIN},
     ),
     _cargo(
         "no_such_feature",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST + '[dependencies]\nserde = { version = "1", features = ["jsn"] }\n',
+            "Cargo.toml": CRATE + '[dependencies]\nserde = { version = "1", features = ["jsn"] }\n',
             "src/main.rs": _MAIN,
         },
     ),
@@ -284,7 +257,7 @@ CARGO = [
         "links_conflict",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST + '[dependencies]\na = { path = "a" }\nb = { path = "b" }\n',
+            "Cargo.toml": CRATE + '[dependencies]\na = { path = "a" }\nb = { path = "b" }\n',
             "src/main.rs": _MAIN,
             "a/Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\nlinks = "z"\n',
             "a/build.rs": _MAIN,
@@ -297,15 +270,15 @@ CARGO = [
     _cargo(
         "path_missing",
         "cargo build",
-        {"Cargo.toml": _MANIFEST + '[dependencies]\nledger = { path = "../ledger" }\n', "src/main.rs": _MAIN},
+        {"Cargo.toml": CRATE + '[dependencies]\nledger = { path = "../ledger" }\n', "src/main.rs": _MAIN},
     ),
-    _cargo("no_such_bin", "cargo run --bin server", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
-    _cargo("no_such_command", "cargo biuld", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
+    _cargo("no_such_bin", "cargo run --bin server", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
+    _cargo("no_such_command", "cargo biuld", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
     _cargo(
         "build_script_fails",
         "cargo build",
         {
-            "Cargo.toml": _MANIFEST,
+            "Cargo.toml": CRATE,
             "src/main.rs": _MAIN,
             "build.rs": """
                 fn main() {
@@ -317,7 +290,7 @@ CARGO = [
             """,
         },
     ),
-    _cargo("locked_is_stale", "cargo build --locked", {"Cargo.toml": _MANIFEST, "src/main.rs": _MAIN}),
+    _cargo("locked_is_stale", "cargo build --locked", {"Cargo.toml": CRATE, "src/main.rs": _MAIN}),
 ]
 
 # --- cmake -----------------------------------------------------------------------------------------------------------
@@ -642,10 +615,9 @@ APT = [
         "unmet_dependencies",
         "apt-get install -y -s -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache shop-server 2>&1",
         {
-            "sources.list": "deb [trusted=yes] copy:///tmp/errcompact-shop ./\n",
             "repository/Packages": "Package: shop-server\nVersion: 1.4.0\nArchitecture: all\nDepends: libmoney2 (>= 2.1), shop-data (= 1.4.0)\nFilename: ./a.deb\nSize: 1\nDescription: shop\n\nPackage: shop-data\nVersion: 1.3.2\nArchitecture: all\nFilename: ./b.deb\nSize: 1\nDescription: data\n",
         },
-        "mkdir -p lists/partial cache/archives/partial && rm -rf /tmp/errcompact-shop && cp -r repository /tmp/errcompact-shop && apt-get update -o APT::Sandbox::User=root -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache",
+        "mkdir -p lists/partial cache/archives/partial && echo 'deb [trusted=yes]' copy://$PWD/repository ./ >sources.list && apt-get update -o APT::Sandbox::User=root -o Dir::State::Lists=$PWD/lists -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list -o Dir::Cache=$PWD/cache",
     ),
     _apt("invalid_operation", "apt-get instal make 2>&1"),
     _apt(

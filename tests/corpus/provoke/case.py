@@ -11,12 +11,20 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from otel_errcompact.errors import Location, RawError
+from otel_errcompact.ledger import Ledger, Observation
+from otel_errcompact.masking import mask
+
 CORPUS = Path(__file__).parents[1]
+CHECKOUT = CORPUS.parents[1]
 SCRATCH = Path(tempfile.gettempdir()) / "errcompact-corpus"
 TOOLS = SCRATCH / "tools"
-"""Where the families install the tools that the machine lacks; kept from one run to the next."""
+"""Where the areas install the tools that the machine lacks; kept from one run to the next."""
 
 HOME = "/home/dev"
+OF_OUR_ENVIRONMENT = frozenset({"VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP"})
+"""Variables that would let a case reach into the environment of this project."""
+
 _INTERPRETER = re.compile(re.escape(sys.base_prefix))
 
 
@@ -51,46 +59,65 @@ class Case:
     timeout: int = 300
     """Seconds."""
 
+    @property
+    def label(self) -> str:
+        """Name the case among all."""
+        return f"{self.format}/{self.name}"
+
+    @property
+    def target(self) -> Path:
+        """Return where its record lies."""
+        return CORPUS / self.format / f"{self.name}.txt"
+
     def missing(self) -> tuple[str, ...]:
         """Return the programs that are needed and not there."""
         return tuple(program for program in self.needs if shutil.which(program, path=_path()) is None)
 
-    def record(self) -> Path:
+    def record(self) -> str:
         """
-        Bring the tool to fail, write down what it said, and return the file.
+        Bring the tool to fail, write down what it said unless nothing but noise is new, and tell which.
 
         Raises:
-            RuntimeError: The command succeeded or said nothing, so there is no failure to record.
+            RuntimeError: There is no failure to record, or another one than the record's.
         """
+        said = self._provoke()
+        if not self.target.exists():
+            self.target.parent.mkdir(exist_ok=True)
+            self.target.write_text(said, encoding="utf-8")
+            return "new"
+        before, now = _observe(self.target.read_text(encoding="utf-8")), _observe(said)
+        if _without_noise(before) == _without_noise(now):
+            return "unchanged"
+        if _kind(before) != _kind(now):
+            raise RuntimeError(
+                f"fails in another way than recorded: {' '.join(_kind(now))}, {now.found.facts.cause!r}. "
+                "Is a tool missing? If it is meant, delete the record first"
+            )
+        self.target.write_text(said, encoding="utf-8")
+        return "changed"
+
+    def _provoke(self) -> str:
         folder = SCRATCH / "runs" / f"{self.format}-{self.name}" / self.project
         shutil.rmtree(folder.parent, ignore_errors=True)
+        folder.mkdir(parents=True)
         for path, content in self.files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(content, encoding="utf-8")
-        folder.mkdir(parents=True, exist_ok=True)
         if self.setup:
             self._run(self.setup, folder)
         done = self._run(self.command, folder)
         said = neutral(done.stdout.decode("utf-8", "replace"), folder)
         if not said.strip():
-            raise RuntimeError(f"{self.format}/{self.name}: exit {done.returncode} without a word; mend its command")
-        target = CORPUS / self.format / f"{self.name}.txt"
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(said, encoding="utf-8")
-        return target
+            raise RuntimeError(f"exit {done.returncode} without a word; mend its command")
+        return said
 
     def _run(self, command: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+        inherited = {name: value for name, value in os.environ.items() if name not in OF_OUR_ENVIRONMENT}
+        ours = {"PATH": _path(), "TERM": "dumb", "TOOLS": str(TOOLS), "NO_COLOR": "1"}
         return subprocess.run(
             ["bash", "-c", command],
             cwd=folder,
-            env={
-                **os.environ,
-                "PATH": _path(),
-                "TERM": "dumb",
-                "TOOLS": str(TOOLS),
-                "NO_COLOR": "1",
-                **self.environment,
-            },
+            env={**inherited, **ours, **self.environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -103,16 +130,35 @@ def neutral(text: str, folder: Path) -> str:
     """
     Return `text` with the folders of this machine replaced by those of a developer who could be anybody.
     """
-    text = text.replace(str(folder.parent), f"{HOME}/src").replace(str(TOOLS), f"{HOME}/tools")
-    text = text.replace(str(SCRATCH), "/tmp/build").replace(str(Path.home()), HOME)
-    text = text.replace(str(CORPUS.parents[1] / ".venv"), f"{HOME}/.venv").replace(
-        str(CORPUS.parents[1]), f"{HOME}/errcompact"
-    )
+    folders = {
+        folder.parent: f"{HOME}/src",
+        TOOLS: f"{HOME}/tools",
+        SCRATCH: "/tmp/build",
+        Path.home(): HOME,
+        CHECKOUT / ".venv": f"{HOME}/.venv",
+        CHECKOUT: f"{HOME}/errcompact",
+    }
+    for real, anybody_s in folders.items():
+        text = text.replace(str(real), anybody_s)
     return _INTERPRETER.sub("/usr", text)
+
+
+def _observe(text: str) -> Observation:
+    return Ledger().observe("run", RawError(text=text, tool="bash"))
+
+
+def _without_noise(seen: Observation) -> tuple[str, Location, str]:
+    return seen.found.key, seen.found.facts.location, mask(seen.text)
+
+
+def _kind(seen: Observation) -> tuple[str, str]:
+    return seen.found.facts.format, seen.found.facts.type
 
 
 def _path() -> str:
     """
-    Return the search path: tools of the corpus first, then those of this environment, then the machine's.
+    Return the search path: tools of the corpus first, then those of the machine, and none of this environment.
     """
-    return os.pathsep.join((str(TOOLS / "bin"), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    own = Path(sys.executable).parent
+    machine = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join((str(TOOLS / "bin"), *(folder for folder in machine if folder and Path(folder) != own)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-from textwrap import dedent
+from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.projects import CRATE, UTF_8, code
+from tests.corpus.provoke.tools import is_there, link, npm_packages, python_packages, succeeds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PYTHON_TOOLS = ("ruff", "black", "isort", "mypy", "pyright", "flake8", "pylint", "ty")
 _NODE_TOOLS = (
@@ -20,55 +21,21 @@ _NODE_TOOLS = (
     "prettier@3",
 )
 _NODE_PROGRAMS = ("eslint", "stylelint", "biome", "tsc", "prettier")
-_DEBIAN = {
-    "clang": "clang",
-    "gcc": "gcc",
-    "g++": "g++",
-    "mix": "elixir",
-    "dialyzer": "erlang-dialyzer",
-}
 
 
 def prepare(tools: Path) -> None:
-    """Install the linters and compilers that are missing, each family in a folder of its own."""
-    programs = tools / "bin"
-    programs.mkdir(parents=True, exist_ok=True)
-    missing = [package for program, package in _DEBIAN.items() if shutil.which(program) is None]
-    if missing and _quietly("apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "-qq", *missing):
-        print("not installed:", *missing)
-    python = tools / "linters-python"
-    if not (python / "bin" / "ty").exists():
-        _quietly(sys.executable, "-m", "venv", str(python))
-        _quietly(str(python / "bin" / "pip"), "install", "-q", *_PYTHON_TOOLS)
-    _link(programs, python / "bin", _PYTHON_TOOLS)
-    node = tools / "linters-node"
-    if not (node / "node_modules").exists():
-        node.mkdir(exist_ok=True)
-        _quietly("npm", "install", "--prefix", str(node), "--no-audit", "--no-fund", *_NODE_TOOLS)
-    _link(programs, node / "node_modules" / ".bin", _NODE_PROGRAMS)
+    """Install linters and compilers, each family in a folder of its own."""
+    python, node = tools / "linters-python", tools / "linters-node"
+    python_packages(python, *_PYTHON_TOOLS)
+    link(tools, python / "bin", *_PYTHON_TOOLS)
+    npm_packages(node, *_NODE_TOOLS)
+    link(tools, node / "node_modules" / ".bin", *_NODE_PROGRAMS)
     plt = tools / "erlang.plt"
-    if shutil.which("dialyzer") and not plt.exists():
-        _quietly("dialyzer", "--build_plt", "--output_plt", str(plt), "--apps", "erts", "kernel", "stdlib")
+    if is_there("dialyzer") and not plt.exists():
+        succeeds("dialyzer", "--build_plt", "--output_plt", str(plt), "--apps", "erts", "kernel", "stdlib")
 
 
-def _link(programs: Path, folder: Path, names: tuple[str, ...]) -> None:
-    for name in names:
-        if (folder / name).exists() and not (programs / name).exists():
-            (programs / name).symlink_to(folder / name)
-
-
-def _quietly(*command: str) -> int:
-    try:
-        return subprocess.run(command, capture_output=True, check=False, timeout=900).returncode
-    except (OSError, subprocess.TimeoutExpired):
-        return 1
-
-
-def _code(text: str) -> str:
-    return dedent(text).lstrip("\n")
-
-
-_RING = _code("""
+_RING = code("""
     #include <stdio.h>
 
     struct queue { int head; int tail; char items[16]; };
@@ -92,7 +59,7 @@ _RING = _code("""
 
 _HELPER = "int helper(int value);\nvoid log_line(const char *text);\nint helper(int value) { return value; }\n"
 
-_SORT = _code("""
+_SORT = code("""
     #include <algorithm>
     #include <list>
     #include <string>
@@ -111,12 +78,12 @@ _SORT = _code("""
 
 _SHOP_TS = {
     "tsconfig.json": '{"compilerOptions": {"strict": true, "noEmit": true, "target": "es2022"}, "include": ["src"]}\n',
-    "src/user.ts": _code("""
+    "src/user.ts": code("""
         export interface User { name: string; email?: string; address: { city: string; zip: string } }
         export function greet(user: User): string { return `hello ${user.nmae}`; }
         export const fallback: User = { name: "guest" };
     """),
-    "src/cart.ts": _code("""
+    "src/cart.ts": code("""
         import { greet, User } from "./user";
         import { tax } from "./tax";
 
@@ -130,7 +97,7 @@ _VIEWS_TS = {
     "tsconfig.json": _SHOP_TS["tsconfig.json"],
     "src/user.ts": "export interface User { id: number; name: string }\n",
     **{
-        f"src/views/{name}.ts": _code(f"""
+        f"src/views/{name}.ts": code(f"""
             import type {{ User }} from "../user";
             export const {name} = (user: User) => user.nmae;
             export const {name}Id = (user: User): string => user.id;
@@ -140,7 +107,7 @@ _VIEWS_TS = {
 }
 
 _SHOP_JAVA = {
-    "src/shop/Cart.java": _code("""
+    "src/shop/Cart.java": code("""
         package shop;
 
         import java.util.List;
@@ -166,7 +133,7 @@ _SHOP_JAVA = {
 
 _SHOP_GO = {
     "go.mod": "module example.com/shop\n\ngo 1.21\n",
-    "main.go": _code("""
+    "main.go": code("""
         package main
 
         import (
@@ -192,7 +159,7 @@ _SHOP_GO = {
 _SHOP_PYTHON = {
     "pyproject.toml": "[tool.ruff.lint]\nselect = ['E', 'F', 'I', 'UP', 'B']\n",
     "shop/__init__.py": "",
-    "shop/cart.py": _code("""
+    "shop/cart.py": code("""
         import os
         import json
         from typing import List, Optional
@@ -211,7 +178,7 @@ _SHOP_PYTHON = {
                 titel = f"nothing"
             return titl
     """),
-    "shop/order.py": _code("""
+    "shop/order.py": code("""
         import os
         import sys
 
@@ -347,33 +314,33 @@ _COMPILERS = [
     Case(name="pylint", format="compilers", command="pylint shop", files=_SHOP_PYTHON, needs=("pylint",)),
 ]
 
-_SHOP_RS = _code("""
+_SHOP_RS = code("""
     use std::collections::HashMap;
     use std::fs;
 
-    struct Cache { map: HashMap<String, String> }
+    struct Stock { shelves: HashMap<String, u32> }
 
-    impl Cache {
-        fn put(&self, key: String, value: String) {
-            self.map.insert(key, value);
+    impl Stock {
+        fn restock(&self, article: String, pieces: u32) {
+            self.shelves.insert(article, pieces);
         }
         fn size(&self) -> u32 {
-            self.map.len()
+            self.shelves.len()
         }
     }
 
-    fn load(path: &str) -> Cache {
-        let text = fs::read_to_string(path);
-        let mut map = HashMap::new();
-        for line in text.lines() {
+    fn counted(path: &str) -> Stock {
+        let list = fs::read_to_string(path);
+        let mut shelves = HashMap::new();
+        for article in list.split(';') {
             let unused = 1;
-            map.insert(line.to_string(), String::new());
+            shelves.insert(article.to_string(), 1);
         }
-        Cache { map }
+        Stock { shelves }
     }
 
     fn main() {
-        let first = load("a");
+        let first = counted("a");
         let second = first;
         println!("{} {}", first.size(), totl);
     }
@@ -381,8 +348,7 @@ _SHOP_RS = _code("""
 
 
 def _crate(source: str) -> dict[str, str]:
-    manifest = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
-    return {"Cargo.toml": manifest, "src/main.rs": source}
+    return {"Cargo.toml": CRATE, "src/main.rs": source}
 
 
 _RUSTC = [
@@ -394,7 +360,7 @@ _RUSTC = [
         format="rustc",
         command="cargo build",
         files=_crate(
-            _code("""
+            code("""
                 #[derive(Debug)]
                 struct Order { id: u32, items: Vec<String> }
 
@@ -457,7 +423,7 @@ _RUSTC = [
 ]
 
 _SHOP_JS = {
-    "eslint.config.mjs": _code("""
+    "eslint.config.mjs": code("""
         export default [{
           languageOptions: { globals: { console: "readonly" } },
           rules: {
@@ -465,7 +431,7 @@ _SHOP_JS = {
           },
         }];
     """),
-    "src/cart.js": _code("""
+    "src/cart.js": code("""
         import { tax } from "./tax.js";
         const rate = 3;
 
@@ -476,7 +442,7 @@ _SHOP_JS = {
           return sum;
         }
     """),
-    "src/order.js": _code("""
+    "src/order.js": code("""
         export const load = (id) => {
           const unused = id;
           return fetch(url);
@@ -557,7 +523,7 @@ _RUFF = [
     Case(
         name="black_check",
         format="ruff",
-        command="black --check shop",
+        command="black --workers 1 --check shop",
         files={"shop/a.py": "x = {  'a':1 }\n", "shop/b.py": "y=[1,2]\n", "shop/c.py": "def broken(:\n"},
         needs=("black",),
     ),
@@ -571,7 +537,7 @@ _RUFF = [
     ),
 ]
 
-_MIX = _code("""
+_MIX = code("""
     defmodule Shop.MixProject do
       use Mix.Project
 
@@ -579,7 +545,6 @@ _MIX = _code("""
     end
 """)
 _ELIXIR = {"mix.exs": _MIX}
-_LANG = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
 
 _DIALYZER = [
     Case(
@@ -592,7 +557,7 @@ _DIALYZER = [
             "    Enum.summ(items)\n  end\nend\n",
         },
         needs=("mix",),
-        environment=_LANG,
+        environment=UTF_8,
     ),
     Case(
         name="erlc",

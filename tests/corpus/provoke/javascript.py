@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.tools import npm_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,17 +25,10 @@ _PACKAGES: Final = {
 
 def prepare(tools: Path) -> None:
     """
-    Install each set into `$TOOLS/js/<set>` by npm.
+    Install each set into `$TOOLS/js/<set>`.
     """
     for name, packages in _PACKAGES.items():
-        folder = tools / "js" / name
-        if (folder / "node_modules").is_dir():
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
-        command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *packages.split()]
-        if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode:
-            print(f"{name}: {packages} could not be installed by npm")
+        npm_packages(tools / "js" / name, *packages.split())
 
 
 def _with(name: str) -> str:

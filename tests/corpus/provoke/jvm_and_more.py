@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
+import sys
 from typing import TYPE_CHECKING, Final
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.tools import succeeds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,9 +36,10 @@ def prepare(tools: Path) -> None:
             continue
         pom = tools / f"{name}.xml"
         pom.write_text(_pom(*(_dependency(*artifact, scope="compile") for artifact in artifacts)), encoding="utf-8")
-        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
-        if subprocess.run(command, capture_output=True, check=False).returncode:
-            print(f"{name}: its libraries could not be fetched from Maven Central")
+        if not succeeds(
+            "mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"
+        ):
+            print(f"not all installed: the libraries of {name}", file=sys.stderr)
 
 
 def _dependency(group: str, artifact: str, version: str, scope: str = "test") -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import venv
 from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.tools import python_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,17 +30,7 @@ PYTHON = f"{BIN}/python"
 
 def prepare(tools: Path) -> None:
     """Install what the cases run into an environment of its own."""
-    home = tools / "python"
-    if not (home / "bin" / "python").exists():
-        venv.create(home, with_pip=True)
-    done = subprocess.run(
-        [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        print(f"missing for Python: {done.stderr.strip()}", file=sys.stderr)
+    python_packages(tools / "python", *PACKAGES)
 
 
 # --- programs --------------------------------------------------------------------------------------------------------

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.tools import python_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,15 +22,8 @@ _URL = f"http://127.0.0.1:{_PORT}"
 
 
 def prepare(tools: Path) -> None:
-    """Install the servers and clients into an environment of their own, and say which are missing."""
-    environment = tools / "services"
-    python = environment / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(environment)], check=False)
-    imports = "import anthropic, langgraph, mcp, openai, rest_framework, strawberry, uvicorn"
-    if subprocess.run([str(python), "-c", imports], capture_output=True, check=False).returncode:
-        done = subprocess.run([str(python), "-m", "pip", "install", "-q", *_PACKAGES], check=False)
-        print("" if done.returncode == 0 else "not all servers and clients could be installed")
+    """Install the servers and clients into an environment of their own."""
+    python_packages(tools / "services", *_PACKAGES)
 
 
 def _served(server: str, client: str) -> str:
@@ -269,7 +261,7 @@ _HTTP = [
     Case(
         name="curl_timeout",
         format="http",
-        command=f"{sys.executable} silent.py & sleep 2; curl -sS --max-time 1 http://127.0.0.1:{_PORT}/v1/orders; wait",
+        command=f"python3 silent.py & sleep 2; curl -sS --max-time 1 http://127.0.0.1:{_PORT}/v1/orders; wait",
         files={"silent.py": _SILENT},
         needs=("curl",),
     ),
@@ -444,7 +436,7 @@ def _of_model(name: str, status: int, answer: dict[str, object], client: str) ->
     return Case(
         name=name,
         format="llm",
-        command=_served(f"{sys.executable} api.py {status} {_PORT}", client),
+        command=_served(f"python3 api.py {status} {_PORT}", client),
         files={
             "api.py": _FAKE_API,
             "answer.json": json.dumps(answer),
@@ -769,7 +761,7 @@ _DEPLOY = dedent(
 )
 _CRASH = "int main(void) { volatile int *nowhere = 0; return *nowhere; }\n"
 _SHELL = [
-    Case(name="command_not_found", format="shell", command='bash -c "kubctl get pods"; echo "exit code: $?"'),
+    Case(name="command_not_found", format="shell", command='bash -c "terrafrom plan"; echo "exit code: $?"'),
     Case(
         name="unbound_variable",
         format="shell",

@@ -6,14 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.corpus.provoke.case import Case
+from tests.corpus.provoke.projects import CRATE, UTF_8
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def prepare(tools: Path) -> None:
-    """Install nothing: modules and crates come with the cases, Elixir and Erlang from the system's packages."""
-    del tools
+    pass
 
 
 # --- Go --------------------------------------------------------------------------------------------------------------
@@ -582,9 +578,9 @@ func main() {
         name="no_network",
         format="gomod",
         files={"go.mod": _MODULE, "main.go": "package main\n\nfunc main() {}\n"},
-        command="go get github.com/stretchr/testify@v1.9.0",
+        command="GOMODCACHE=$PWD/../modules go get github.com/stretchr/testify@v1.9.0",
         needs=("go",),
-        environment={**_GO, "GOPROXY": "off", "GOMODCACHE": "/tmp/no-such-module-cache"},
+        environment={**_GO, "GOPROXY": "off"},
     ),
     Case(
         name="bad_go_mod",
@@ -601,7 +597,6 @@ func main() {
 
 # --- Rust ------------------------------------------------------------------------------------------------------------
 
-_MANIFEST = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
 _LIB = """\
 //! A shop.
 
@@ -686,7 +681,7 @@ def _rust(name: str, form: str, files: dict[str, str], command: str, *, setup: s
     return Case(
         name=name,
         format=form,
-        files={"Cargo.toml": _MANIFEST, **files},
+        files={"Cargo.toml": CRATE, **files},
         command=command,
         setup=setup,
         needs=("cargo",),
@@ -803,14 +798,14 @@ _RUST_CASES = [
     _rust(
         "anyhow",
         "rust",
-        {"Cargo.toml": _MANIFEST + '\n[dependencies]\nanyhow = "1"\n', "src/main.rs": _ANYHOW},
+        {"Cargo.toml": CRATE + '\n[dependencies]\nanyhow = "1"\n', "src/main.rs": _ANYHOW},
         "./target/debug/shop",
         setup=_BUILT,
     ),
     _rust(
         "anyhow_backtrace",
         "rust",
-        {"Cargo.toml": _MANIFEST + '\n[dependencies]\nanyhow = "1"\n', "src/main.rs": _ANYHOW},
+        {"Cargo.toml": CRATE + '\n[dependencies]\nanyhow = "1"\n', "src/main.rs": _ANYHOW},
         "./target/debug/shop",
         setup=_BUILT,
         RUST_BACKTRACE="1",
@@ -818,7 +813,7 @@ _RUST_CASES = [
     _rust(
         "eyre",
         "rust",
-        {"Cargo.toml": _MANIFEST + '\n[dependencies]\neyre = "0.6"\n', "src/main.rs": _EYRE},
+        {"Cargo.toml": CRATE + '\n[dependencies]\neyre = "0.6"\n', "src/main.rs": _EYRE},
         "cargo run",
         setup=_BUILT,
     ),
@@ -929,7 +924,7 @@ def _mix(name: str, form: str, files: dict[str, str], command: str, *, applicati
         command=command,
         setup=setup,
         needs=("mix",),
-        environment={"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "MIX_QUIET": ""},
+        environment={**UTF_8, "MIX_QUIET": ""},
     )
 
 
@@ -1152,7 +1147,7 @@ _BEAM = [
         },
         command="elixir report.exs",
         needs=("elixir",),
-        environment={"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
+        environment=UTF_8,
     ),
     Case(
         name="escript",

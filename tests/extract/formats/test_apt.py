@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts, key
 
 MIRRORS = """
     Ign:1 http://deb.example.org/debian bookworm InRelease
@@ -22,10 +18,6 @@ MIRRORS = """
     W: Failed to fetch http://deb.example.org/debian/dists/bookworm-updates/InRelease  Temporary failure resolving 'deb.example.org'
     W: Some index files failed to download. They have been ignored, or old ones used instead.
 """
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=dedent(text).strip("\n")))
 
 
 def test_mirrors():
@@ -178,7 +170,7 @@ def test_other_texts_are_not_taken(text):
 
 def test_key():
     """The key follows the reason, and not which mirrors failed or how many."""
-    first = classify(RawError(text=dedent(MIRRORS))).key
-    fewer = "\n".join(line for line in dedent(MIRRORS).split("\n") if "updates" not in line)
-    assert first == classify(RawError(text=fewer)).key
-    assert first != classify(RawError(text=dedent(MIRRORS.replace("deb.example.org", "deb.example.com")))).key
+    first = key(MIRRORS)
+    fewer = "\n".join(line for line in MIRRORS.split("\n") if "updates" not in line)
+    assert first == key(fewer)
+    assert first != key(MIRRORS.replace("deb.example.org", "deb.example.com"))

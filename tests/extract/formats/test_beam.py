@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import beam
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 KEY_ERROR = """\
 ** (KeyError) key :price not found in: %{name: "tea"}
@@ -26,18 +25,10 @@ EXIT = """\
     (elixir 1.15.7) lib/gen_server.ex:1063: GenServer.call/3"""
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def test_exception():
     """The place is the innermost frame that is neither of Elixir nor of a package."""
-    facts = _facts(KEY_ERROR)
-    assert (facts.format, facts.type, facts.cause, str(facts.location), facts.details) == (
+    found = facts(KEY_ERROR)
+    assert (found.format, found.type, found.cause, str(found.location), found.details) == (
         "beam",
         "KeyError",
         'key :price not found in: %{name: "tea"}',
@@ -48,14 +39,14 @@ def test_exception():
 
 def test_same_exception_elsewhere():
     """Versions and lines are no part of what failed, the missing key is."""
-    assert _key(KEY_ERROR.replace(":14:", ":41:").replace("1.15.7", "1.16.0")) == _key(KEY_ERROR)
-    assert _key(KEY_ERROR.replace(":price", ":count")) != _key(KEY_ERROR)
+    assert key(KEY_ERROR.replace(":14:", ":41:").replace("1.15.7", "1.16.0")) == key(KEY_ERROR)
+    assert key(KEY_ERROR.replace(":price", ":count")) != key(KEY_ERROR)
 
 
 def test_raised_in_a_package():
     """The function of a package that raised is told."""
-    facts = _facts(OF_A_PACKAGE)
-    assert (str(facts.location), facts.details) == (
+    found = facts(OF_A_PACKAGE)
+    assert (str(found.location), found.details) == (
         "Stock.Repo.all/1 (lib/stock/repo.ex:4)",
         ("raised in DBConnection.run/6 (lib/db_connection.ex:10)",),
     )
@@ -63,22 +54,20 @@ def test_raised_in_a_package():
 
 def test_function_that_does_not_exist():
     """A call without a file is the place where nothing better is known."""
-    facts = _facts(
+    found = facts(
         "** (UndefinedFunctionError) function Stock.sum/1 is undefined (module Stock is not available)\n"
         "    Stock.sum([1])\n    (stock 0.3.0) Stock.total(1)\n"
         "    (elixir 1.15.7) lib/code.ex:1245: Code.require_file/2"
     )
-    assert str(facts.location) == "Stock.total"
+    assert str(found.location) == "Stock.total"
 
 
 def test_exit():
     """An exit names the call and why it failed; one that passes an exception on is a wrapper of it."""
-    assert _facts(EXIT.format("no process")).cause == (
-        "exited in: GenServer.call(Stock.Server, :all, 5000): no process"
-    )
+    assert facts(EXIT.format("no process")).cause == ("exited in: GenServer.call(Stock.Server, :all, 5000): no process")
     raised = EXIT.format("an exception was raised:\n        ** (RuntimeError) sold out\n            lib/a.ex:3: A.b/1")
-    facts = _facts(raised)
-    assert (facts.type, facts.cause, str(facts.location), facts.wrappers) == (
+    found = facts(raised)
+    assert (found.type, found.cause, str(found.location), found.wrappers) == (
         "RuntimeError",
         "sold out",
         "A.b/1 (lib/a.ex:3)",
@@ -88,17 +77,17 @@ def test_exit():
 
 def test_exit_of_a_process_without_an_exception():
     """The id of a process is no part of the type."""
-    facts = _facts("** (EXIT from #PID<0.98.0>) an exception was raised:")
-    assert (facts.type, facts.cause) == ("EXIT", "an exception was raised:")
+    found = facts("** (EXIT from #PID<0.98.0>) an exception was raised:")
+    assert (found.type, found.cause) == ("EXIT", "an exception was raised:")
 
 
 def test_crash_of_a_server():
     """The process and the message it was handling are told, and other failures in the same log."""
-    facts = _facts(
+    found = facts(
         "10:00:00.000 [error] GenServer Stock.Server terminating\n** (RuntimeError) sold out\n    lib/a.ex:3: A.b/1\n"
         "Last message (from #PID<0.98.0>): :all\nState: []\n\n** (ArithmeticError) bad argument\n    lib/a.ex:9: A.c/1"
     )
-    assert (facts.cause, facts.details) == (
+    assert (found.cause, found.details) == (
         "bad argument",
         ("GenServer Stock.Server terminating", "last message: :all", "also RuntimeError: sold out"),
     )
@@ -106,20 +95,20 @@ def test_crash_of_a_server():
 
 def test_place_known_from_the_log():
     """The end of a program tells what its log told before, without the place."""
-    facts = _facts("** (RuntimeError) sold out\n    lib/a.ex:3: A.b/1\n\nState: []\n** (RuntimeError) sold out")
-    assert str(facts.location) == "A.b/1 (lib/a.ex:3)"
+    found = facts("** (RuntimeError) sold out\n    lib/a.ex:3: A.b/1\n\nState: []\n** (RuntimeError) sold out")
+    assert str(found.location) == "A.b/1 (lib/a.ex:3)"
 
 
 def test_arguments():
     """Arguments that no clause matches are told; a document that a message quotes is left out."""
-    facts = _facts(
+    found = facts(
         "** (FunctionClauseError) no function clause matching in A.b/1\n\n"
         "    The following arguments were given to A.b/1:\n"
         "\n        # 1\n        %{a: 1}\n\n    Attempted function clauses (showing 1 out of 1):\n\n        def b(1)\n\n"
         "    lib/a.ex:3: A.b/1"
     )
-    assert facts.details == ("argument 1: %{a: 1}", "def b(1)")
-    quoted = _facts(f"** (ArgumentError) got none within:\n\n<div>{'x' * 200}</div>\nmore\n    lib/a.ex:3: A.b/1")
+    assert found.details == ("argument 1: %{a: 1}", "def b(1)")
+    quoted = facts(f"** (ArgumentError) got none within:\n\n<div>{'x' * 200}</div>\nmore\n    lib/a.ex:3: A.b/1")
     assert (quoted.cause, quoted.details) == ("got none within:", ())
 
 
@@ -138,8 +127,8 @@ def test_arguments():
 )
 def test_code_that_does_not_compile(text, cause, location):
     """The place stands in the message."""
-    facts = _facts(text)
-    assert (facts.format, facts.cause, str(facts.location)) == ("beam", cause, location)
+    found = facts(text)
+    assert (found.format, found.cause, str(found.location)) == ("beam", cause, location)
 
 
 def test_diagnostics():
@@ -187,8 +176,8 @@ def test_diagnostics():
 )
 def test_erlang(text, kind, cause, location):
     """The reason stands before the stack of an Erlang term."""
-    facts = _facts(text)
-    assert (facts.format, facts.type, facts.cause, str(facts.location)) == ("beam", kind, cause, location)
+    found = facts(text)
+    assert (found.format, found.type, found.cause, str(found.location)) == ("beam", kind, cause, location)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key
+
+facts = facts_as("bundlers")
 
 VITE = """\
 Command failed: npm run build
@@ -21,12 +21,6 @@ file: /srv/src/main.jsx
 """
 
 
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "bundlers"
-    return found
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -39,12 +33,12 @@ def facts(text):
             id="Vite, code that does not parse",
         ),
         pytest.param(
-            "error during build:\nUnexpected token (12:4) in src/Bar.jsx",
-            ("SyntaxError", "src/Bar.jsx:12", "Unexpected token", ()),
+            "error during build:\nUnexpected token (31:8) in src/Basket.jsx",
+            ("SyntaxError", "src/Basket.jsx:31", "Unexpected token", ()),
             id="place behind the message",
         ),
         pytest.param(
-            "error during build:\nUnexpected token (12:4)",
+            "error during build:\nUnexpected token (31:8)",
             ("SyntaxError", "", "Unexpected token", ()),
             id="no file",
         ),
@@ -107,8 +101,8 @@ def facts(text):
             id="esbuild",
         ),
         pytest.param(
-            '\u2718 [ERROR] Could not resolve "js/app.js"\n\n1 error\n',
-            ("ModuleNotFound", "", 'Could not resolve "js/app.js"', ()),
+            '\u2718 [ERROR] Could not resolve "./cart/total.js"\n\n1 error\n',
+            ("ModuleNotFound", "", 'Could not resolve "./cart/total.js"', ()),
             id="esbuild without a place",
         ),
         pytest.param(
@@ -156,7 +150,7 @@ def test_several():
 )
 def test_key(text, same):
     """The missing module makes the key, not the progress above it."""
-    assert (classify(RawError(text=text)).key == classify(RawError(text=VITE)).key) is same
+    assert (key(text) == key(VITE)) is same
 
 
 @pytest.mark.parametrize(
@@ -175,4 +169,4 @@ def test_key(text, same):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "bundlers"
+    assert format_of(text) != "bundlers"

@@ -6,15 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts, key
 
 SCRIPT = "error: failed to run custom build command for `shop v0.1.0 (/src/shop)`\n\nCaused by:\n  process didn't exit successfully: `/src/shop/target/debug/build/shop-1c92/build-script-build` (exit status: {})"
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=text))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +110,6 @@ def test_other_texts_are_not_taken(text):
 def test_key():
     """The key follows the crate and the version, and not the folder of the build."""
     text = "error: failed to get `a`\n\nCaused by:\n  failed to read `/home/{}/a/Cargo.toml`\n\nCaused by:\n  {} (os error 2)"
-    first = classify(RawError(text=text.format("ann", "No such file or directory"))).key
-    assert first == classify(RawError(text=text.format("bob", "No such file or directory"))).key
-    assert first != classify(RawError(text=text.format("ann", "Permission denied"))).key
+    first = key(text.format("ann", "No such file or directory"))
+    assert first == key(text.format("bob", "No such file or directory"))
+    assert first != key(text.format("ann", "Permission denied"))

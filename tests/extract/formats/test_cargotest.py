@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import cargotest
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 FAILED = """\
 running 2 tests
@@ -47,14 +46,6 @@ NEXTEST = """\
 error: test run failed"""
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def _section(name: str, said: str) -> str:
     heading = f"failures:\n\n---- {name} stdout ----\n"
     return f"{heading}{said}\n\n\nfailures:\n    {name}\n\ntest result: FAILED. 0 passed; 1 failed;"
@@ -63,29 +54,29 @@ def _section(name: str, said: str) -> str:
 @pytest.mark.parametrize("text", [pytest.param(FAILED, id="cargo test"), pytest.param(NEXTEST, id="nextest")])
 def test_failed_expectation(text):
     """The place is the test's, and both sides of a comparison stand in the cause."""
-    facts = _facts(text)
-    assert (facts.format, facts.type, facts.cause, str(facts.location), facts.members) == (
+    found = facts(text)
+    assert (found.format, found.type, found.cause, str(found.location), found.members) == (
         "cargotest",
         "AssertionError",
         "assertion `left == right` failed (left: 3, right: 4)",
         "sums::adds (src/sums.rs:20)",
         1,
     )
-    assert _key(text) == _key(FAILED.replace("4242", "1").replace("20:9", "44:9").replace("0.02s", "1.00s"))
+    assert key(text) == key(FAILED.replace("4242", "1").replace("20:9", "44:9").replace("0.02s", "1.00s"))
 
 
 def test_other_test():
     """An equal expectation of another test is another failure."""
-    assert _key(FAILED.replace("sums::adds", "sums::multiplies")) != _key(FAILED)
+    assert key(FAILED.replace("sums::adds", "sums::multiplies")) != key(FAILED)
 
 
 def test_cut_head():
     """Where the heading is cut off, the panic names its test; tests that the list does not name did not fail."""
     cut = FAILED[FAILED.index("\nthread '") :]
-    assert _facts(cut).cause == _facts(FAILED).cause
-    assert _key(cut) == _key(FAILED)
+    assert facts(cut).cause == facts(FAILED).cause
+    assert key(cut) == key(FAILED)
     passed = "thread 'sums::refuses' (1) panicked at src/sums.rs:3:3:\nno\n\n"
-    assert _facts(passed + cut).members == 1
+    assert facts(passed + cut).members == 1
 
 
 @pytest.mark.parametrize(
@@ -126,16 +117,16 @@ def test_cut_head():
 )
 def test_failed_otherwise(name, said, kind, cause, location):
     """Tests fail in other ways than by a panic of their own."""
-    facts = _facts(_section(name, said))
-    assert (facts.format, facts.type, facts.cause, str(facts.location)) == ("cargotest", kind, cause, location)
+    found = facts(_section(name, said))
+    assert (found.format, found.type, found.cause, str(found.location)) == ("cargotest", kind, cause, location)
 
 
 def test_one_cause():
     """Tests that one piece of code stopped are one failure."""
     panic = "thread '{0}' panicked at src/load.rs:3:3:\nno settings\n"
     sections = "".join(f"\n---- {name} stdout ----\n{panic.format(name)}" for name in ("a", "b", "c"))
-    facts = _facts(f"failures:\n{sections}\n\ntest result: FAILED. 4 passed; 3 failed; 0 ignored")
-    assert (facts.members, facts.tally, facts.details) == (3, "3 tests", ("in a, b, c",))
+    found = facts(f"failures:\n{sections}\n\ntest result: FAILED. 4 passed; 3 failed; 0 ignored")
+    assert (found.members, found.tally, found.details) == (3, "3 tests", ("in a, b, c",))
 
 
 def test_killed():
@@ -144,12 +135,12 @@ def test_killed():
         "error: test failed, to rerun pass `--lib`\n\nCaused by:\n  process didn't exit successfully: "
         "`/src/target/debug/deps/stock-{0}` ({1})"
     )
-    facts = _facts(text.format("0123456789abcdef", "signal: 11, SIGSEGV: invalid memory reference"))
-    assert (facts.type, facts.cause) == (
+    found = facts(text.format("0123456789abcdef", "signal: 11, SIGSEGV: invalid memory reference"))
+    assert (found.type, found.cause) == (
         "SIGSEGV",
         "process didn't exit successfully: stock (signal: 11, SIGSEGV: invalid memory reference)",
     )
-    assert _facts(text.format("0123456789abcdef", "exit status: 101")).type == "test failed"
+    assert facts(text.format("0123456789abcdef", "exit status: 101")).type == "test failed"
 
 
 @pytest.mark.parametrize(

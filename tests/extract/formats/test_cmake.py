@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(*lines: str) -> Facts:
-    return extract(RawError(text="\n".join(lines)))
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -100,6 +94,6 @@ def test_warnings_are_no_errors():
 def test_key():
     """The key follows the package that is missing, and not the line."""
     text = "CMake Error at CMakeLists.txt:{} (find_package):\n  Could not find {}"
-    first = classify(RawError(text=text.format(3, "A"))).key
-    assert first == classify(RawError(text=text.format(30, "A"))).key
-    assert first != classify(RawError(text=text.format(3, "B"))).key
+    first = key(text.format(3, "A"))
+    assert first == key(text.format(30, "A"))
+    assert first != key(text.format(3, "B"))

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import Text
-from otel_errcompact.extract.formats import compilers
+from tests.extract.reading import facts_alone, key, said
 
-
-def _facts(text: str):
-    return compilers.extract(Text(body=text))
-
-
-def _found(text: str) -> tuple[str, str, str]:
-    facts = _facts(text)
-    assert facts is not None
-    return facts.type, str(facts.location), facts.cause
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
+facts = facts_alone("compilers")
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param(
-            "src/main.c:14:31: error: 'count' undeclared (first use in this function)",
-            ("CompileError", "src/main.c:14", "'count' undeclared (first use in this function)"),
+            "src/tax.c:9:17: error: 'count' undeclared (first use in this function)",
+            ("CompileError", "src/tax.c:9", "'count' undeclared (first use in this function)"),
             id="gcc",
         ),
         pytest.param(
@@ -212,7 +197,7 @@ def _key(text: str) -> str:
 )
 def test_forms(text, expected):
     """Each tool's form gives its code, the place and the message."""
-    assert _found(text) == expected
+    assert said(facts(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -245,37 +230,33 @@ def test_forms(text, expected):
 )
 def test_details(text, expected):
     """Explanations, notes and the source line follow a single error."""
-    facts = _facts(text)
-    assert facts is not None
-    assert facts.details == expected
+    found = facts(text)
+    assert found.details == expected
 
 
 def test_many():
     """Distinct errors are one line each, their explanations with them, and warnings are left out."""
-    facts = _facts(
+    found = facts(
         "a.ts(1,2): error TS1005: ';' expected.\n"
         "a.ts(6,9): error TS2322: Type 'A' is not assignable to type 'B'.\n  Type 'A' has no 'x'.\n"
         "a.ts(9,9): warning TS6133: 'y' is unused.\n"
     )
-    assert facts is not None
-    assert facts.tally == "1 of 2 errors"
-    assert facts.details == ("TS2322 at a.ts:6: Type 'A' is not assignable to type 'B'; Type 'A' has no 'x'.",)
+    assert found.tally == "1 of 2 errors"
+    assert found.details == ("TS2322 at a.ts:6: Type 'A' is not assignable to type 'B'; Type 'A' has no 'x'.",)
 
 
 def test_cut_off():
     """Of errors that are no longer in the text at least the number is told."""
-    facts = _facts('a.py:1: error: Name "x" is not defined  [name-defined]\nFound 3 errors in 1 file (checked 1 file)')
-    assert facts is not None
-    assert (facts.members, facts.details) == (3, ("... 2 more not in the text",))
+    found = facts('a.py:1: error: Name "x" is not defined  [name-defined]\nFound 3 errors in 1 file (checked 1 file)')
+    assert (found.members, found.details) == (3, ("... 2 more not in the text",))
 
 
 def test_glued_by_a_hook():
     """Line feeds that a script meant literally separate what several tools said."""
-    facts = _facts(
+    found = facts(
         "Checks failed:\\n\\n[MYPY]\\na.py:1: error: No b  [attr-defined]\\nFound 1 error in 1 file\\n\\nFix it."
     )
-    assert facts is not None
-    assert (facts.type, str(facts.location), facts.cause) == ("attr-defined", "a.py:1", "No b")
+    assert (found.type, str(found.location), found.cause) == ("attr-defined", "a.py:1", "No b")
 
 
 @pytest.mark.parametrize(
@@ -292,7 +273,7 @@ def test_glued_by_a_hook():
 )
 def test_not_taken(text):
     """Texts that merely mention errors belong to others."""
-    assert _facts(text) is None
+    assert facts(text) is None
 
 
 @pytest.mark.parametrize(
@@ -307,7 +288,7 @@ def test_not_taken(text):
 )
 def test_same_class(one, other):
     """Temporary folders and lines do not matter."""
-    assert _key(one) == _key(other)
+    assert key(one) == key(other)
 
 
 @pytest.mark.parametrize(
@@ -322,4 +303,4 @@ def test_same_class(one, other):
 )
 def test_another_class(one, other):
     """Codes, identifiers and files keep errors apart."""
-    assert _key(one) != _key(other)
+    assert key(one) != key(other)

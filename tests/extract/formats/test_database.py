@@ -6,13 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(*lines: str) -> Facts:
-    return extract(RawError(text="\n".join(lines)))
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -160,6 +154,6 @@ def test_other_texts_are_not_taken(text):
 )  # fmt: skip
 def test_key(text, same, other):
     """The key follows names and constraints, and not values."""
-    first, second, third = (classify(RawError(text=text.format(*values))).key for values in (*same, other))
+    first, second, third = (key(text.format(*values)) for values in (*same, other))
     assert first == second
     assert first != third

@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts, key
 
 BUILD = """
     #0 building with "default" instance using docker driver
@@ -35,10 +31,6 @@ BUILD = """
     ERROR: failed to solve: process "/bin/sh -c pip install -r requirements.txt" did not complete successfully: exit code: 1
 """
 STEP = "RUN pip install -r requirements.txt"
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=dedent(text).strip("\n")))
 
 
 def test_build_step():
@@ -83,7 +75,7 @@ def test_build_step_whose_head_is_cut_off():
 def test_programs_in_steps(said, kind, cause):
     """The program in a step is read in its own format."""
     text = f' > [1/2] RUN setup:\n0.123 {said}\n0.124\n------\nERROR: failed to solve: process "/bin/sh -c setup" did not complete successfully: exit code: 3'
-    found = extract(RawError(text=text))
+    found = facts(text)
     assert (found.format, found.type, found.cause) == ("docker", kind, cause)
 
 
@@ -156,7 +148,7 @@ def test_build_before_buildkit_whose_head_is_cut_off():
 )
 def test_statements(text, kind, cause):
     """What docker, its daemon or compose refuses is the cause."""
-    found = extract(RawError(text=text))
+    found = facts(text)
     assert (found.format, found.type, found.cause) == ("docker", kind, cause)
 
 
@@ -175,12 +167,12 @@ def test_marked_line_of_the_dockerfile_is_a_detail():
 )
 def test_other_texts_are_not_taken(text):
     """A text that only mentions docker is of another format."""
-    assert extract(RawError(text=text)).format != "docker"
+    assert facts(text).format != "docker"
 
 
 def test_key():
     """The key is that of the failure in the step, whatever the step's number and the time."""
     other = BUILD.replace("4/4", "3/9").replace("1.311", "22.9").replace("Dockerfile:5", "Dockerfile:8")
-    first = classify(RawError(text=dedent(BUILD))).key
-    assert first == classify(RawError(text=dedent(other))).key
-    assert first != classify(RawError(text=dedent(BUILD.replace("requests", "httpx")))).key
+    first = key(BUILD)
+    assert first == key(other)
+    assert first != key(BUILD.replace("requests", "httpx"))

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats.dotnet import function_of
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=text))
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
+from tests.extract.reading import facts, key
 
 INNER = """\
 Unhandled exception. System.InvalidOperationException: cannot charge bob

@@ -6,24 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import Text
-from otel_errcompact.extract.formats import eslint
+from tests.extract.reading import facts_alone, key, said
 
-
-def _facts(text: str):
-    return eslint.extract(Text(body=text))
-
-
-def _found(text: str) -> tuple[str, str, str]:
-    facts = _facts(text)
-    assert facts is not None
-    return facts.type, str(facts.location), facts.cause
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
+facts = facts_alone("eslint")
 
 
 _STYLISH = """\
@@ -109,16 +94,15 @@ def test_forms(text, expected):
     """The rule, the file from its heading, and the message."""
     if "xo;" in text:
         text = text.strip()
-    found = _found(text)
+    found = said(facts(text))
     assert found == expected
 
 
 def test_many():
     """Warnings beside errors are left out; what one option mends is told."""
-    facts = _facts(_STYLISH)
-    assert facts is not None
-    assert (facts.members, facts.tally) == (2, "1 of 2 findings")
-    assert facts.details == (
+    found = facts(_STYLISH)
+    assert (found.members, found.tally) == (2, "1 of 2 findings")
+    assert found.details == (
         "@typescript-eslint/no-unused-vars at order.js:2: 'tax' is defined but never used",
         "1 error and 0 warnings potentially fixable with the `--fix` option",
     )
@@ -136,10 +120,10 @@ def test_many():
 )
 def test_not_taken(text):
     """Rows and rulers of other programs belong to others."""
-    assert _facts(text) is None
+    assert facts(text) is None
 
 
 def test_keys():
     """Lines do not matter; rules and names do."""
-    assert _key(_STYLISH) == _key(_STYLISH.replace("1:10", "4:12"))
-    assert _key(_STYLISH) != _key(_STYLISH.replace("'tax'", "'rate'"))
+    assert key(_STYLISH) == key(_STYLISH.replace("1:10", "4:12"))
+    assert key(_STYLISH) != key(_STYLISH.replace("'tax'", "'rate'"))

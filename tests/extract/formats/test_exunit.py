@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import exunit
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 FAILED = """\
 Running ExUnit with seed: 1234, max_cases: 8
@@ -40,14 +39,6 @@ RAISED = """\
 """
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def _test(said: str, code: str = "assert x == 1") -> str:
     lines = f"{said}\ncode: {code}\nstacktrace:\n  test/a_test.exs:5: (test)".replace("\n", "\n     ")
     return f"  1) test a (A.BTest)\n     test/a_test.exs:4\n     {lines}\n\nFinished in 1.0 seconds\n1 test, 1 failure"
@@ -55,8 +46,8 @@ def _test(said: str, code: str = "assert x == 1") -> str:
 
 def test_failed_expectation():
     """The expression and both sides are the cause, the test is the place."""
-    facts = _facts(FAILED)
-    assert (facts.format, facts.type, facts.cause, str(facts.location), facts.members, facts.details) == (
+    found = facts(FAILED)
+    assert (found.format, found.type, found.cause, str(found.location), found.members, found.details) == (
         "exunit",
         "AssertionError",
         "assert Stock.sum([1, 2]) == 4, left: 3, right: 4",
@@ -69,34 +60,34 @@ def test_failed_expectation():
 def test_same_failure_elsewhere():
     """Seeds, lines and values are no part of what failed, the test is."""
     other = FAILED.replace("1234", "99").replace("exs:5", "exs:9").replace("left:  3", "left:  2").replace("1)", "7)")
-    assert _key(other) == _key(FAILED)
-    assert _key(FAILED.replace("sum/1 adds", "sum/1 counts")) != _key(FAILED)
+    assert key(other) == key(FAILED)
+    assert key(FAILED.replace("sum/1 adds", "sum/1 counts")) != key(FAILED)
 
 
 def test_one_cause():
     """Tests that one exception ended are one failure, whose key does not depend on their number."""
     many = "".join(RAISED.format(number=number, name=f"t{number}", line=10 * number) for number in range(1, 13))
-    facts = _facts(f"{many}\nFinished in 0.1 seconds\n20 tests, 12 failures, 1 skipped")
-    assert (facts.type, facts.members, facts.tally) == ("RuntimeError", 12, "12 tests")
-    assert _key(many) == _key(RAISED.format(number=1, name="other", line=7))
+    found = facts(f"{many}\nFinished in 0.1 seconds\n20 tests, 12 failures, 1 skipped")
+    assert (found.type, found.members, found.tally) == ("RuntimeError", 12, "12 tests")
+    assert key(many) == key(RAISED.format(number=1, name="other", line=7))
 
 
 def test_stack_that_is_cut():
     """A test whose stack is cut failed where the others did."""
     whole = RAISED.format(number=1, name="a", line=7).replace("ecto 3.11.0) lib/ecto", "stock 1.0.0) lib/stock")
     cut = whole.replace("1) test a", "2) test b").partition("       (stock")[0]
-    facts = _facts(f"{whole}{cut}\n... [500 characters truncated] ...")
-    assert (facts.members, facts.location.file) == (2, "lib/stock/repo/registry.ex")
+    found = facts(f"{whole}{cut}\n... [500 characters truncated] ...")
+    assert (found.members, found.location.file) == (2, "lib/stock/repo/registry.ex")
 
 
 def test_without_a_heading():
     """What is left of a test whose heading is cut off still is read, unless it does not tell what failed."""
     tail = FAILED[FAILED.index("     Assertion") :]
-    assert (_facts(tail).format, _facts(tail).cause) == ("exunit", _facts(FAILED).cause)
+    assert (facts(tail).format, facts(tail).cause) == ("exunit", facts(FAILED).cause)
     blamed = "The following arguments were given to A.b/1:\n\n    # 1\n    nil\n\ncode: A.b(nil)\nstacktrace:\n  "
     blamed += "lib/a.ex:3: A.b/1"
-    facts = _facts(blamed)
-    assert (facts.cause, facts.details) == ("no function clause matching in A.b/1", ("argument 1: nil",))
+    found = facts(blamed)
+    assert (found.cause, found.details) == ("no function clause matching in A.b/1", ("argument 1: nil",))
     less = FAILED[FAILED.index("     right") :]
     assert exunit.extract(read_text(RawError(text=less))) is None
 
@@ -150,19 +141,19 @@ def test_without_a_heading():
 )
 def test_causes(text, cause, details):
     """What failed is told in one line, with what is needed to mend it."""
-    facts = _facts(text)
-    assert (facts.format, facts.cause, facts.details) == ("exunit", cause, details)
+    found = facts(text)
+    assert (found.format, found.cause, found.details) == ("exunit", cause, details)
 
 
 def test_setup_of_all_tests():
     """Tests that never ran since their set-up failed are counted."""
-    facts = _facts(
+    found = facts(
         "  0) Stock.RepoTest: failure on setup_all callback, all tests have been invalidated\n"
         "     ** (MatchError) no match of right hand side value: :error\n     stacktrace:\n"
         "       test/repo_test.exs:5: Stock.RepoTest.__ex_unit_setup_all_0/1\n\nFinished in 0.1 seconds\n"
         "3 tests, 0 failures, 3 invalid"
     )
-    assert (facts.type, facts.members, facts.details) == ("MatchError", 3, ())
+    assert (found.type, found.members, found.details) == ("MatchError", 3, ())
 
 
 def test_one_text_that_lacks_many_things():
@@ -174,13 +165,13 @@ def test_one_text_that_lacks_many_things():
         f"       test/a_test.exs:{number}: (test)\n\n"
         for number, name in enumerate(("one", "two", "three"), 1)
     )
-    facts = _facts(text)
-    assert (facts.tally, str(facts.location)) == ("3 tests", "test/a_test.exs")
+    found = facts(text)
+    assert (found.tally, str(found.location)) == ("3 tests", "test/a_test.exs")
 
 
 def test_endless_message():
     """Of one test only its first lines are read."""
-    assert _facts("  1) test a (A.BTest)\n     test/a_test.exs:4\n     long\n" + "     more\n" * 500).cause == "long"
+    assert facts("  1) test a (A.BTest)\n     test/a_test.exs:4\n     long\n" + "     more\n" * 500).cause == "long"
 
 
 @pytest.mark.parametrize(

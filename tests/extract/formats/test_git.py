@@ -6,13 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(*lines: str) -> Facts:
-    return extract(RawError(text="\n".join(lines)))
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -151,6 +145,6 @@ def test_other_texts_are_not_taken(text):
 def test_key():
     """The key follows the branch, and not the ids of commits."""
     text = "CONFLICT (content): Merge conflict in {}\nerror: could not apply {}... rounding"
-    first = classify(RawError(text=text.format("a.py", "e3611da"))).key
-    assert first == classify(RawError(text=text.format("a.py", "90ab12f"))).key
-    assert first != classify(RawError(text=text.format("b.py", "e3611da"))).key
+    first = key(text.format("a.py", "e3611da"))
+    assert first == key(text.format("a.py", "90ab12f"))
+    assert first != key(text.format("b.py", "e3611da"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import go
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 PANIC = """\
 panic: runtime error: index out of range [5] with length 2
@@ -39,66 +38,58 @@ main.load({0x4d679e?, 0x0?})
 """
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def test_panic():
     """The place is the innermost frame of the program itself, without the folders of its package."""
-    facts = _facts(PANIC)
-    assert (facts.format, facts.type, facts.cause) == (
+    found = facts(PANIC)
+    assert (found.format, found.type, found.cause) == (
         "go",
         "panic",
         "runtime error: index out of range [5] with length 2",
     )
-    assert str(facts.location) == "main.pick (/home/ann/src/stock/main.go:9)"
+    assert str(found.location) == "main.pick (/home/ann/src/stock/main.go:9)"
 
 
 def test_same_panic_elsewhere():
     """Lines, home folders and addresses are no part of what failed."""
     moved = PANIC.replace("/home/ann", "/Users/bob").replace(":9", ":31").replace("0x1d", "0x2f")
-    assert _key(moved) == _key(PANIC)
-    assert _key(PANIC.replace("index out of range [5] with length 2", "integer divide by zero")) != _key(PANIC)
+    assert key(moved) == key(PANIC)
+    assert key(PANIC.replace("index out of range [5] with length 2", "integer divide by zero")) != key(PANIC)
 
 
 def test_own_code():
     """Modules, the standard library wherever it is installed, and generated code are not the user's own."""
-    facts = _facts(THROUGH_LIBRARY)
-    assert str(facts.location) == "main.load (/home/ann/go/src/example.com/stock/load.go:8)"
-    assert facts.details == ("raised in yaml%2ev3.fail (/home/ann/go/pkg/mod/gopkg.in/yaml.v3@v3.0.1/yaml.go:30)",)
+    found = facts(THROUGH_LIBRARY)
+    assert str(found.location) == "main.load (/home/ann/go/src/example.com/stock/load.go:8)"
+    assert found.details == ("raised in yaml%2ev3.fail (/home/ann/go/pkg/mod/gopkg.in/yaml.v3@v3.0.1/yaml.go:30)",)
 
 
 def test_message_of_several_lines():
     """All lines of a message belong to it, the signal does not."""
-    facts = _facts(PANIC.replace("[5] with length 2", "[5]\nwith length 2\n[signal SIGSEGV: code=0x1]"))
-    assert (facts.cause, facts.details) == ("runtime error: index out of range [5]", ("with length 2",))
+    found = facts(PANIC.replace("[5] with length 2", "[5]\nwith length 2\n[signal SIGSEGV: code=0x1]"))
+    assert (found.cause, found.details) == ("runtime error: index out of range [5]", ("with length 2",))
 
 
 def test_panic_of_a_deferred_function():
     """The first panic is the root cause, later ones only wrap it."""
-    facts = _facts(PANIC.replace("length 2\n", "length 2 [recovered]\n\tpanic: stopped\n\tpanic: really\n", 1))
-    assert (facts.cause, facts.wrappers) == ("runtime error: index out of range [5] with length 2", ("panic", "panic"))
+    found = facts(PANIC.replace("length 2\n", "length 2 [recovered]\n\tpanic: stopped\n\tpanic: really\n", 1))
+    assert (found.cause, found.wrappers) == ("runtime error: index out of range [5] with length 2", ("panic", "panic"))
 
 
 def test_cut_off_head():
     """Where only the stack is left, the place still is known."""
-    facts = _facts(CUT)
-    assert (facts.cause, str(facts.location)) == (go.CUT_OFF, "main.load (/home/ann/src/stock/main.go:12)")
+    found = facts(CUT)
+    assert (found.cause, str(found.location)) == (go.CUT_OFF, "main.load (/home/ann/src/stock/main.go:12)")
 
 
 def test_deadlock():
     """What each goroutine waits for is shown."""
-    facts = _facts(
+    found = facts(
         "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive, 2 minutes]:\nmain.main()\n"
         "\t/src/stock/main.go:4 +0x1d\n\ngoroutine 2 [select]:\nruntime.gopark()\n"
         "\t/usr/lib/go-1.19/src/runtime/p.go:4 +0x1"
     )
-    assert facts.type == "fatal error"
-    assert facts.details == ("chan receive at main.main (/src/stock/main.go:4)", "select")
+    assert found.type == "fatal error"
+    assert found.details == ("chan receive at main.main (/src/stock/main.go:4)", "select")
 
 
 @pytest.mark.parametrize(
@@ -126,27 +117,27 @@ def test_panic_without_stack():
 
 def test_race():
     """Both accesses are told; without their stacks they are at an unknown place."""
-    facts = _facts(
+    found = facts(
         "==================\nWARNING: DATA RACE\nWrite at 0x00c0 by goroutine 8:\n  main.add()\n"
         "      /src/a.go:8 +0x44\n\n"
         "Previous write at 0x00c0 by goroutine 7:\n  main.take()\n      /src/b.go:9 +0x44\n"
     )
-    assert (facts.type, facts.cause, str(facts.location), facts.details) == (
+    assert (found.type, found.cause, str(found.location), found.details) == (
         "data race",
         "write at main.add and previous write at main.take without synchronisation",
         "main.add (/src/a.go:8)",
         ("main.take (/src/b.go:9)",),
     )
-    assert _facts("WARNING: DATA RACE\n").cause == "access at an unknown place without synchronisation"
+    assert facts("WARNING: DATA RACE\n").cause == "access at an unknown place without synchronisation"
 
 
 def test_stack_that_only_names_who_started_it():
     """Where no function of the program is running, the one that started the goroutine is the place."""
-    facts = _facts(
+    found = facts(
         "fatal error: concurrent map writes\n\ngoroutine 20 [running]:\nfatal({0x49255d?})\n"
         "\t/usr/local/go/src/runtime/panic.go:1181 +0x18\ncreated by main.main in goroutine 1\n\t/src/main.go:12 +0x25"
     )
-    assert str(facts.location) == "main.main (/src/main.go:12)"
+    assert str(found.location) == "main.main (/src/main.go:12)"
 
 
 def test_endless_message():

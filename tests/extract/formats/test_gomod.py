@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import gomod
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -61,14 +60,14 @@ from otel_errcompact.extract.text import read_text
 )
 def test_what_could_not_be_loaded(text, cause, location):
     """The cause names what is missing, without the advice that follows it."""
-    facts = extract(RawError(text=text))
-    assert (facts.format, facts.type, facts.cause, str(facts.location)) == ("gomod", "go", cause, location)
+    found = facts(text)
+    assert (found.format, found.type, found.cause, str(found.location)) == ("gomod", "go", cause, location)
 
 
 def test_key():
     """Another missing package is another failure, another line is not."""
     text = "a.go:8:2: package shop/{} is not in std (/usr/local/go/src/shop/x)"
-    keys = [classify(RawError(text=text.format(name).replace("8", line))).key for name, line in ("a8", "a9", "b8")]
+    keys = [key(text.format(name).replace("8", line)) for name, line in ("a8", "a9", "b8")]
     assert keys[0] == keys[1] != keys[2]
 
 

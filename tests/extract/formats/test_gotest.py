@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import gotest
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 FAILED = """\
 --- FAIL: TestSum (0.00s)
@@ -28,18 +27,10 @@ FAIL\texample.com/stock/api\t0.204s
 """
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def test_failed_expectation():
     """The place is the test's, in the folder of its package."""
-    facts = _facts(FAILED)
-    assert (facts.format, facts.type, facts.cause, str(facts.location), facts.members) == (
+    found = facts(FAILED)
+    assert (found.format, found.type, found.cause, str(found.location), found.members) == (
         "gotest",
         "AssertionError",
         "Sum() = 3, want 4",
@@ -50,28 +41,28 @@ def test_failed_expectation():
 
 def test_same_failure_elsewhere():
     """Durations, lines and values are no part of what failed, the test is."""
-    assert _key(FAILED.replace("0.00s", "1.20s").replace(":9", ":19").replace("0.004s", "(cached)")) == _key(FAILED)
-    assert _key(FAILED.replace("TestSum", "TestMean")) != _key(FAILED)
+    assert key(FAILED.replace("0.00s", "1.20s").replace(":9", ":19").replace("0.004s", "(cached)")) == key(FAILED)
+    assert key(FAILED.replace("TestSum", "TestMean")) != key(FAILED)
 
 
 def test_one_cause():
     """Tests that an error in the code under test stopped are one failure, whose key does not depend on their number."""
-    facts = _facts(NO_SERVER)
-    assert (facts.members, facts.tally, facts.details) == (2, "2 tests", ("in TestList, TestCreate",))
+    found = facts(NO_SERVER)
+    assert (found.members, found.tally, found.details) == (2, "2 tests", ("in TestList, TestCreate",))
     first = "\n".join(NO_SERVER.split("\n")[:2] + NO_SERVER.split("\n")[4:])
-    assert _key(first.replace("40123", "35001")) == _key(NO_SERVER)
+    assert key(first.replace("40123", "35001")) == key(NO_SERVER)
 
 
 def test_verbose():
     """What belongs to a test stands between the lines that begin and end it; of a paused test nothing does."""
-    facts = _facts(
+    found = facts(
         "=== RUN   TestSum\n=== PAUSE TestSum\n    stray.go:1: other\n=== CONT  TestSum\n    sum_test.go:4: starting\n"
         "    sum_test.go:9: Sum() = 3, want 4\n    sum_test.go:10: done\n--- FAIL: TestSum (0.00s)\n"
         "=== RUN   TestMean\n"
         "--- SKIP: TestMean (0.00s)\nFAIL\nexit status 1\nFAIL\tstock\t0.004s\n"
     )
-    assert (facts.cause, facts.members) == ("Sum() = 3, want 4", 1)
-    assert str(facts.location) == "TestSum (sum_test.go:9)"
+    assert (found.cause, found.members) == ("Sum() = 3, want 4", 1)
+    assert str(found.location) == "TestSum (sum_test.go:9)"
 
 
 @pytest.mark.parametrize(
@@ -96,9 +87,9 @@ def test_verbose():
 )
 def test_logged(logged, cause, details):
     """The entry that tells of a failure is the cause."""
-    facts = _facts(f"--- FAIL: TestA (0.00s)\n{logged}\nFAIL\nFAIL\tx/y\t0.004s")
-    assert facts.cause == cause
-    assert [line for line in facts.details if line != "in TestA"] == list(details)
+    found = facts(f"--- FAIL: TestA (0.00s)\n{logged}\nFAIL\nFAIL\tx/y\t0.004s")
+    assert found.cause == cause
+    assert [line for line in found.details if line != "in TestA"] == list(details)
 
 
 TESTIFY = """\
@@ -125,19 +116,19 @@ FAIL\tx/y\t0.004s
 
 def test_testify():
     """Expected and actual values stand in the cause if they are short, else what differs is shown."""
-    short = _facts(TESTIFY.replace("before", "starting") % (1, 2, 1, 2))
+    short = facts(TESTIFY.replace("before", "starting") % (1, 2, 1, 2))
     assert short.cause == "Not equal: expected: 1, actual: 2"
-    long = _facts(TESTIFY.replace("before", "starting") % ("a" * 150, "b" * 150, "a", "b"))
+    long = facts(TESTIFY.replace("before", "starting") % ("a" * 150, "b" * 150, "a", "b"))
     assert (long.cause, long.details) == ("Not equal", ("-a", "+b"))
 
 
 def test_parents_do_not_count():
     """A test that failed only since a subtest did is no failure of its own."""
-    facts = _facts(
+    found = facts(
         "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        a_test.go:3: got 1, want 2\n"
         "    --- PASS: TestA/c (0.00s)\nFAIL\nFAIL\tx/y\t0.004s"
     )
-    assert (facts.members, str(facts.location)) == (1, "TestA/b (y/a_test.go:3)")
+    assert (found.members, str(found.location)) == (1, "TestA/b (y/a_test.go:3)")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +141,7 @@ def test_parents_do_not_count():
 )
 def test_failed_without_a_log(printed, cause):
     """A test that logs nothing failed with what was printed last."""
-    assert _facts(f"{printed}FAIL\nFAIL\tx/y\t0.1s").cause == cause
+    assert facts(f"{printed}FAIL\nFAIL\tx/y\t0.1s").cause == cause
 
 
 @pytest.mark.parametrize(
@@ -163,18 +154,18 @@ def test_failed_without_a_log(printed, cause):
 )
 def test_package_that_died(printed, cause):
     """A package that fails without a failed test tells why in its last line."""
-    facts = _facts(f"{printed}FAIL\tx/y\t0.1s\nok  \tx/z\t0.1s")
-    assert (facts.type, facts.cause, str(facts.location)) == ("FAIL", cause, "x/y")
+    found = facts(f"{printed}FAIL\tx/y\t0.1s\nok  \tx/z\t0.1s")
+    assert (found.type, found.cause, str(found.location)) == ("FAIL", cause, "x/y")
 
 
 def test_panic():
     """A panic belongs to the test whose function stands in its stack, if no line names it."""
-    facts = _facts(
+    found = facts(
         "panic: boom\n\ngoroutine 6 [running]:\nx/y.f()\n\t/src/y/a.go:3 +0x1\nx/y.TestA(0x1)\n"
         "\t/src/y/a_test.go:5 +0x1\n"
         "testing.tRunner()\n\t/usr/local/go/src/testing/testing.go:9 +0x1\nFAIL\tx/y\t0.1s"
     )
-    assert (facts.type, facts.cause, str(facts.location), facts.details) == (
+    assert (found.type, found.cause, str(found.location), found.details) == (
         "panic",
         "boom",
         "y.f (/src/y/a.go:3)",
@@ -184,21 +175,21 @@ def test_panic():
 
 def test_panic_at_the_end_of_a_cut_text():
     """A dump without the package's line goes on to the end."""
-    facts = _facts("--- FAIL: TestA (0.00s)\npanic: boom\n\ngoroutine 6 [running]:\nx/y.f()\n\t/src/y/a.go:3 +0x1")
-    assert (facts.format, facts.cause, facts.details) == ("gotest", "boom", ("in TestA",))
+    found = facts("--- FAIL: TestA (0.00s)\npanic: boom\n\ngoroutine 6 [running]:\nx/y.f()\n\t/src/y/a.go:3 +0x1")
+    assert (found.format, found.cause, found.details) == ("gotest", "boom", ("in TestA",))
 
 
 def test_time_out():
     """The test that was running is the cause, the place is where it waits."""
     text = "panic: test timed out after 10m0s\n\trunning tests:\n\t\tTestA/b (10m0s)\n\ngoroutine 9 [select]:\n"
     text += "x/y.TestA(0x1)\n\t/src/y/a_test.go:5 +0x1\nFAIL\tx/y\t600.1s"
-    facts = _facts(text)
-    assert (facts.type, facts.cause, str(facts.location)) == (
+    found = facts(text)
+    assert (found.type, found.cause, str(found.location)) == (
         "timeout",
         "test timed out after 10m0s: TestA/b",
         "y.TestA (/src/y/a_test.go:5)",
     )
-    assert _facts("panic: test timed out after 10m0s\n\nFAIL\tx/y\t600.1s").cause == "test timed out after 10m0s"
+    assert facts("panic: test timed out after 10m0s\n\nFAIL\tx/y\t600.1s").cause == "test timed out after 10m0s"
 
 
 def test_race():
@@ -209,10 +200,10 @@ def test_race():
         "==================\n==================\nhello\n==================\n--- FAIL: TestA (0.00s)\n"
         "    testing.go:1465: race detected during execution of test\nFAIL\nFAIL\tx/y\t0.1s"
     )
-    facts = _facts(text)
-    assert (facts.type, str(facts.location), facts.details) == ("data race", "y.add (/src/y/a.go:8)", ("in TestA",))
+    found = facts(text)
+    assert (found.type, str(found.location), found.details) == ("data race", "y.add (/src/y/a.go:8)", ("in TestA",))
     two = text.replace("FAIL\nFAIL\t", "--- FAIL: TestB (0.00s)\nFAIL\nFAIL\t")
-    assert _facts(two).details == ()
+    assert facts(two).details == ()
 
 
 BUILD = """\
@@ -227,21 +218,21 @@ FAIL"""
 
 def test_build_failed():
     """What the compiler says of a test is the failure."""
-    facts = _facts(BUILD)
-    assert (facts.type, facts.cause, str(facts.location), facts.tally) == (
+    found = facts(BUILD)
+    assert (found.type, found.cause, str(found.location), found.tally) == (
         "build failed",
         "undefined: b",
         "y/a_test.go:3",
         "1 of 2 errors",
     )
-    assert any("not enough arguments in call to f, have (), want (int)" in line for line in facts.details)
+    assert any("not enough arguments in call to f, have (), want (int)" in line for line in found.details)
 
 
 def test_vet_and_missing_diagnostics():
     """The second heading that `vet` writes is skipped; without any line the package is all that is known."""
-    assert _facts("# x/y\n# [x/y]\ny/a.go:3:4: wrong verb\nFAIL\tx/y [build failed]").cause == "wrong verb"
-    assert _facts("FAIL\tx/y [build failed]").cause == "x/y: build failed"
-    assert _facts("# x/y\ny/a.go:3:4: wrong verb\nFAIL\tx/y [build failed]\n" + FAILED).tally == "1 of 2 failures"
+    assert facts("# x/y\n# [x/y]\ny/a.go:3:4: wrong verb\nFAIL\tx/y [build failed]").cause == "wrong verb"
+    assert facts("FAIL\tx/y [build failed]").cause == "x/y: build failed"
+    assert facts("# x/y\ny/a.go:3:4: wrong verb\nFAIL\tx/y [build failed]\n" + FAILED).tally == "1 of 2 failures"
 
 
 def test_build_that_ends_the_text():
@@ -253,8 +244,8 @@ def test_json():
     """The events of `-json` are read as the text they hold, lines that are cut or of other kinds are skipped."""
     lines = [json.dumps({"Action": "start", "Package": "x/y"}), '{"Action":"output","Output":"cut']
     lines += [json.dumps({"Action": "output", "Package": "x/y", "Output": f"{line}\n"}) for line in FAILED.split("\n")]
-    facts = _facts("\n".join(lines).replace('": ', '":'))
-    assert (facts.format, facts.cause) == ("gotest", "Sum() = 3, want 4")
+    found = facts("\n".join(lines).replace('": ', '":'))
+    assert (found.format, found.cause) == ("gotest", "Sum() = 3, want 4")
 
 
 @pytest.mark.parametrize(

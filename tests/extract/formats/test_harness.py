@@ -6,18 +6,8 @@ import time
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats.harness import _REPRESENTED
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -392,6 +382,6 @@ def test_hostile_text_costs_little(unit: str):
     """A megabyte of anything is looked at in a moment."""
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
-    extract(RawError(text=text))
+    facts(text)
     assert time.process_time() - start < 0.5
     assert _REPRESENTED.match(text) is None

@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.bodies import find_body, read_body
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
+from tests.extract.reading import facts
 
 
 @pytest.mark.parametrize(

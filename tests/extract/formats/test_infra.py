@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=dedent(text).strip("\n")))
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -128,6 +120,6 @@ def test_key():
     text = (
         'Error: Unsupported argument\n\n  on main.tf line {}, in resource "a" "{}":\n   6:   x = 1\n\nNo such argument.'
     )
-    first = classify(RawError(text=text.format(6, "b"))).key
-    assert first == classify(RawError(text=text.format(60, "b"))).key
-    assert first != classify(RawError(text=text.format(6, "c"))).key
+    first = key(text.format(6, "b"))
+    assert first == key(text.format(60, "b"))
+    assert first != key(text.format(6, "c"))

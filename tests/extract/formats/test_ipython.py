@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from otel_errcompact.errors import Facts, Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.errors import Facts, Location
+from tests.extract.reading import facts
 
 NOTEBOOK = """\
 ---------------------------------------------------------------------------
@@ -25,7 +25,7 @@ KeyError: 'a'
 
 def test_notebook():
     """The innermost cell is the place; the line with the arrow is its source."""
-    assert extract(RawError(text=NOTEBOOK)) == Facts(
+    assert facts(NOTEBOOK) == Facts(
         type="KeyError",
         cause="'a'",
         location=Location(function="load", file="<cell>", line=2),
@@ -37,16 +37,16 @@ def test_notebook():
 def test_notebook_frame_without_source():
     """A frame may be printed without its lines."""
     text = NOTEBOOK.replace('----> 1 load("a")\n', "").replace("----> 2     return table[name]\n", "")
-    assert extract(RawError(text=text)).location == Location(function="load", file="<cell>", line=2)
+    assert facts(text).location == Location(function="load", file="<cell>", line=2)
 
 
 def test_notebook_cut_off():
     """Without its last line a notebook's traceback keeps type and place; the message is what the source says."""
-    found = extract(RawError(text=NOTEBOOK[: NOTEBOOK.index("KeyError: ")], message="'a'"))
+    found = facts(NOTEBOOK[: NOTEBOOK.index("KeyError: ")], message="'a'")
     assert (found.type, found.cause, found.location.function) == ("KeyError", "'a'", "load")
 
 
 def test_notebook_header_alone():
     """With nothing but the header there is still a type."""
-    found = extract(RawError(text="KeyError                                  Traceback (most recent call last)"))
+    found = facts("KeyError                                  Traceback (most recent call last)")
     assert (found.type, found.cause, found.location) == ("KeyError", "no message", Location())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.errors import Location
 from otel_errcompact.extract.javascript_frames import frame_of, is_own
+from tests.extract.reading import facts_as, format_of, key, said
+
+facts = facts_as("javascript")
 
 UNCAUGHT = """\
 /srv/app/src/cart.js:4
@@ -37,25 +38,10 @@ Error: report 7 could not be made
 """
 
 
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "javascript"
-    return found
-
-
-def key(text):
-    return classify(RawError(text=text)).key
-
-
-def said(text):
-    found = facts(text)
-    return found.type, str(found.location), found.cause
-
-
 def test_uncaught():
     """The innermost own frame counts, and the line of code that is printed for it."""
     found = facts(UNCAUGHT)
-    assert said(UNCAUGHT) == (
+    assert said(facts(UNCAUGHT)) == (
         "TypeError",
         "subtotal (/srv/app/src/cart.js:4)",
         "Cannot read properties of undefined (reading 'lines')",
@@ -81,7 +67,7 @@ def test_key(text, same):
 
 def test_hashed_bundles_merge():
     """A new build has a new hash in its names, and the same faults."""
-    text = "TypeError: e.map is not a function\n    at t (https://shop.example.com/assets/index-{}.js:1:84432)"
+    text = "TypeError: t.reduce is not a function\n    at t (https://shop.example.com/assets/index-{}.js:1:84432)"
     assert key(text.format("4185d9aa")) == key(text.format("BF3OJZ91"))
 
 
@@ -133,7 +119,9 @@ def test_aggregate():
         "    Error: mirror a answered 503\n        at probe (/srv/m.mjs:3:29),\n"
         "    Error: mirror b answered 403\n        at probe (/srv/m.mjs:3:29)\n  ]\n}\n"
     )
-    assert said(text)[2] == ("All promises were rejected: Error: mirror a answered 503; Error: mirror b answered 403")
+    assert said(facts(text))[2] == (
+        "All promises were rejected: Error: mirror a answered 503; Error: mirror b answered 403"
+    )
 
 
 def test_aggregate_without_a_message():
@@ -145,7 +133,11 @@ def test_aggregate_without_a_message():
         "      code: 'ECONNREFUSED',\n      port: 5432\n    },\n"
         "    Error: connect ECONNREFUSED 127.0.0.1:5432\n        at afterConnectMultiple (node:net:1682:16)\n  ]\n}\n"
     )
-    assert said(text) == ("ECONNREFUSED", "", "connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432")
+    assert said(facts(text)) == (
+        "ECONNREFUSED",
+        "",
+        "connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432",
+    )
 
 
 def test_aggregate_of_very_many():
@@ -158,8 +150,8 @@ def test_aggregate_of_very_many():
     ("text", "expected"),
     [
         pytest.param(
-            "Uncaught TypeError: e.map is not a function\n    at render (https://shop.example.com/app.js:12:8)",
-            ("TypeError", "render (https://shop.example.com/app.js:12)", "e.map is not a function"),
+            "Uncaught TypeError: t.reduce is not a function\n    at render (https://shop.example.com/app.js:12:8)",
+            ("TypeError", "render (https://shop.example.com/app.js:12)", "t.reduce is not a function"),
             id="Chrome",
         ),
         pytest.param(
@@ -275,7 +267,7 @@ def test_aggregate_of_very_many():
 )
 def test_forms(text, expected):
     """Each runtime prints the same facts in its own way."""
-    assert said(text) == expected
+    assert said(facts(text)) == expected
 
 
 def test_what_an_error_carries():
@@ -296,7 +288,7 @@ def test_code_of_a_database():
         'error: relation "orders" does not exist\n    at parse (/srv/node_modules/pg/parser.js:287:98)\n'
         "    at async list (/srv/orders.js:7:18) {\n  length: 106,\n  code: '42P01',\n  hint: 'create it'\n}"
     )
-    assert said(text) == ("42P01", "list (/srv/orders.js:7)", 'relation "orders" does not exist')
+    assert said(facts(text)) == ("42P01", "list (/srv/orders.js:7)", 'relation "orders" does not exist')
     assert facts(text).details[0] == "hint: 'create it'"
 
 
@@ -343,13 +335,13 @@ def test_importer_of_a_module():
         "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/srv/tax' imported from /srv/main.mjs\n"
         'Did you mean to import "/srv/tax.js"?\n    at finalizeResolution (node:internal/modules/esm/resolve:283:11)'
     )
-    assert said(text) == ("ERR_MODULE_NOT_FOUND", "/srv/main.mjs", "Cannot find module '/srv/tax'")
+    assert said(facts(text)) == ("ERR_MODULE_NOT_FOUND", "/srv/main.mjs", "Cannot find module '/srv/tax'")
     assert facts(text).details == ('Did you mean to import "/srv/tax.js"?',)
 
 
 def test_a_missing_module_that_names_no_importer():
     """The message of bundled loaders ends with the module."""
-    assert said("Error: Cannot find module './a'\n    at f (/srv/b.js:1:2)")[2] == "Cannot find module './a'"
+    assert said(facts("Error: Cannot find module './a'\n    at f (/srv/b.js:1:2)"))[2] == "Cannot find module './a'"
 
 
 def test_recursion():
@@ -362,7 +354,7 @@ def test_recursion():
 def test_recursion_in_foreign_code():
     """Without own code in it, a recursion has no place of the user's."""
     frames = "    at walk (/srv/node_modules/x/a.js:2:3)\n" * 5
-    assert said(f"RangeError: Maximum call stack size exceeded\n{frames}")[1] == "walk (x/a.js:2)"
+    assert said(facts(f"RangeError: Maximum call stack size exceeded\n{frames}"))[1] == "walk (x/a.js:2)"
 
 
 @pytest.mark.parametrize(
@@ -379,7 +371,7 @@ def test_rejected_with_what_is_no_error(reason, cause):
         f"The promise rejected with the reason \"{reason}\".] {{\n  code: 'ERR_UNHANDLED_REJECTION'\n}}\n\n"
         "Node.js v18.1.0"
     )
-    assert said(text) == ("UnhandledPromiseRejection", "", cause)
+    assert said(facts(text)) == ("UnhandledPromiseRejection", "", cause)
 
 
 def test_thrown_value():
@@ -388,7 +380,7 @@ def test_thrown_value():
         "/srv/w.js:2\n  throw 'closed';\n  ^\nclosed\n(Use `node --trace-uncaught ...` to show where)\n\n"
         "Node.js v20.1.0"
     )
-    assert said(text) == ("Uncaught", "/srv/w.js:2", "closed")
+    assert said(facts(text)) == ("Uncaught", "/srv/w.js:2", "closed")
 
 
 def test_out_of_memory():
@@ -396,7 +388,11 @@ def test_out_of_memory():
     text = (
         "<--- Last few GCs --->\n\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n"
     )
-    assert said(text) == ("OutOfMemory", "", "Reached heap limit Allocation failed - JavaScript heap out of memory")
+    assert said(facts(text)) == (
+        "OutOfMemory",
+        "",
+        "Reached heap limit Allocation failed - JavaScript heap out of memory",
+    )
 
 
 @pytest.mark.parametrize(
@@ -433,7 +429,7 @@ def test_head_cut_off(text):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "javascript"
+    assert format_of(text) != "javascript"
 
 
 def test_very_many_errors():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key, said
+
+facts = facts_as("jest")
 
 JEST = """\
 FAIL test/cart.test.js
@@ -79,21 +79,6 @@ PLAYWRIGHT = """\
 """
 
 
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "jest"
-    return found
-
-
-def key(text):
-    return classify(RawError(text=text)).key
-
-
-def said(text):
-    found = facts(text)
-    return found.type, str(found.location), found.cause
-
-
 def failed(message, stack="      at Object.toBe (test/cart.test.js:12:25)\n"):
     head = "FAIL test/cart.test.js\n  \u25cf cart \u203a adds VAT\n\n"
     return f"{head}{message}\n\n{stack}\nTests:       1 failed, 1 total\n"
@@ -129,7 +114,7 @@ def failed(message, stack="      at Object.toBe (test/cart.test.js:12:25)\n"):
 )
 def test_layouts(text, expected):
     """Claim, both values, test and line are the facts, however they are laid out; the line of code is a detail."""
-    assert said(text) == expected
+    assert said(facts(text)) == expected
     assert facts(text).details[0].startswith("> ")
     assert facts(text).members == 1
 
@@ -266,7 +251,7 @@ def test_places(message, stack, place):
 def test_suite_that_does_not_load(message, expected):
     """The place is that of the code at fault, not that of the suite."""
     text = f"FAIL test/cart.test.js\n  \u25cf Test suite failed to run\n\n{message}\n\nTest Suites: 1 failed, 1 total\n"
-    assert said(text) == expected
+    assert said(facts(text)) == expected
 
 
 def test_suites_that_do_not_load_for_one_reason():
@@ -327,7 +312,7 @@ def test_unhandled_errors():
         " \u276f Timeout.run test/q.test.js:19:28\n\n"
         "\u23af\u23af\u23af\n Test Files  1 passed (1)\n"
     )
-    assert said(text) == ("Error", "Timeout.run (test/q.test.js:19)", "late failure")
+    assert said(facts(text)) == ("Error", "Timeout.run (test/q.test.js:19)", "late failure")
 
 
 def test_failures_that_are_repeated_at_the_end():
@@ -345,7 +330,7 @@ def test_very_many_failures():
 def test_console_output_is_no_failure():
     """A section of what was logged is no test."""
     text = JEST.replace("  \u25cf cart", "  \u25cf Console\n\n    console.log\n      TypeError: x\n\n  \u25cf cart")
-    assert said(text) == said(JEST)
+    assert said(facts(text)) == said(facts(JEST))
 
 
 def test_what_is_cut_off_is_counted():
@@ -388,7 +373,7 @@ def test_what_is_cut_off_is_counted():
 )
 def test_little_left(text, expected):
     """What a cut output still holds is told."""
-    assert said(text) == expected
+    assert said(facts(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -407,4 +392,4 @@ def test_little_left(text, expected):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "jest"
+    assert format_of(text) != "jest"

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats.jvm import function_of
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
+from tests.extract.reading import facts, key
 
 STACK = """\
 Exception in thread "main" java.lang.IllegalStateException: order 17 has no lines

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(*lines: str) -> Facts:
-    return extract(RawError(text="\n".join(lines)))
-
-
-def key(*lines: str) -> str:
-    return classify(RawError(text="\n".join(lines))).key
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key, said
+
+facts = facts_as("mocha")
 
 MOCHA = """\
 
@@ -90,21 +90,6 @@ ok 2 - loads
 """
 
 
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "mocha"
-    return found
-
-
-def key(text):
-    return classify(RawError(text=text)).key
-
-
-def said(text):
-    found = facts(text)
-    return found.type, str(found.location), found.cause
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -133,7 +118,7 @@ def said(text):
 )
 def test_layouts(text, expected):
     """Claim, both values, test and line are the facts, however they are laid out."""
-    assert said(text) == expected
+    assert said(facts(text)) == expected
     assert facts(text).members == 1
 
 
@@ -200,7 +185,7 @@ def test_node_and_its_tap_are_one_class():
 )
 def test_mocha(block, expected):
     """A test ends with an exception, a failed comparison, or not at all."""
-    assert said(f"  0 passing (5ms)\n  1 failing\n\n  1) cart\n       adds VAT:\n{block}\n") == expected
+    assert said(facts(f"  0 passing (5ms)\n  1 failing\n\n  1) cart\n       adds VAT:\n{block}\n")) == expected
 
 
 def test_mocha_with_one_cause():
@@ -218,7 +203,7 @@ def test_mocha_cut_off():
 
 def test_mocha_with_its_head_cut_off():
     """A failure with a stack is known without the summary above it."""
-    assert said(MOCHA[MOCHA.index("  1) cart") :])[2] == "expected 4 to equal 3"
+    assert said(facts(MOCHA[MOCHA.index("  1) cart") :]))[2] == "expected 4 to equal 3"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +263,7 @@ def test_mocha_with_its_head_cut_off():
 )
 def test_other_forms(text, expected):
     """What little a runner says is told."""
-    assert said(text) == expected
+    assert said(facts(text)) == expected
 
 
 def test_files_that_do_not_load():
@@ -313,4 +298,4 @@ def test_very_many_failures():
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "mocha"
+    assert format_of(text) != "mocha"

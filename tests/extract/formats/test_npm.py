@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of, key
 
-
-def facts(text):
-    found = extract(RawError(text=text))
-    assert found.format == "npm"
-    return found
+facts = facts_as("npm")
 
 
 CONFLICT = """\
@@ -109,14 +103,20 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param(
             " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@99\n\n"
             "This error happened while installing\n",
-            ("ERR_PNPM_NO_MATCHING_VERSION", ("No matching version found for "
-                                             "left-pad@99"), ("This error happened while installing",)),
+            (
+                "ERR_PNPM_NO_MATCHING_VERSION",
+                ("No matching version found for left-pad@99"),
+                ("This error happened while installing",),
+            ),
             id="pnpm",
         ),
         pytest.param(
             ' ERR_PNPM_NO_SCRIPT  Missing script: biuld\n\nCommand "biuld" not found. Did you mean "pnpm run build"?\n',
-            ("MissingScript", 'Missing script: "biuld"', (('Command "biuld" not found. Did you mean "pnpm run '
-                                                          'build"?'),)),
+            (
+                "MissingScript",
+                'Missing script: "biuld"',
+                (('Command "biuld" not found. Did you mean "pnpm run build"?'),),
+            ),
             id="pnpm, missing script",
         ),
         pytest.param(
@@ -138,7 +138,7 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
         pytest.param(" ELIFECYCLE  Command failed.\n", ("ELIFECYCLE", "Command failed", ()), id="pnpm, no status"),
         pytest.param(
             'yarn run v1.22.22\nerror Command "biuld" not found. Did you mean "build"?\n'
-            'info Visit https://yarnpkg.com/en/docs\n',
+            "info Visit https://yarnpkg.com/en/docs\n",
             ("MissingScript", 'Missing script: "biuld"', ()),
             id="Yarn, missing script",
         ),
@@ -175,7 +175,7 @@ npm ERR! /home/dev/.npm/_logs/2026-11-22T01_20_27_049Z-eresolve-report.txt
             id="Yarn of today, usage",
         ),
     ],
-)  # fmt: skip
+)
 def test_forms(text, expected):
     """The cause is a sentence; logs, reports, usage and advice are left out."""
     found = facts(text)
@@ -192,7 +192,7 @@ def test_forms(text, expected):
 )
 def test_key(text, same):
     """The packages make the key, the log files do not."""
-    assert (classify(RawError(text=text)).key == classify(RawError(text=CONFLICT)).key) is same
+    assert (key(text) == key(CONFLICT)) is same
 
 
 @pytest.mark.parametrize(
@@ -208,4 +208,4 @@ def test_key(text, same):
 )
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
-    assert extract(RawError(text=text)).format != "npm"
+    assert format_of(text) != "npm"

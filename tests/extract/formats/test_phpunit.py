@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=text))
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
+from tests.extract.reading import facts, key
 
 PHPUNIT = """\
 PHPUnit 11.0 by Sebastian Bergmann and contributors.

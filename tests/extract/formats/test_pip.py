@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts, key
 
 BOX = """
       error: subprocess-exited-with-error
@@ -28,10 +24,6 @@ BOX = """
       note: This error originates from a subprocess, and is likely not a problem with pip.
     ERROR: Failed building wheel for shop
 """
-
-
-def facts(text: str) -> Facts:
-    return extract(RawError(text=dedent(text).strip("\n")))
 
 
 def test_build_in_a_box():
@@ -199,7 +191,7 @@ def test_other_texts_are_not_taken(text):
 
 def test_key():
     """The key follows the exception and its place, and neither temporary folders nor lines."""
-    first = classify(RawError(text=dedent(BOX))).key
+    first = key(BOX)
     moved = BOX.replace("1a2b3c4d", "z9y8x7w6").replace("line 7", "line 70").replace("[9 lines", "[19 lines")
-    assert first == classify(RawError(text=dedent(moved))).key
-    assert first != classify(RawError(text=dedent(BOX.replace("SHOP_HOME", "SHOP_KEY")))).key
+    assert first == key(moved)
+    assert first != key(BOX.replace("SHOP_HOME", "SHOP_KEY"))

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import Facts, Location, RawError
-from otel_errcompact.extract.formats import plain
+from otel_errcompact.errors import Location
 from otel_errcompact.extract.forms import is_heading, is_telling, last_statement, statement_of
-from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts_alone
 
-
-def facts(text: str, **known) -> Facts:
-    found = plain.extract(read_text(RawError(text=text, **known)))
-    assert found is not None
-    return found
+facts = facts_alone("plain")
 
 
 @pytest.mark.parametrize(
@@ -21,7 +16,7 @@ def facts(text: str, **known) -> Facts:
     [
         ("KeyError: 'user_id'", "KeyError", "'user_id'"),
         ("httpx.ReadTimeout: timed out after 12.07s", "httpx.ReadTimeout", "timed out after 12.07s"),
-        ("Uncaught (in promise) TypeError: e.map is not a function", "TypeError", "e.map is not a function"),
+        ("Uncaught (in promise) TypeError: t.reduce is not a function", "TypeError", "t.reduce is not a function"),
         ("TypeError [ERR_INVALID_ARG]: bad argument", "TypeError", "bad argument"),
         ("AssertionError", "AssertionError", "no message"),
         ("Error: flight HAT030 not available", "Error", "flight HAT030 not available"),
@@ -39,9 +34,13 @@ def facts(text: str, **known) -> Facts:
         ("fatal: not a git repository", "fatal", "not a git repository"),
         ("[ERROR] no route", "error", "no route"),
         ("\u2718 [ERROR] Could not resolve './x'", "error", "Could not resolve './x'"),
-        ("error[E0382]: borrow of moved value: `x`", "E0382", "borrow of moved value: `x`"),
+        ("error[E0382]: borrow of moved value: `basket`", "E0382", "borrow of moved value: `basket`"),
         ("error TS2345: Argument of type 'string'", "TS2345", "Argument of type 'string'"),
-        ("- E999 IndentationError: unexpected indent", "IndentationError", "unexpected indent"),
+        (
+            "- E999 IndentationError: unindent does not match any outer indentation level",
+            "IndentationError",
+            "unindent does not match any outer indentation level",
+        ),
         ("2026-11-20T11:57:57.123Z ERROR worker: tenant is not active", "error", "worker: tenant is not active"),
         ("2026-11-21 00:18:17,004 - db - ERROR - no table", "error", "no table"),
         ("ERROR:root:no table", "error", "no table"),
@@ -51,7 +50,7 @@ def facts(text: str, **known) -> Facts:
             "error",
             "error during build: Could not resolve './Chart'",
         ),
-        ("ERRORS:\n- E999 SyntaxError: unmatched ']'", "SyntaxError", "unmatched ']'"),
+        ("ERRORS:\n- E999 SyntaxError: unmatched '}'", "SyntaxError", "unmatched '}'"),
     ],
 )
 def test_statements(text, kind, cause):
@@ -126,10 +125,10 @@ def test_type_and_message_without_text():
 def test_validation_error_in_plain_text():
     """A validation error is read field by field wherever its text turns up."""
     found = facts(
-        "Error: 1 validation error for Foo\nname\n  Field required [type=missing, input_value={}, input_type=dict]"
+        "Error: 1 validation error for Order\nname\n  Field required [type=missing, input_value={}, input_type=dict]"
     )
-    assert found.cause == "1 validation error for Foo: name: Field required"
-    assert found.key_cause == "validation of Foo: name [missing]"
+    assert found.cause == "1 validation error for Order: name: Field required"
+    assert found.key_cause == "validation of Order: name [missing]"
 
 
 def test_heading_and_what_it_announces():

@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import extract
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
+from tests.extract.reading import facts
 
 
 def test_first_and_last_telling_line():
@@ -127,6 +124,6 @@ FRAGMENTS = st.sampled_from(
 @given(st.lists(FRAGMENTS, max_size=30).map("".join))
 def test_any_mixture_of_forms_has_facts(text):
     """Forms cut, mixed and repeated at random lead to facts too."""
-    found = extract(RawError(text=text))
+    found = facts(text)
     assert found.cause
     assert found.type

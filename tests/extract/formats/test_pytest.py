@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.errors import Location
+from tests.extract.reading import facts_as, format_of, key
+
+facts = facts_as("pytest")
 
 OUTPUT = """\
 ============================= test session starts ==============================
@@ -60,16 +61,6 @@ shop/rates.py:7: RateError
 """
 
 
-def facts(text: str):
-    found = extract(RawError(text=text))
-    assert found.format == "pytest"
-    return found
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 def failure(*lines: str, test: str = "test_total", end: str = "tests/test_shop.py:12: AssertionError") -> str:
     """Return an output with one failed test, of which `lines` are printed."""
     said = "\n".join(lines)
@@ -108,8 +99,8 @@ def test_another_failure(old, new):
 def test_another_exception():
     """An exception is another failure than an expectation, and than an exception with another name in it."""
     keys = {
-        key(failure("    def test_total():", f"E       {said}", end="a.py:3: KeyError"))
-        for said in ("KeyError: 'pear'", "KeyError: 'plum'", "assert 4 == 5")
+        key(failure("    def test_total():", f"E       {its_words}", end="a.py:3: KeyError"))
+        for its_words in ("KeyError: 'pear'", "KeyError: 'plum'", "assert 4 == 5")
     }
     assert len(keys) == 3
 
@@ -238,12 +229,17 @@ def test_missing_fixture():
 
 def test_module_that_cannot_be_compiled():
     """The place is where the code stands, not where it was imported."""
-    said = ['E     File "/app/a.py", line 3', "E       x = (", "E           ^", "E   SyntaxError: '(' was never closed"]
+    its_words = [
+        'E     File "/app/a.py", line 3',
+        "E       x = (",
+        "E           ^",
+        "E   SyntaxError: '(' was never closed",
+    ]
     head = ("/usr/lib/python3.11/ast.py:50: in parse", "    return compile(source)")
-    found = facts(failure(*head, *said, test="ERROR collecting tests/test_a.py"))
+    found = facts(failure(*head, *its_words, test="ERROR collecting tests/test_a.py"))
     assert (found.type, str(found.location)) == ("SyntaxError", "/app/a.py:3")
     assert found.details[-1] == "> x = ("
-    assert facts(failure(*head, said[0], test="ERROR collecting tests/test_a.py", end="")).type == "Failed"
+    assert facts(failure(*head, its_words[0], test="ERROR collecting tests/test_a.py", end="")).type == "Failed"
 
 
 def test_short_tracebacks():
@@ -311,7 +307,7 @@ def test_heading_without_part():
     """A heading that has lost the part it stands in is a test's if something is marked below it."""
     block = "____ test_total ____\nE   KeyError: 'a'\n\ntests/a.py:3: KeyError\n"
     assert facts(f"{block}1 failed in 0.10s\n").cause == "'a'"
-    assert extract(RawError(text="____ contents ____\npytest\n")).format != "pytest"
+    assert format_of("____ contents ____\npytest\n") != "pytest"
 
 
 def test_tail_is_cut_off():
@@ -342,8 +338,8 @@ def test_told_in_words():
 
 def test_crashed_worker():
     """The test that took the worker down is the failure, whichever worker it was."""
-    said = "[gw{0}] linux\nworker 'gw{0}' crashed while running 'a.py::test_a'\n"
-    text = f"=== FAILURES ===\n____ a.py ____\n{said}= 1 failed in 2.0s =\n"
+    its_words = "[gw{0}] linux\nworker 'gw{0}' crashed while running 'a.py::test_a'\n"
+    text = f"=== FAILURES ===\n____ a.py ____\n{its_words}= 1 failed in 2.0s =\n"
     assert str(facts(text.format(0)).location) == "test_a (a.py)"
     assert key(text.format(0)) == key(text.format(7))
     assert facts(f"Fatal Python error: Aborted\n\n{text.format(0)}").details == ("Fatal Python error: Aborted",)
@@ -370,10 +366,10 @@ def test_refusals(text, expected):
 
 def test_conftest_that_cannot_be_imported():
     """The exception below the line that names the file is the cause."""
-    said = "conftest.py:1: in <module>\n    import a\nE   KeyError: 'a'"
-    text = f"ImportError while loading conftest '/app/conftest.py'.\n{said}"
+    its_words = "conftest.py:1: in <module>\n    import a\nE   KeyError: 'a'"
+    text = f"ImportError while loading conftest '/app/conftest.py'.\n{its_words}"
     assert str(facts(text).location) == "<module> (conftest.py:1)"
-    assert extract(RawError(text="ImportError while loading conftest, they say")).format != "pytest"
+    assert format_of("ImportError while loading conftest, they say") != "pytest"
 
 
 def test_fault_of_pytest_itself():
@@ -386,7 +382,7 @@ def test_fault_of_pytest_itself():
     )
     text = "pytest\n" + "".join(f"INTERNALERROR> {line}\n" for line in lines)
     assert str(facts(text).location) == "hook (/app/conftest.py:2)"
-    assert extract(RawError(text="pytest\nINTERNALERROR> what")).format != "pytest"
+    assert format_of("pytest\nINTERNALERROR> what") != "pytest"
 
 
 def test_end_of_the_whole_run():
@@ -452,4 +448,4 @@ def test_traceback_that_is_no_traceback():
 )
 def test_not_taken(text):
     """Texts that only mention tests are no output of pytest."""
-    assert extract(RawError(text=text)).format != "pytest"
+    assert format_of(text) != "pytest"

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
-from otel_errcompact.errors import Facts, Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.formats.python import HEADER
+from tests.extract.reading import facts_as, format_of
+
+facts = facts_as("python")
 
 SIMPLE = """\
 Traceback (most recent call last):
@@ -41,12 +43,6 @@ Traceback (most recent call last):
     boot()
 conf.StartupError: worker 7 failed to start
 """
-
-
-def facts(text: str, **known) -> Facts:
-    found = extract(RawError(text=text, **known))
-    assert found.format == "python"
-    return found
 
 
 def test_simple_traceback():
@@ -346,16 +342,13 @@ def test_head_of_a_chain_cut_off():
 
 def test_frames_alone_are_no_failure():
     """A list of frames, as profilers print it, is not taken for a traceback."""
-    assert (
-        extract(RawError(text='  File "/app/a.py", line 3, in f\n  File "/app/b.py", line 4, in g\ndone')).format
-        != "python"
-    )
+    assert format_of('  File "/app/a.py", line 3, in f\n  File "/app/b.py", line 4, in g\ndone') != "python"
 
 
 def test_similar_output_of_other_languages():
     """`File "..."` is not enough to be Python."""
     text = 'File "bin/main.ml", line 3, characters 4-10:\nError: Unbound value foo'
-    assert extract(RawError(text=text)).format == "plain"
+    assert format_of(text) == "plain"
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------
@@ -409,12 +402,12 @@ def test_group_of_one_kind_is_that_kind():
     """Many failures with one cause are one failure of that kind; the group is a wrapper."""
     child = (
         "    | Traceback (most recent call last):\n"
-        '    |   File "/app/m.py", line 4, in worker\n'
+        '    |   File "/app/shards.py", line 14, in load\n'
         "    | ValueError: bad shard {}\n"
     )
     text = (
         "  + Exception Group Traceback (most recent call last):\n"
-        '  |   File "/app/m.py", line 9, in main\n'
+        '  |   File "/app/shards.py", line 29, in sync\n'
         "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)\n"
         "  +-+---------------- 1 ----------------\n"
         + child.format(0)
@@ -425,10 +418,10 @@ def test_group_of_one_kind_is_that_kind():
     assert facts(text) == Facts(
         type="ValueError",
         cause="bad shard 0",
-        location=Location(function="worker", file="/app/m.py", line=4),
+        location=Location(function="load", file="/app/shards.py", line=14),
         details=(
             "2 times in one ExceptionGroup",
-            "raised as ExceptionGroup at main (/app/m.py:9): unhandled errors in a TaskGroup",
+            "raised as ExceptionGroup at sync (/app/shards.py:29): unhandled errors in a TaskGroup",
         ),
         format="python",
         wrappers=("ExceptionGroup",),
@@ -522,8 +515,8 @@ def test_private_modules_are_no_part_of_a_name():
 
 def test_very_large_group():
     """Of very many children the first ones are looked at."""
-    said = f"    | {HEADER}\n    | ValueError: bad\n"
-    children = "".join(f"    +---------------- {number} ----------------\n{said}" for number in range(2, 121))
+    its_words = f"    | {HEADER}\n    | ValueError: bad\n"
+    children = "".join(f"    +---------------- {number} ----------------\n{its_words}" for number in range(2, 121))
     head = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: sync (120 sub-exceptions)\n"
-    text = f"{head}  +-+---------------- 1 ----------------\n{said}{children}    +---------------------\n"
+    text = f"{head}  +-+---------------- 1 ----------------\n{its_words}{children}    +---------------------\n"
     assert facts(text).details[0] == "100 times in one ExceptionGroup"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.errors import Location, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.errors import Location
+from tests.extract.reading import facts_as, format_of
+
+facts = facts_as("rich")
 
 BOX = """\
 ╭──────────────── Traceback (most recent call last) ─────────────────╮
@@ -27,12 +29,6 @@ BOX = """\
 KeyError: 'a'
 """
 LINK = "\nThe above exception was the direct cause of the following exception:\n\n"
-
-
-def facts(text: str):
-    found = extract(RawError(text=text))
-    assert found.format == "rich"
-    return found
 
 
 def test_box():
@@ -80,4 +76,4 @@ def test_usage_error():
 )
 def test_no_failure(text):
     """A box without its exception, or one that is only mentioned, is of no known form."""
-    assert extract(RawError(text=text)).format != "rich"
+    assert format_of(text) != "rich"

@@ -7,20 +7,10 @@ import time
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import rpc
 from otel_errcompact.extract.grpc import read_status
 from otel_errcompact.extract.text import Text
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
-
-
-def key(text: str) -> str:
-    return classify(RawError(text=text)).key
+from tests.extract.reading import facts, key
 
 
 @pytest.mark.parametrize(
@@ -215,5 +205,5 @@ def test_grpc_of_other_clients(text: str, kind: str, cause: str, details: tuple[
 def test_hostile_text_costs_little(unit: str):
     """A megabyte of anything is looked at in a moment."""
     start = time.process_time()
-    extract(RawError(text=unit * (1_000_000 // len(unit))))
+    facts(unit * (1_000_000 // len(unit)))
     assert time.process_time() - start < 0.5

@@ -6,24 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import Text
-from otel_errcompact.extract.formats import ruff
+from tests.extract.reading import facts_alone, key, said
 
-
-def _facts(text: str):
-    return ruff.extract(Text(body=text))
-
-
-def _found(text: str) -> tuple[str, str, str]:
-    facts = _facts(text)
-    assert facts is not None
-    return facts.type, str(facts.location), facts.cause
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
+facts = facts_alone("ruff")
 
 
 @pytest.mark.parametrize(
@@ -90,26 +75,24 @@ def _key(text: str) -> str:
 )
 def test_forms(text, expected):
     """The rule, the place and the message, whichever way they are printed."""
-    assert _found(text) == expected
+    assert said(facts(text)) == expected
 
 
 def test_what_one_option_mends():
     """That the tool can mend some itself is told."""
-    facts = _facts("a.py:1:8: F401 [*] `os` unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.")
-    assert facts is not None
-    assert facts.details == ("1 fixable with the `--fix` option",)
+    found = facts("a.py:1:8: F401 [*] `os` unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.")
+    assert found.details == ("1 fixable with the `--fix` option",)
 
 
 def test_hook():
     """What other linters say in the same text is added, errors that break the program first."""
-    facts = _facts(
+    found = facts(
         "would reformat a.py\n\n[ruff]\na.py:1:1: I001 [*] Import block is un-sorted\n"
         "a.py:3:1: F821 Undefined name `b`\n"
         'Found 2 errors.\n[mypy]\na.py:3: error: Name "b" is not defined  [name-defined]\nFound 1 error in 1 file\n'
     )
-    assert facts is not None
-    assert (facts.type, facts.tally) == ("F821", "1 of 4 findings")
-    assert facts.details == (
+    assert (found.type, found.tally) == ("F821", "1 of 4 findings")
+    assert found.details == (
         "not formatted at a.py: run the formatter",
         "I001 at a.py:1: Import block is un-sorted",
         'name-defined at a.py:3: Name "b" is not defined',
@@ -125,11 +108,11 @@ def test_hook():
 )
 def test_not_taken(text):
     """A count, an arrow or a list belongs to others."""
-    assert _facts(text) is None
+    assert facts(text) is None
 
 
 def test_keys():
     """The three ways of printing are one class; another name is another."""
     concise = "a.py:1:8: F401 [*] `os` imported but unused\nFound 1 error."
-    assert _key(concise) == _key("F401 [*] `os` imported but unused\n --> a.py:7:8\n\nFound 1 error.")
-    assert _key(concise) != _key(concise.replace("`os`", "`sys`"))
+    assert key(concise) == key("F401 [*] `os` imported but unused\n --> a.py:7:8\n\nFound 1 error.")
+    assert key(concise) != key(concise.replace("`os`", "`sys`"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats import rust
 from otel_errcompact.extract.text import read_text
+from tests.extract.reading import facts, key
 
 PANIC = """\
 thread 'main' (4711) panicked at src/stock.rs:12:5:
@@ -32,14 +31,6 @@ Caused by:
     1: No such file or directory (os error 2)"""
 
 
-def _facts(text: str):
-    return extract(RawError(text=text))
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -52,23 +43,23 @@ def _key(text: str) -> str:
 )
 def test_panic(text):
     """The place is where the program panicked, in the forms of old and new compilers."""
-    facts = _facts(text)
-    assert (facts.format, facts.type, facts.cause, str(facts.location), facts.details) == (
+    found = facts(text)
+    assert (found.format, found.type, found.cause, str(found.location), found.details) == (
         "rust",
         "panic",
         "index out of bounds: the len is 2 but the index is 5",
         "src/stock.rs:12",
         (),
     )
-    assert _key(text) == _key(PANIC.replace("4711", "12").replace("12:5", "31:9"))
+    assert key(text) == key(PANIC.replace("4711", "12").replace("12:5", "31:9"))
 
 
 def test_panic_of_several_lines_before_1_73():
     """A message that was quoted may have several lines."""
-    facts = _facts(
+    found = facts(
         "thread 'main' panicked at 'assertion failed: `(left == right)`\n  left: `1`,\n right: `2`', src/a.rs:4:5"
     )
-    assert (facts.cause, str(facts.location)) == ("assertion failed: `(left == right)`", "src/a.rs:4")
+    assert (found.cause, str(found.location)) == ("assertion failed: `(left == right)`", "src/a.rs:4")
 
 
 def test_comparison():
@@ -76,55 +67,55 @@ def test_comparison():
     text = (
         "thread 'main' panicked at src/a.rs:4:5:\nassertion `left == right` failed: sum\n  left: {}\n right: 2\n\nbye"
     )
-    assert _facts(text.format(1)).cause == "assertion `left == right` failed: sum (left: 1, right: 2)"
-    long = _facts(text.format("1" * 400))
+    assert facts(text.format(1)).cause == "assertion `left == right` failed: sum (left: 1, right: 2)"
+    long = facts(text.format("1" * 400))
     assert (long.cause, long.details[1:]) == ("assertion `left == right` failed: sum", ("right: 2",))
 
 
 def test_backtrace():
     """A panic in a library is at the innermost frame of the program; hashes and closures are no part of its name."""
-    facts = _facts(PANIC.replace("src/stock.rs", "/home/ann/.cargo/registry/src/x/bytes-1.5.0/src/buf.rs") + STACK)
-    assert str(facts.location) == "stock::pick (src/pick.rs:30)"
-    assert facts.details == ("raised in /home/ann/.cargo/registry/src/x/bytes-1.5.0/src/buf.rs:12",)
+    found = facts(PANIC.replace("src/stock.rs", "/home/ann/.cargo/registry/src/x/bytes-1.5.0/src/buf.rs") + STACK)
+    assert str(found.location) == "stock::pick (src/pick.rs:30)"
+    assert found.details == ("raised in /home/ann/.cargo/registry/src/x/bytes-1.5.0/src/buf.rs:12",)
 
 
 def test_backtrace_of_libraries_only():
     """Where the program has no frame, the panic's own place is all that is known."""
     stack = STACK.replace("./src/pick.rs", "/rustc/0123abcd/library/core/src/ops.rs")
-    assert str(_facts(PANIC + stack).location) == "src/stock.rs:12"
+    assert str(facts(PANIC + stack).location) == "src/stock.rs:12"
 
 
 def test_function():
     """The function is named where the stack tells it."""
     stack = STACK.replace("./src/pick.rs:30", "/src/stock/src/stock.rs:12")
-    assert str(_facts(PANIC + stack).location) == "stock::pick (src/stock.rs:12)"
+    assert str(facts(PANIC + stack).location) == "stock::pick (src/stock.rs:12)"
 
 
 def test_several_threads():
     """The first panic is the cause; that a thread panicked is no cause for the one that joined it."""
     joined = "thread 'main' panicked at src/main.rs:3:9:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }"
     other = "thread 'b' panicked at src/b.rs:3:9:\nno more stock"
-    facts = _facts(f"{PANIC}\n{other}\n{PANIC}\n{joined}")
-    assert facts.cause == "index out of bounds: the len is 2 but the index is 5"
-    assert facts.details == ("also at src/b.rs:3: no more stock",)
+    found = facts(f"{PANIC}\n{other}\n{PANIC}\n{joined}")
+    assert found.cause == "index out of bounds: the len is 2 but the index is 5"
+    assert found.details == ("also at src/b.rs:3: no more stock",)
 
 
 def test_returned_error():
     """An error that `main` returned has the type of its value."""
-    facts = _facts("Error: ParseIntError { kind: InvalidDigit }")
-    assert (facts.format, facts.type, facts.cause) == ("rust", "ParseIntError", "ParseIntError { kind: InvalidDigit }")
+    found = facts("Error: ParseIntError { kind: InvalidDigit }")
+    assert (found.format, found.type, found.cause) == ("rust", "ParseIntError", "ParseIntError { kind: InvalidDigit }")
 
 
 def test_chain():
     """All links of a chain stand in the cause, since the last one alone says too little."""
-    facts = _facts(CHAIN)
-    assert (facts.format, facts.type, facts.cause, str(facts.location)) == (
+    found = facts(CHAIN)
+    assert (found.format, found.type, found.cause, str(found.location)) == (
         "rust",
         "Error",
         "cannot start: cannot read stock.toml: No such file or directory (os error 2)",
         "",
     )
-    assert _key(CHAIN) != _key(CHAIN.replace("stock.toml", "prices.toml"))
+    assert key(CHAIN) != key(CHAIN.replace("stock.toml", "prices.toml"))
 
 
 @pytest.mark.parametrize(
@@ -141,18 +132,18 @@ def test_chain():
 )
 def test_place_of_a_returned_error(behind, location):
     """The place is the one that the error was made at."""
-    assert str(_facts(CHAIN + behind).location) == location
+    assert str(facts(CHAIN + behind).location) == location
 
 
 def test_single_cause():
     """A single cause has no number."""
-    assert _facts("Error: cannot start\n\nCaused by:\n    no stock").cause == "cannot start: no stock"
+    assert facts("Error: cannot start\n\nCaused by:\n    no stock").cause == "cannot start: no stock"
 
 
 def test_overflow():
     """An overflowed stack has no place."""
-    facts = _facts("\nthread 'main' (7) has overflowed its stack\nfatal runtime error: stack overflow, aborting")
-    assert (facts.type, facts.cause) == ("stack overflow", "thread 'main' has overflowed its stack")
+    found = facts("\nthread 'main' (7) has overflowed its stack\nfatal runtime error: stack overflow, aborting")
+    assert (found.type, found.cause) == ("stack overflow", "thread 'main' has overflowed its stack")
 
 
 @pytest.mark.parametrize(

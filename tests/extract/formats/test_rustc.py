@@ -6,41 +6,26 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import Text
-from otel_errcompact.extract.formats import rustc
+from tests.extract.reading import facts_alone, key, said
 
-
-def _facts(text: str):
-    return rustc.extract(Text(body=text))
-
-
-def _found(text: str) -> tuple[str, str, str]:
-    facts = _facts(text)
-    assert facts is not None
-    return facts.type, str(facts.location), facts.cause
-
-
-def _key(text: str) -> str:
-    return classify(RawError(text=text)).key
+facts = facts_alone("rustc")
 
 
 _MOVED = """\
-error[E0382]: borrow of moved value: `c`
-  --> src/cache.rs:31:22
+error[E0382]: borrow of moved value: `order`
+  --> src/order.rs:31:22
    |
-29 |     let c = load();
-   |         - move occurs because `c` has type `Cache`, which does not implement the `Copy` trait
-30 |     let d = c;
-   |             - value moved here
-31 |     println!("{}", c.size());
-   |                    ^ value borrowed here after move
+29 |     let order = open();
+   |         - move occurs because `order` has type `Order`, which does not implement the `Copy` trait
+30 |     let copy = order;
+   |                - value moved here
+31 |     ship(&copy, order.size());
+   |                 ^^^^^ value borrowed here after move
    |
-note: if `Cache` implemented `Clone`, you could clone the value
-  --> src/cache.rs:4:1
+note: if `Order` implemented `Clone`, you could clone the value
+  --> src/order.rs:4:1
    |
- 4 | struct Cache {
+ 4 | struct Order {
    | ^^^^^^^^^^^^ consider implementing `Clone` for this type
 
 error: aborting due to 1 previous error
@@ -51,14 +36,14 @@ error[E0308]: mismatched types
    |
 10 |     fn size(&self) -> u32 {
    |                       --- expected `u32` because of return type
-11 |         self.map.len()
+11 |         self.lines.len()
    |         ^^^^^^^^^^^^^^ expected `u32`, found `usize`
    |
    = note: expected type `u32`
               found type `usize`
 help: you can convert it
    |
-11 |         self.map.len().try_into().unwrap()
+11 |         self.lines.len().try_into().unwrap()
    |                       ++++++++++++++++++++
 """
 _LINT = """\
@@ -83,7 +68,7 @@ error: linking with `cc` failed: exit status: 1
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param(_MOVED, ("E0382", "src/cache.rs:31", "borrow of moved value: `c`"), id="a moved value"),
+        pytest.param(_MOVED, ("E0382", "src/order.rs:31", "borrow of moved value: `order`"), id="a moved value"),
         pytest.param(
             _MISMATCH, ("E0308", "src/main.rs:11", "mismatched types: expected `u32`, found `usize`"), id="two types"
         ),
@@ -134,7 +119,7 @@ error: linking with `cc` failed: exit status: 1
 )
 def test_forms(text, expected):
     """The code or lint, the place of the arrow, and the message with what is said at the place."""
-    assert _found(text) == expected
+    assert said(facts(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -143,19 +128,19 @@ def test_forms(text, expected):
         pytest.param(
             _MOVED,
             (
-                "line 29: move occurs because `c` has type `Cache`, which does not implement the `Copy` trait",
+                "line 29: move occurs because `order` has type `Order`, which does not implement the `Copy` trait",
                 "line 30: value moved here",
-                "note: if `Cache` implemented `Clone`, you could clone the value",
-                '> println!("{}", c.size());',
+                "note: if `Order` implemented `Clone`, you could clone the value",
+                "> ship(&copy, order.size());",
             ),
             id="labels elsewhere",
         ),
         pytest.param(
             _MISMATCH,
             (
-                "help: self.map.len().try_into().unwrap()",
+                "help: self.lines.len().try_into().unwrap()",
                 "note: expected type `u32`, found type `usize`",
-                "> self.map.len()",
+                "> self.lines.len()",
             ),
             id="the proposal as code",
         ),
@@ -180,19 +165,17 @@ def test_forms(text, expected):
 )
 def test_details(text, expected):
     """The compiler's proposal as code comes first, then what it says elsewhere, then the source."""
-    facts = _facts(text)
-    assert facts is not None
-    assert facts.details == expected
+    found = facts(text)
+    assert found.details == expected
 
 
 def test_many():
     """Several errors are one line each, without warnings; of those cut off the number is told."""
-    facts = _facts(f"{_MISMATCH}\nwarning: unused\n --> a.rs:1:1\n\n{_MOVED}".replace("to 1 previous", "to 3 previous"))
-    assert facts is not None
-    assert facts.tally == "1 of 3 errors"
-    *_, moved, left = facts.details
+    found = facts(f"{_MISMATCH}\nwarning: unused\n --> a.rs:1:1\n\n{_MOVED}".replace("to 1 previous", "to 3 previous"))
+    assert found.tally == "1 of 3 errors"
+    *_, moved, left = found.details
     assert moved.startswith(
-        "E0382 at cache.rs:31: borrow of moved value: `c`; line 29: move occurs because `c` has type"
+        "E0382 at order.rs:31: borrow of moved value: `order`; line 29: move occurs because `order` has type"
     )
     assert left == "... 1 more not in the text"
 
@@ -206,11 +189,11 @@ def test_many():
 )
 def test_not_taken(text):
     """An error without a code and a place may be any program's."""
-    assert _facts(text) is None
+    assert facts(text) is None
 
 
 def test_keys():
     """Lines and folders do not matter; the code and the name do."""
-    assert _key(_MOVED) == _key(_MOVED.replace("31", "47").replace("29", "45").replace("30", "46"))
-    assert _key(_MOVED) != _key(_MOVED.replace("E0382", "E0502"))
-    assert _key(_MOVED) != _key(_MOVED.replace("value: `c`", "value: `cache`"))
+    assert key(_MOVED) == key(_MOVED.replace("31", "47").replace("29", "45").replace("30", "46"))
+    assert key(_MOVED) != key(_MOVED.replace("E0382", "E0502"))
+    assert key(_MOVED) != key(_MOVED.replace("value: `order`", "value: `basket`"))

@@ -6,21 +6,16 @@ import subprocess
 
 import pytest
 
-from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
 from otel_errcompact.extract.formats.shell import shell_statement
-
-
-def facts(text: str, **known) -> Facts:
-    return extract(RawError(text=text, **known))
+from tests.extract.reading import facts
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "bash: jqq: command not found",
-        "bash: line 1: jqq: command not found",
-        "/bin/bash: line 7: jqq: command not found",
+        "bash: line 12: jqq: command not found",
+        "/bin/bash: line 19: jqq: command not found",
         "sh: 1: jqq: not found",
         "/bin/sh: 1: jqq: not found",
         "-bash: jqq: command not found",

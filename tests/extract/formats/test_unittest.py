@@ -6,7 +6,9 @@ import pytest
 
 from otel_errcompact.classify import classify
 from otel_errcompact.errors import Location, RawError
-from otel_errcompact.extract import extract
+from tests.extract.reading import facts_as, format_of
+
+facts = facts_as("unittest")
 
 RULE = "=" * 70
 LINE = "-" * 70
@@ -28,12 +30,6 @@ def raised(function: str, message: str, line: int = 7, file: str = "/app/test_sh
 
 def output(*blocks: str, verdict: str = "failures=1", seconds: float = 0.01) -> str:
     return f"F.\n{''.join(blocks)}{LINE}\nRan 2 tests in {seconds}s\n\nFAILED ({verdict})\n"
-
-
-def facts(text: str):
-    found = extract(RawError(text=text))
-    assert found.format == "unittest"
-    return found
 
 
 def test_failed_expectation():
@@ -71,8 +67,8 @@ def test_another_failure(other):
 
 def test_one_cause_of_many():
     """Tests that fail by one exception of the code under test are one failure, and are counted."""
-    said = raised("load", "KeyError: 'rate'", file="/app/shop.py")
-    blocks = [block(name, *said, kind="ERROR") for name in ("test_a", "test_b", "test_c")]
+    its_words = raised("load", "KeyError: 'rate'", file="/app/shop.py")
+    blocks = [block(name, *its_words, kind="ERROR") for name in ("test_a", "test_b", "test_c")]
     found = facts(output(*blocks, verdict="errors=3"))
     assert (found.type, found.tally) == ("KeyError", "3 tests")
     assert found.details[0] == "in CartTest.test_a, CartTest.test_b, CartTest.test_c"
@@ -80,31 +76,33 @@ def test_one_cause_of_many():
 
 def test_subtest_and_description():
     """A subtest has its values in its name; a description below the heading is passed over."""
-    said = raised("test_total", "AssertionError: 4 != 5")
+    its_words = raised("test_total", "AssertionError: 4 != 5")
     text = output(
-        block("test_total", *said, after=" [rate] (n=3)").replace(f"\n{LINE}", f"\nTells the total.\n{LINE}", 1)
+        block("test_total", *its_words, after=" [rate] (n=3)").replace(f"\n{LINE}", f"\nTells the total.\n{LINE}", 1)
     )
     assert facts(text).details[0] == "in CartTest.test_total [rate] (n=3)"
 
 
 def test_modules_that_cannot_be_imported():
     """Modules are counted as such."""
-    said = (
+    its_words = (
         "ImportError: Failed to import test module: test_a",
         "Traceback (most recent call last):",
         '  File "/app/test_a.py", line 1, in <module>',
         "    import shopkit",
         "ModuleNotFoundError: No module named 'shopkit'",
     )
-    blocks = [block(name, *said, kind="ERROR", owner="unittest.loader._FailedTest") for name in ("test_a", "test_b")]
+    blocks = [
+        block(name, *its_words, kind="ERROR", owner="unittest.loader._FailedTest") for name in ("test_a", "test_b")
+    ]
     found = facts(output(*blocks, verdict="errors=2"))
     assert (found.type, found.tally) == ("ModuleNotFoundError", "2 modules")
 
 
 def test_captured_output_is_no_part_of_the_failure():
     """What a test printed is passed over."""
-    said = (*raised("test_total", "AssertionError: 4 != 5"), "", "Stdout:", "KeyError: 'not this'")
-    assert facts(output(block("test_total", *said))).cause == "4 != 5"
+    its_words = (*raised("test_total", "AssertionError: 4 != 5"), "", "Stdout:", "KeyError: 'not this'")
+    assert facts(output(block("test_total", *its_words))).cause == "4 != 5"
 
 
 def test_failure_in_words():
@@ -168,4 +166,4 @@ def test_example_that_raises():
 )
 def test_not_taken(text):
     """Texts that only mention failures are of no runner."""
-    assert extract(RawError(text=text)).format != "unittest"
+    assert format_of(text) != "unittest"

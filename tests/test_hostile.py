@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.quality.hostile import cost, grown, markers, runs, seeds, some_of_each
+from benchmarks.quality.ours import forget
 from otel_errcompact.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.clipping import MAX_CAUSE, MAX_DETAIL
@@ -97,7 +98,7 @@ def test_facts_are_bounded_and_never_empty(text):
 def test_classes_are_the_same_each_time(text):
     """Nothing depends on what was seen before."""
     first = classified(text)
-    classify.__globals__["_classify_text"].cache_clear()
+    forget()
 
     assert classified(text) == first
 
