@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "compilers"
-MARKERS: Final = ("error: ", " error ", "error TS", "warning: ", ".go:", ".py:", ".kt:", "ymbols for architecture")
+MARKERS: Final = (
+    "error: ",
+    " error ",
+    "error TS",
+    "warning: ",
+    ".go:",
+    ".py:",
+    ".kt:",
+    "ymbols for architecture",
+    "::error ",
+)
 
 _FILE: Final = r"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:\"|*?=][^:\"|*?]{0,300}?)"
 _PLACE: Final = (
@@ -47,7 +57,7 @@ _OF_PYTHON: Final = re.compile(
     r"|(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError)):? (?:\[\*\] )?(?P<message>\S.*)"
 )
 _OF_ANNOTATION: Final = re.compile(
-    r"::(?P<severity>error|warning)(?: (?P<fields>[^:\n]{1,1000}(?::[^:\n]{1,300}){0,3}?))?::(?P<message>\S.*)"
+    r"::(?P<severity>error|warning)(?: (?P<fields>[^:\n]{0,1000}(?::[^:\n]{1,300}){0,3}?))?::(?P<message>\S.*)"
 )
 _FIELD_OF_ANNOTATION: Final = re.compile(r"(?:^|,)(?P<name>file|line|title)=(?P<value>[^,]{1,400})")
 _OF_KOTLIN: Final = re.compile(
@@ -153,7 +163,9 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of what compilers, linkers, type checkers and linters report in one line each.
     """
-    if text.body.startswith("usage: "):  # A program that refuses its command line names itself as others name a file.
+    if (
+        text.body.startswith("usage: ") or "\nusage: " in text.body
+    ):  # A program that refuses its command line names itself as others name a file.
         return None
     return facts_of_findings(text, READERS, form=FORMAT)
 
@@ -312,6 +324,7 @@ _Form = tuple[tuple[str, ...], re.Pattern[str], "Callable[[re.Match[str]], _Head
 _FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
     (_LINKING, _OF_LINKER, _of_linker),
     (('", referenced from:',), _OF_APPLE, _of_apple),
+    (("::error", "::warning"), _OF_ANNOTATION, _of_annotation),
     (("error ", "warning "), _OF_PROJECT, _of_project),
     ((".py: error: ", ".pyi: error: "), _OF_FILE, _of_file),
     ((": error: ", ": fatal error: "), _OF_DRIVER, _of_driver),
@@ -325,7 +338,6 @@ _FORMS: Final[tuple[_Form, ...]] = (
     (("e: ", "w: "), _OF_KOTLIN, _of_jvm),
     (("[error] ", "[warn] "), _OF_SBT, _of_jvm),
     (("-- ",), _OF_SCALA, _of_scala),
-    (("::error", "::warning"), _OF_ANNOTATION, _of_annotation),
     *_FORMS_WITHOUT_POSITION,
 )
 """The forms of lines that hold a position, and then the others."""

@@ -287,6 +287,11 @@ _WGET: Final = re.compile(
     r"|wget: (?P<message>[^\n]{1,500})"
     r"|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
 )
+_OF_LIBRARY: Final = re.compile(
+    r"\n(?:([45][0-9]{2}) (?:Client|Server) Error: |(?:Client|Server) error '([45][0-9]{2}) )[^\n]{1,1000}"
+)
+"""What requests and httpx say, also behind other lines."""
+
 _WGET_URL: Final = re.compile(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
 _AWS: Final = re.compile(
     r"[\n ]An error occurred \((?P<code>[\w.]{1,100})\) when calling the (?P<operation>\w{1,100}) operation"
@@ -301,8 +306,12 @@ def _said_by_client(body: str) -> Facts | None:
     """
     if "curl: (" in body:
         return _said_by_curl(f"\n{body}")
-    if body.startswith("--") or "wget: " in body or " ERROR " in body:
+    if body.startswith("--") or "wget: " in body or " ERROR " in body or "... failed: " in body:
         return _said_by_wget(f"\n{body}")
+    if "Error: " in body or " error '" in body:
+        library = _OF_LIBRARY.search(f"\n{body}")
+        if library is not None:
+            return Facts(type=f"HTTP {library[1] or library[2]}", cause=clip(library[0]), format=FORMAT)
     found = _AWS.search(f"\n{body}") if "An error occurred (" in body else None
     if found is None:
         return None
