@@ -831,6 +831,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         replacement=_mask_name,
         masks=(
             ("'request_id': 'req_7f3a9b1c2d'", "'request_id': 'req_<id>'"),
+            ("No such customer: 'cus_NffrFeUfNV2Hib'", "No such customer: 'cus_<id>'"),
             ("in 'tmpzz81qa/config.json'", "in '<tmp>/config.json'"),
             ("items.0.qty: Field required", "items.<index>.qty: Field required"),
             ('pods "web-6d4cf56db6-x2x7z" not found', 'pods "web-<id>" not found'),
@@ -846,6 +847,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             "ORA-00942",
             "libcudart.so.12: cannot open",
             "linear_model2",
+            "table price_list_2024",
             "TestUtf8ToUtf16Conversion",
         ),
     ),
