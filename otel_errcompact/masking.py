@@ -119,9 +119,11 @@ _VOLATILE_IN_NAME: Final = re.compile(
     # Task-42, ThreadPoolExecutor-0_3
     r"|(?:[A-Za-z]*(?:Task|Thread|Worker|Process|Executor)|worker|thread|task|job|run|shard|attempt|input)-[0-9]+"
     r"(?:_[0-9]+)?(?!\w)(?P<numbered>)"
-    # req_7f3a9b1c2d, toolu_01XFDUDYJgAACzvnptvVoYEL
-    r"|(?:req|call|chatcmpl|cmpl|resp|msg|toolu|thread|run|asst|evt|batch|sess|session|trace|span|org|proj|cus|acct|txn)"
-    r"[-_](?:(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])[A-Za-z0-9]{6,}|[A-Za-z0-9]{20,})(?!\w)(?P<prefixed>)"
+    # req_7f3a9b1c2d, toolu_01XFDUDYJgAACzvnptvVoYEL, cus_NffrFeUfNV2Hib
+    r"|(?:(?:req|call|chatcmpl|cmpl|resp|msg|toolu|thread|run|asst|evt|batch|sess|session|trace|span|org|proj|cus|acct|txn)"
+    r"[-_](?:(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])[A-Za-z0-9]{6,}|[A-Za-z0-9]{20,})"
+    r"|(?:cus|pi|ch|pm|sub|price|prod|seti|src|tok|card|in|si|re)_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{14,24})"
+    r"(?!\w)(?P<prefixed>)"
     # index-4185d9aa.js
     r"|[A-Za-z0-9](?<=[-.].)(?=[A-Za-z_]{0,19}[0-9])\w{7,19}(?=(?:\.[a-z]{1,8})?\.(?:[cm]?jsx?|css|map|wasm)(?!\w))"
     r"(?P<build>)"
@@ -829,6 +831,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         replacement=_mask_name,
         masks=(
             ("'request_id': 'req_7f3a9b1c2d'", "'request_id': 'req_<id>'"),
+            ("No such customer: 'cus_NffrFeUfNV2Hib'", "No such customer: 'cus_<id>'"),
             ("in 'tmpzz81qa/config.json'", "in '<tmp>/config.json'"),
             ("items.0.qty: Field required", "items.<index>.qty: Field required"),
             ('pods "web-6d4cf56db6-x2x7z" not found', 'pods "web-<id>" not found'),
@@ -844,6 +847,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             "ORA-00942",
             "libcudart.so.12: cannot open",
             "linear_model2",
+            "table price_list_2024",
             "TestUtf8ToUtf16Conversion",
         ),
     ),

@@ -257,7 +257,7 @@ _SHELL_ERROR: Final = re.compile(
     r"|[a-z][\w.-]{0,30}: [^\n:]{1,300}: (?:No such file or directory|Permission denied|(?:Is|Not) a directory)\s*\Z"
     r"|fatal: |error: pathspec |E: |python[0-9.]*: can't open file )"
 )
-_LAST_WORDS: Final = re.compile(r"(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error): \S")
+_LAST_WORDS: Final = re.compile(r"(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error): \S|Killed\Z")
 _FIRST_LINES: Final = 3
 _FORMS: Final = (
     ("a traceback", r"Traceback \(most recent call last\):\s*$"),
@@ -266,19 +266,27 @@ _FORMS: Final = (
     ("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at "),
     ("an exception", r"panic: \S"),
     ("an exception", r"Error: (?:[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S|[0-9]{1,5} validation errors? for )"),
-    ("an exception", r"Uncaught [A-Z]\w{1,60}: "),
     ("an exception", r"\*\* \([A-Z][\w.]{0,80}\) "),
+    ("an exception", r"(?:error: )?Uncaught (?:\(in promise\) )?[A-Z]\w{1,60}: "),
+    ("an exception", r"[A-Z]\w{0,60}Error(?: \[\w{1,60}\])?: [^\n]{1,2000}\n {4}at \S"),
+    ("an exception", r"Error: [^\n]{1,2000}\n {4}at \S"),
+    ("an exception", r"Node\.js v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$"),
+    ("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S"),
+    ("a crash", r"(?:Segmentation fault|Bus error)(?: \(core dumped\))?$"),
+    ("a crash", r"Aborted \(core dumped\)$"),
     ("failed tests", r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b"),
     ("failed tests", r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b"),
     ("failed tests", r"FAILED \S+\.py::\S"),
     ("failed tests", r"FAILED \((?:failures|errors|unexpected successes)="),
     ("failed tests", r"--- FAIL: "),
     ("failed tests", r"FAIL(?:\t\S|$)"),
-    ("failed tests", r"not ok [0-9]"),
+    ("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))"),
     ("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed"),
     ("failed tests", r"[0-9]+ (?:doctests?|tests?|examples?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b"),
     ("failed tests", r" {1,6}[1-9][0-9]* failing$"),
-    ("failed tests", r"FAILURES!$"),
+    ("failed tests", r"(?:FAILURES|ERRORS)!$"),
+    ("failed tests", r"[#\u2139] fail [1-9][0-9]*$"),
+    ("failed tests", r" {0,2}[1-9][0-9]* failed\n {4}\S"),
     ("failed tests", r"Failed! +- +Failed: "),
     ("failed tests", r"[0-9]+% tests passed, [1-9]"),
     ("failed tests", r"test result: FAILED"),
@@ -289,16 +297,50 @@ _FORMS: Final = (
     ("a failed build", r"ninja: build stopped"),
     ("a failed build", r"CMake Error"),
     ("a failed build", r"g?make(?:\[[0-9]+\])?: \*\*\* "),
-    ("a failed build", r"error: (?:could not compile|aborting due to)"),
+    (
+        "a failed build",
+        r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
+    ),
+    ("a failed build", r"(?:ERROR: )?failed to solve: "),
+    ("a failed build", r"(?:collect2|clang(?:\+\+)?|gcc|g\+\+|cc1(?:plus)?|ld|rust-lld|ld\.lld): (?:fatal )?error: "),
+    ("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed"),
+    ("a failed build", r"error Command failed with (?:exit code|signal) "),
+    ("a failed build", r"error: Recipe `[^`\n]{1,100}` failed "),
     ("a failed build", r"error\[E[0-9]{4}\]: "),
-    ("an error in a file", r"[^\s:]{1,300}:[0-9]{1,7}(?::[0-9]{1,7})?: (?:fatal )?error: "),
+    (
+        "an error in a file",
+        (
+            r" {0,4}[^\s:]{1,300}:(?:[0-9]{1,7}(?::[0-9]{1,7})?(?:: (?:fatal )?error| - error(?: TS[0-9]{3,5})?): "
+            r"|[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$"
+            r"| line [0-9]{1,7}: +[0-9]{1,9} (?:Killed|Segmentation fault|Aborted|Bus error)\b)"
+        ),
+    ),
     ("an error in a file", r"[^\s:(]{1,300}\([0-9]{1,7},[0-9]{1,7}\): (?:fatal )?error "),
     ("an error in a file", r"error (?:TS[0-9]{3,5}|C[0-9]{4}|CS[0-9]{4}): "),
-    ("an error in a file", r"[^\s:]{1,300}:[0-9]{1,7}:[0-9]{1,7} - error TS[0-9]"),
-    ("lint errors", r"Found [1-9][0-9]* errors?\b"),
-    ("lint errors", "✖ [1-9][0-9]* problems? "),
+    ("an error in a file", r"# \S{1,300}\n(?:vet: )?[^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S"),
+    ("an error in a file", r"vet: [^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S"),
+    ("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)"),
+    ("lint errors", r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b"),
+    ("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]"),
+    ("lint errors", r"[1-9][0-9]* files? would (?:be reformatted|fail to reformat)"),
+    (
+        "lint errors",
+        r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
+    ),
     ("a failed install", r"npm (?:ERR!|error) "),
     ("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) "),
+    ("a failed install", r"\s?ERR_PNPM_[A-Z0-9_]{1,60}\s+\S"),
+    ("a failed install", " {0,2}\u00d7 (?:No solution found|Failed to )"),
+    ("a rejected push", r" ! \[(?:remote )?rejected\] "),
+    ("a rejected push", r"error: failed to push some refs to "),
+    ("a merge conflict", r"CONFLICT \([a-z/]{1,40}\): "),
+    ("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): "),
+    ("a database error", r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )"),
+    ("a database error", r"ERROR [0-9]{4} \([0-9A-Z]{5}\)"),
+    ("a failed request", r"curl: \([0-9]{1,3}\) \S"),
+    ("a failed request", r"An error occurred \(\w{1,100}\) when calling the \w{1,100} operation"),
+    ("a failed request", r"Error from server(?: \(\w{1,60}\))?: "),
+    ("a failed plan", "\u2577\n\u2502 Error: \\S"),
 )
 """How known tools begin the lines that say they failed."""
 
@@ -394,7 +436,17 @@ def _reports_error(answer: dict[str, Any]) -> bool:
         return False
     entries = cast("list[object]", errors) if isinstance(errors, list) else []
     in_graphql = any(isinstance(entry, dict) and "message" in entry for entry in entries)
-    return in_graphql or (bool(error) and isinstance(error, str | dict) and not answer.get("data"))
+    return in_graphql or (_gives_reason(error) and not answer.get("data"))
+
+
+def _gives_reason(error: object) -> bool:
+    """
+    Tell whether a field says what went wrong; that of a schema only says of what type it is.
+    """
+    if isinstance(error, dict):
+        fields = cast("dict[str, object]", error)
+        return any(fields.get(name) for name in (*_REASONS, "code"))
+    return isinstance(error, str) and bool(error)
 
 
 def _sign_in_output(text: str) -> str:

@@ -39,7 +39,14 @@ _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _CODE: Final = re.compile(r"-?[\w.:#/-]{1,120}")
 _STATUS: Final = re.compile(r"[1-5][0-9]{2}")
 
-_NESTED: Final = ("error", "Error", "errors", "fault", "detail", "details", "exception")
+_NESTED: Final = (
+    "error", "Error", "errors", "root_cause", "caused_by", "fault", "detail", "details", "exception",
+)  # fmt: skip
+_ROOTS: Final = frozenset({"root_cause", "caused_by"})
+"""Fields in which an error tells of the one behind it, and sometimes only of its type."""
+
+_SAID_BY_PROVIDER: Final = "raw"
+"""The field in which a gateway repeats what the service behind it answered."""
 _MESSAGES: Final = (
     "message", "Message", "msg", "detail", "error_description", "errorMessage", "error_message", "description", "title",
     "reason", "details", "faultstring", "text",
@@ -48,7 +55,7 @@ _CODES: Final = (
     "code", "Code", "error_code", "errorCode", "__type", "errorType", "type", "status", "reason", "error", "name",
 )  # fmt: skip
 _STATUSES: Final = ("status", "status_code", "statusCode", "code", "http_status")
-_EVIDENCE: Final = ("param", "field", "path", "pointer", "loc", "location")
+_EVIDENCE: Final = ("param", "field", "path", "pointer", "loc", "location", "needed")
 _LISTS_OF_DETAILS: Final = ("fieldViolations", "violations")
 _MAX_LISTED: Final = 300
 # Begins with a blank, which is searched for at the speed of C.
@@ -170,7 +177,7 @@ def _listed(items: list[Any], depth: int) -> Body | None:
     entries = [item for item in items[:_MAX_LISTED] if is_object(item)]
     if not entries:
         return _sentences(items)
-    if "loc" in entries[0]:
+    if "loc" in entries[0] or (is_list(entries[0].get("path")) and "expected" in entries[0]):
         return _invalid(fields_of(entries))
     first = read_body(entries[0], depth + 1)
     if first is None:
@@ -208,9 +215,10 @@ def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
         value = fields.get(name)
         if (is_object(value) or is_list(value)) and (name != "details" or not _text_of(fields, _MESSAGES)):
             body = read_body(value, depth + 1)
-            if body is not None:
+            if body is not None and (body.message or name not in _ROOTS):
                 return body
-    return None
+    raw = _object(fields.get("metadata")).get(_SAID_BY_PROVIDER)
+    return read_body(_parse(raw, 0)[0], depth + 1) if isinstance(raw, str) and raw[:1] == "{" else None
 
 
 def _by_field(errors: Mapping[str, Any]) -> tuple[FieldError, ...]:
@@ -237,6 +245,12 @@ def _merged(inner: Body, outer: Body) -> Body:
     """
     Complete the wrapped error by what stands around it.
     """
+    if not inner.message and inner.details and outer.message:
+        return inner._replace(
+            message=f"{outer.message}: {inner.details[0]}",
+            status=inner.status or outer.status,
+            details=inner.details[1:],
+        )
     return inner._replace(
         message=inner.message or outer.message,
         status=inner.status or outer.status,

@@ -29,6 +29,9 @@ _MAX_FOLDED: Final = 140
 
 _LITERAL_BREAK: Final = r"\n"
 
+_REPEATED: Final = re.compile(r"(?m)^(?:npm (?:error|ERR!) |#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6} )")
+"""What an installer or a builder of images puts before each line of the tool's output that it repeats."""
+
 _BREAKING: Final = re.compile(
     r"(?:E9[0-9]{2}|F82[0-3]|[EF][0-9]{4}|(?:invalid|parse)-syntax|SyntaxError|CompileError)$"
 )
@@ -137,6 +140,8 @@ def _lines_of(text: Text) -> list[str]:
     Return the lines; where a script has glued outputs together with line feeds it did not mean literally, theirs too.
     """
     lines = text.lines
+    if ("npm " in text.body or "\n#" in text.body) and _REPEATED.search(text.body):
+        lines = [_REPEATED.sub("", line, count=1) for line in lines]
     if 2 * _LITERAL_BREAK not in text.body:
         return lines
     return "\n".join(lines).replace(_LITERAL_BREAK, "\n").split("\n")

@@ -154,7 +154,8 @@ def _read_body(message: str) -> Reading | None:
         return None
     before = _prefix(found.before)
     after = found.after.strip()
-    shown = _joined(before, found.body.summary(), after)
+    named = found.body.message and found.body.code and found.body.code in before
+    shown = _joined(before, found.body.message if named else found.body.summary(), after)
     key = _joined(before, found.body.key, after) if found.body.key else ""
     reading = _read_lines(shown.split("\n"))
     return Reading(reading.cause, key or reading.key, (*reading.details, *found.body.details))

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.answers import answer_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
 
@@ -37,6 +38,10 @@ _NOISE: Final = re.compile(
     r"(?:Chunk ID: |Wall time: |Original token count: |Total output lines: |Output:$|Code output:"
     r"|\[(?:Jupyter |Current working directory|Python [Ii]nterpreter|Output truncated)"
     r"|\([0-9]{1,9} more lines (?:above|below)\))"
+)
+_STAMP: Final = re.compile(
+    r"(?m)^(?:[^\t\n]{1,200}\t[^\t\n]{1,200}\t)?\ufeff?"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{7}Z(?: |$)(?:##\[(?:error|warning|debug)\])?"
 )
 _TAG: Final = re.compile(r"</?(?:tool_use_error|error|stderr|output)>")
 _MAX_NOISE: Final = 300
@@ -79,9 +84,13 @@ def read_text(raw: RawError) -> Text:
     text = _stripped(clean(opened.text if opened is not None else source))
     if "</" in text:
         text = _TAG.sub("", text).strip("\n")
-    body, exit_code = _without_noise(text)
+    body, exit_code = _without_noise(_without_stamps(text))
+    body = answer_of(_dedented(body))
+    if opened is None and body[:1] in ("{", "[") and len(body) != len(source):
+        opened = open_envelope(body)  # what stood around it was noise
+        body = _stripped(clean(opened.text)) if opened is not None else body
     return Text(
-        body=_dedented(body),
+        body=body,
         type=" ".join(raw.type[:MAX_DETAIL].split()).removeprefix("__main__."),
         message=raw.message,
         exit_code=raw.exit_code or (opened.exit_code if opened is not None else None) or exit_code,
@@ -123,6 +132,13 @@ def _stripped(text: str) -> str:
     if " \n" in text or "\t\n" in text:
         text = "\n".join(map(str.rstrip, text.split("\n")))
     return text.rstrip().lstrip("\n")
+
+
+def _without_stamps(text: str) -> str:
+    """
+    Take off the job, the step and the time that GitHub's logs put before each line.
+    """
+    return _STAMP.sub("", text) if _STAMP.match(text) else text
 
 
 def _dedented(text: str) -> str:

@@ -67,10 +67,14 @@ def reading_of_fields(cause: str, subject: str, fields: Sequence[FieldError]) ->
 
 def fields_of(entries: Iterable[Mapping[str, object]]) -> tuple[FieldError, ...]:
     """
-    Return the field errors of a list as FastAPI sends it: `[{"loc": [...], "msg": ..., "type": ...}]`.
+    Return the field errors of a list as FastAPI or zod write it: `[{"loc": [...], "msg": ..., "type": ...}]`.
     """
     return tuple(
-        FieldError(_dotted(entry.get("loc")), str(entry.get("msg", "")), str(entry.get("type", "")))
+        FieldError(
+            _dotted(entry.get("loc") or entry.get("path")),
+            str(entry.get("msg") or entry.get("message") or ""),
+            str(entry.get("type") or entry.get("code") or ""),
+        )
         for entry, _ in zip(entries, range(MAX_FIELDS), strict=False)
     )
 

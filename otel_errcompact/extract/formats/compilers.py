@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "compilers"
-MARKERS: Final = ("error: ", " error ", "error TS", "warning: ", ".go:", ".py:")
+MARKERS: Final = (
+    "error: ",
+    " error ",
+    "error TS",
+    "warning: ",
+    ".go:",
+    ".py:",
+    ".kt:",
+    "ymbols for architecture",
+    "::error ",
+)
 
 _FILE: Final = r"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:\"|*?=][^:\"|*?]{0,300}?)"
 _PLACE: Final = (
@@ -43,8 +53,13 @@ _OF_GO: Final = re.compile(
 )
 _OF_PYTHON: Final = re.compile(
     r"(?P<file>[^\s:]{1,300}\.(?:py|pyi|pyx|ipynb)):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
-    r"(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError):? (?:\[\*\] )?(?P<message>\S.*)"
+    r"(?:\[(?P<bracketed>[A-Z]{1,4}[0-9]{2,5})(?:[(,][^\]]{0,100})?\]"
+    r"|(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError)):? (?:\[\*\] )?(?P<message>\S.*)"
 )
+_OF_ANNOTATION: Final = re.compile(
+    r"::(?P<severity>error|warning)(?: (?P<fields>[^:\n]{0,1000}(?::[^:\n]{1,300}){0,3}?))?::(?P<message>\S.*)"
+)
+_FIELD_OF_ANNOTATION: Final = re.compile(r"(?:^|,)(?P<name>file|line|title)=(?P<value>[^,]{1,400})")
 _OF_KOTLIN: Final = re.compile(
     r"(?P<severity>[ew]): (?:file://)?(?P<file>[^\s:][^:]{0,300}):"
     r"(?:(?P<line>[0-9]{1,9}):[0-9]{1,9}:?| \((?P<row>[0-9]{1,9}), [0-9]{1,9}\):) (?P<message>\S.*)"
@@ -75,6 +90,12 @@ _OF_LINKER: Final = re.compile(
 _POSITION: Final = re.compile(r"[:(] ?[0-9]")
 _IN_FUNCTION: Final = re.compile(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
 _LINKING: Final = ("undefined reference to ", "multiple definition of ", "ld: cannot find ")
+_TEMPORARY_OBJECT: Final = re.compile(r"(?:.{0,200}/)?cc[A-Za-z0-9]{6}\.o$")
+_DEFINED_FIRST: Final = re.compile(
+    r"; (?P<file>[^\s;:]{1,300}):(?:[0-9]{1,9}:)?(?:\([^()\s]{1,200}\):)? first defined here$"
+)
+_OF_APPLE: Final = re.compile(r"  \"(?P<symbol>[^\"]{1,600})\", referenced from:$")
+_USED_BY: Final = re.compile(r" {6}(?P<function>\S.{0,300}) in (?P<file>[^\s]{1,200}?)(?:-[0-9a-f]{6,8})?\.o(?:bj)?$")
 
 _CONSEQUENCES: Final = re.compile(
     r"(?:ld returned [0-9]+ exit status|linker command failed with exit code"
@@ -120,6 +141,7 @@ _TELLING_NOTE: Final = re.compile(
     r"|  (?:Expected|Got):|     def )"
 )
 _PLACED_NOTE: Final = re.compile(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
+_IN_MACRO: Final = "in expansion of macro "
 _MAX_BLOCK: Final = 60
 """Lines behind a diagnostic that are taken for its own."""
 
@@ -141,7 +163,9 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of what compilers, linkers, type checkers and linters report in one line each.
     """
-    if text.body.startswith("usage: "):  # A program that refuses its command line names itself as others name a file.
+    if (
+        text.body.startswith("usage: ") or "\nusage: " in text.body
+    ):  # A program that refuses its command line names itself as others name a file.
         return None
     return facts_of_findings(text, READERS, form=FORMAT)
 
@@ -237,7 +261,21 @@ def _of_go(found: re.Match[str]) -> _Head:
 
 
 def _of_python(found: re.Match[str]) -> _Head:
-    return _Head(found["code"], _SYMBOL.sub("", found["message"]), _location(found))
+    return _Head(found["bracketed"] or found["code"], _SYMBOL.sub("", found["message"]), _location(found))
+
+
+def _of_annotation(found: re.Match[str]) -> _Head:
+    """
+    Read an annotation for GitHub, whose message often has the form of the tool's own lines.
+    """
+    severity = _severity(found["severity"])
+    inner = _head(found["message"]) if not found["message"].startswith("::") else None
+    if inner is not None:
+        return inner._replace(severity=severity)
+    fields = {field["name"]: field["value"] for field in _FIELD_OF_ANNOTATION.finditer(found["fields"] or "")}
+    line = fields.get("line", "")
+    at = place(fields.get("file", ""), line if line.isdecimal() else None)
+    return _Head(fields.get("title", severity), found["message"], at, severity)
 
 
 def _of_jvm(found: re.Match[str]) -> _Head:
@@ -266,13 +304,27 @@ def _of_driver(found: re.Match[str]) -> _Head:
 
 
 def _of_linker(found: re.Match[str]) -> _Head:
-    return _Head(LINK_ERROR, found["message"], place(found["file"] or "", found["line"]))
+    """
+    Read what a linker misses or has twice; an object that the compiler made for the moment is no place.
+    """
+    file, message = found["file"] or "", found["message"]
+    first = _DEFINED_FIRST.search(message)
+    if first is not None:
+        kept = "" if _TEMPORARY_OBJECT.match(first["file"]) else f"; first defined in {first['file']}"
+        message = message[: first.start()] + kept
+    return _Head(LINK_ERROR, message, NOWHERE if _TEMPORARY_OBJECT.match(file) else place(file, found["line"]))
+
+
+def _of_apple(found: re.Match[str]) -> _Head:
+    return _Head(LINK_ERROR, f"undefined symbol: {found['symbol']}")
 
 
 _Form = tuple[tuple[str, ...], re.Pattern[str], "Callable[[re.Match[str]], _Head | None]"]
 
 _FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
     (_LINKING, _OF_LINKER, _of_linker),
+    (('", referenced from:',), _OF_APPLE, _of_apple),
+    (("::error", "::warning"), _OF_ANNOTATION, _of_annotation),
     (("error ", "warning "), _OF_PROJECT, _of_project),
     ((".py: error: ", ".pyi: error: "), _OF_FILE, _of_file),
     ((": error: ", ": fatal error: "), _OF_DRIVER, _of_driver),
@@ -332,7 +384,7 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Findi
         message, explanation = f"{message} {explanation[0]}", explanation[1:]
     terms = [f"{found['term']}: {found['what']}" for line in block if (found := _TERM.match(line))]
     if head.type == LINK_ERROR and not location:
-        location = next((place(*found.groups()) for line in block if (found := _REFERENCE.match(line))), location)
+        location, explanation = _user_of_symbol(block), []
     told = [note for note in map(_note, notes) if note]
     kind = head.type
     if kind == COMPILE_ERROR and explanation:
@@ -340,6 +392,9 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Findi
         kind = coded or kind
     elif kind == COMPILE_ERROR and location.file.endswith((".py", ".pyi")):
         kind, message = _wrapped(message, block)
+    expanded = [note.location for note in notes if note.message.startswith(_IN_MACRO)]
+    if expanded:
+        location = expanded[-1]
     if location.file.startswith(_SYSTEM_HEADERS):
         callers = [note.location for note in notes if note.message.endswith(" requested here")]
         location = next((caller for caller in callers if not caller.file.startswith(_SYSTEM_HEADERS)), location)
@@ -349,8 +404,22 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Findi
         location=location,
         is_error=head.severity == "error",
         details=tuple((*_joined(explanation), *told)[:4]),
-        source=_source(block),
+        source=_source(block, head.location.line),
     )
+
+
+def _user_of_symbol(block: Sequence[str]) -> Location:
+    """
+    Return who refers to a symbol that a linker misses.
+    """
+    for line in block:
+        found = _REFERENCE.match(line)
+        if found is not None:
+            return place(*found.groups())
+        used = _USED_BY.match(line)
+        if used is not None:
+            return Location(function=used["function"], file=used["file"])
+    return NOWHERE
 
 
 def _explanation(block: Sequence[str]) -> list[str]:
@@ -413,15 +482,15 @@ def _note(note: _Head) -> str:
     return f"note: {note.message} at {note.location}"
 
 
-def _source(block: Sequence[str]) -> str:
+def _source(block: Sequence[str], number_of_line: int | None) -> str:
     """
-    Return the line of code that is printed above the first row of carets.
+    Return the line of code that is printed above the first row of carets, without the number before it.
     """
     for number, line in enumerate(block[:8]):
         if number and _CARETS.match(line):
             above = block[number - 1]
             numbered = _SOURCE.match(above)
-            return (numbered["source"] if numbered else above).strip()
+            return (numbered["source"] if numbered else above.removeprefix(f"{number_of_line} ")).strip()
     return ""
 
 

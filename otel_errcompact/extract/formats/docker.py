@@ -104,6 +104,8 @@ _STATED: Final = (
         "UsageError",
     ),
 )
+_REFERENCE: Final = re.compile(r" of ref [\w:-]{20,100}(?=: )")
+_CONTAINER: Final = re.compile(r" \([0-9a-f]{64}\)")
 _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 _READERS: Final = (
     python.extract,
@@ -161,7 +163,7 @@ def _refused(message: str, lines: Sequence[str]) -> Facts:
     """
     return Facts(
         type="BuildError",
-        cause=clip(message),
+        cause=clip(_REFERENCE.sub("", message)),
         location=_dockerfile(lines),
         details=details(_marked(lines)),
         format=FORMAT,
@@ -262,5 +264,5 @@ def _stated(lines: Sequence[str]) -> Facts | None:
         for form, kind in _STATED:
             found = form.match(line)
             if found is not None and (is_usage or kind != "UsageError"):
-                return Facts(type=kind, cause=clip(found["message"]), format=FORMAT)
+                return Facts(type=kind, cause=clip(_CONTAINER.sub("", found["message"])), format=FORMAT)
     return None

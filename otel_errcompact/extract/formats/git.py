@@ -73,6 +73,10 @@ _REJECTED: Final = re.compile(
     r"|remote failure)\] {1,20}(?P<refs>[^(]{1,300}?)(?: \((?P<reason>.{1,300})\))?$"
 )
 _CONFLICT: Final = re.compile(r"(?:Rebasing \([0-9/]{1,20}\))?CONFLICT \([^)]{1,60}\): (?P<message>.{1,600})")
+_COMMIT: Final = re.compile(r" in [0-9a-f]{7,40} (?P<subject>\([^)]{1,200}\))")
+_VERSION_LEFT: Final = re.compile(r"\. {1,2}Version .{1,300} left in tree\.$")
+_FILTER: Final = re.compile(r"(?:Error downloading object: .{1,300}?: )?Smudge error: (?P<message>.{1,600})")
+_OBJECT: Final = re.compile(r" \([0-9a-f]{7,64}\)")
 _IN_FILE: Final = re.compile(r"Merge conflict in (?P<file>.{1,400})$")
 _PATCH: Final = re.compile(r"patch failed: (?P<file>.{1,400}):(?P<line>[0-9]{1,9})$")
 _CONSEQUENCES: Final = ("Could not read from remote repository", "Exiting because of", "the remote end hung up")
@@ -108,7 +112,11 @@ def _conflicts(lines: Sequence[str]) -> Facts | None:
     """
     Read the conflicts of a merge, a rebase or a cherry-pick: all files in one sentence.
     """
-    found = [match["message"] for line in lines if "CONFLICT (" in line and (match := _CONFLICT.match(line))]
+    found = [
+        _COMMIT.sub(r" in \g<subject>", _VERSION_LEFT.sub("", match["message"]))
+        for line in lines
+        if "CONFLICT (" in line and (match := _CONFLICT.match(line))
+    ]
     if not found:
         return None
     files = [match["file"] for message in found if (match := _IN_FILE.match(message))]
@@ -152,7 +160,7 @@ def _stated(lines: Sequence[str]) -> Facts | None:
     stated = [number for number, line in enumerate(lines) if _is_stated(line)]
     if not stated:
         return None
-    message, at = _first_telling(lines, stated)
+    message, at = _smudged(lines, stated[0]) or _first_telling(lines, stated)
     others = (lines[number] for number in stated if number != at and not _is_consequence(lines[number]))
     advice = (line.strip() for line in lines if line.startswith(("    git ", "\tgit ")))
     return Facts(
@@ -162,6 +170,17 @@ def _stated(lines: Sequence[str]) -> Facts | None:
         details=details((*advice, *others, _hint(lines))),
         format=FORMAT,
     )
+
+
+def _smudged(lines: Sequence[str], first: int) -> tuple[str, int] | None:
+    """
+    Return why a filter could not fetch a file, which git only says it could not apply.
+    """
+    for line in lines[:first]:
+        found = _FILTER.match(line) if "Smudge error: " in line else None
+        if found is not None:
+            return _OBJECT.sub("", found["message"]), len(lines) - 1 if first == len(lines) else first
+    return None
 
 
 def _is_stated(line: str) -> bool:

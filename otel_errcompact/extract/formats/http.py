@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.bodies import Embedded, find_body, without_advice
+from otel_errcompact.extract.bodies import Embedded, find_body, is_object, read_body, values_in, without_advice
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.formats.shell import REASONS
 from otel_errcompact.extract.forms import GENERIC_TYPES, is_exception_name, statement_of
@@ -29,6 +29,8 @@ _STATUS: Final = re.compile(
 )
 _TITLE_STATUS: Final = re.compile(r"\b[45][0-9]{2}\b")
 _TOLD_BY_CLIENT: Final = "\nError code: "
+_ANSWER_IN_TRACE: Final = "\n< HTTP/"
+_OF_TRACE: Final = ("* ", "> ", ">", "{ ", "} ")
 _MAX_PREFIX: Final = 400
 _MAX_SENTENCES: Final = 3
 
@@ -37,7 +39,7 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of an answer, unless an exception tells of it: then its type says more.
     """
-    body = without_warnings(text.body)
+    body = _last_answer(without_warnings(text.body))
     head = _HEAD.match(body)
     if head is not None:
         content = _content(body[head.end() :])
@@ -58,6 +60,7 @@ def extract(text: Text) -> Facts | None:
     return (
         _facts_of_xml(body, status)
         or _facts_of_page(body, status)
+        or _facts_of_log(body)
         or _facts_of_body(body, status, reported=text.type)
         or _facts_of_line(body, status)
     )
@@ -69,6 +72,19 @@ def without_warnings(body: str) -> str:
     """
     start = body.rfind(_TOLD_BY_CLIENT)
     return body[start + 1 :] if start >= 0 else body
+
+
+def _last_answer(body: str) -> str:
+    """
+    Return the last answer of what `curl -v` prints of a connection, with its head, or the text as it is.
+    """
+    start = body.rfind(_ANSWER_IN_TRACE)
+    if start < 0:
+        return body
+    lines = [line for line in body[start + 1 :].split("\n") if line[:2] not in _OF_TRACE]
+    head = [line[2:].rstrip() for line in lines if line[:1] == "<" and line[1:2] in ("", " ")]
+    content = [line for line in lines if not (line[:1] == "<" and line[1:2] in ("", " "))]
+    return "\n".join((*filter(None, head), "", *content)).rstrip()
 
 
 def _content(answer: str) -> str:
@@ -170,6 +186,46 @@ def _facts_of_line(content: str, status: str) -> Facts | None:
     return Facts(type=f"HTTP {status}", cause=clip(line), format=FORMAT)
 
 
+# --- logs ------------------------------------------------------------------------------------------------------------
+
+_MAX_RECORDS: Final = 300
+_LEVELS: Final = ("level", "severity", "lvl", "levelname", "log.level")
+_LEVELS_OF_ERRORS: Final = frozenset({"error", "err", "fatal", "critical", "panic", "alert", "emergency", "50", "60"})
+_MESSAGES_OF_RECORDS: Final = ("msg", "message", "event")
+_REASONS_OF_RECORDS: Final = ("error", "err", "exception")
+
+
+def _facts_of_log(content: str) -> Facts | None:
+    """
+    Read a log with an object in each line: the first record of an error.
+    """
+    if content[:1] != "{" or "\n{" not in content:
+        return None
+    for line in islice(content.split("\n"), _MAX_RECORDS):
+        record = _record(line)
+        level = next((str(record[name]).lower() for name in _LEVELS if name in record), "")
+        if level not in _LEVELS_OF_ERRORS:
+            continue
+        said = next((str(record[name]) for name in _MESSAGES_OF_RECORDS if record.get(name)), "")
+        found = next((record[name] for name in _REASONS_OF_RECORDS if record.get(name)), "")
+        body = read_body(found)
+        why = body.summary() if body is not None else str(found) if isinstance(found, str) else ""
+        reading = read_message(": ".join(filter(None, (said, why))))
+        return Facts(
+            type="error",
+            cause=clip(reading.cause),
+            details=details(reading.details),
+            format=FORMAT,
+            key_cause=reading.key,
+        )
+    return None
+
+
+def _record(line: str) -> dict[str, Any]:
+    value = next((value for value, start, _ in values_in(line) if start == 0), None) if line[:1] == "{" else None
+    return value if is_object(value) else {}
+
+
 # --- XML -------------------------------------------------------------------------------------------------------------
 
 _XML: Final = re.compile(r"<\?xml |<(?:\w{1,20}:)?(?:Error|ErrorResponse|Envelope|Fault)[\s>]")
@@ -231,6 +287,11 @@ _WGET: Final = re.compile(
     r"|wget: (?P<message>[^\n]{1,500})"
     r"|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
 )
+_OF_LIBRARY: Final = re.compile(
+    r"\n(?:([45][0-9]{2}) (?:Client|Server) Error: |(?:Client|Server) error '([45][0-9]{2}) )[^\n]{1,1000}"
+)
+"""What requests and httpx say, also behind other lines."""
+
 _WGET_URL: Final = re.compile(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
 _AWS: Final = re.compile(
     r"[\n ]An error occurred \((?P<code>[\w.]{1,100})\) when calling the (?P<operation>\w{1,100}) operation"
@@ -245,8 +306,12 @@ def _said_by_client(body: str) -> Facts | None:
     """
     if "curl: (" in body:
         return _said_by_curl(f"\n{body}")
-    if body.startswith("--") or "wget: " in body or " ERROR " in body:
+    if body.startswith("--") or "wget: " in body or " ERROR " in body or "... failed: " in body:
         return _said_by_wget(f"\n{body}")
+    if "Error: " in body or " error '" in body:
+        library = _OF_LIBRARY.search(f"\n{body}")
+        if library is not None:
+            return Facts(type=f"HTTP {library[1] or library[2]}", cause=clip(library[0]), format=FORMAT)
     found = _AWS.search(f"\n{body}") if "An error occurred (" in body else None
     if found is None:
         return None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.bodies import without_advice
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.members import Member, facts_of_members
 
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "infra"
-MARKERS: Final = ("Error from server", " to the server", "Error in configuration: ", "rror: ", "fatal: [")
+MARKERS: Final = (
+    "Error from server",
+    " to the server",
+    "Error in configuration: ",
+    "rror: ",
+    "fatal: [",
+    '" is invalid:',
+    "ERROR: (",
+)
 
 _KUBECTL: Final = (
     (re.compile(r"Error from server \((?P<type>\w{1,60})\): (?P<message>.{1,1000})"), ""),
@@ -34,6 +43,10 @@ _KUBECTL: Final = (
         "KubectlError",
     ),
     (re.compile(r"Error in configuration: (?P<message>.{1,600})"), "KubectlError"),
+    (re.compile(r"(?P<message>The \w{1,60} \"[^\"]{1,300}\" is invalid:.{0,1000})"), "Invalid"),
+    (re.compile(r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<type>[A-Z_]{5,40}): (?P<message>.{1,1000})"), ""),
+    (re.compile(r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<message>.{1,1000})"), "GcloudError"),
+    (re.compile(r"ERROR: \((?P<type>[A-Z]\w{2,80})\) (?P<message>.{1,1000})"), ""),
     (
         re.compile(
             r"Error: (?P<message>(?:INSTALLATION|UPGRADE|UNINSTALL|ROLLBACK) FAILED: .{1,1000}"
@@ -65,15 +78,21 @@ def _kubectl(lines: Sequence[str]) -> Facts | None:
     """
     Read the errors of kubectl and helm, one line each.
     """
-    members = [member for line in lines if line[:1] in ("E", "e", "T", "U") and (member := _refusal(line))]
+    members = [
+        member
+        for number, line in enumerate(lines)
+        if line[:1] in ("E", "e", "T", "U") and (member := _refusal(line, lines[number + 1 :]))
+    ]
     return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
 
 
-def _refusal(line: str) -> Member | None:
+def _refusal(line: str, after: Sequence[str]) -> Member | None:
     for form, kind in _KUBECTL:
         found = form.match(line)
         if found is not None:
-            return Member(kind or found["type"], clip(found["message"]))
+            listed = takewhile(lambda line: line.startswith("* "), after) if line.rstrip().endswith(":") else ()
+            message = " ".join((found["message"].rstrip(), "; ".join(entry[2:] for entry in listed))).rstrip()
+            return Member(kind or found["type"], clip(without_advice(message)))
     return None
 
 

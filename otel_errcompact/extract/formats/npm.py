@@ -34,11 +34,13 @@ _NOISE: Final = re.compile(
     r"|tarball, folder|or use --force|Usage:|Clean install|See [`']npm"
     r"|Run \"npm help|It is likely you do not|Fix the upstream dependency conflict|this command with --force"
     r"|to accept an|If you (?:believe|still need)|Note that in CI|Failed to parse JSON data|Note: package\.json must"
+    r"|If you are behind a proxy|'proxy' config|The operation was rejected by your|[}\]]$"
+    r"|\w{4,8}: (?:-?[0-9]{1,5}|'[^']{0,300}'),?$|\[Error: "
     r"|not with npm itself|/\S+-report\.txt$|/\S+\.log$|[A-Z]:\\\S+\.log$|Did you mean (?:one of )?th|Options:|\[-)"
 )
 _FIELD: Final = re.compile(r"(?P<name>code|errno|syscall|path|workspace|location|command) (?P<value>.+)$")
 _TOPIC: Final = re.compile(
-    r"(?:404|notarget|enoent|engine|notsup|eresolve|ERESOLVE|JSON\.parse|audit|network|peerinvalid|gitlab|git dep"
+    r"^(?:404|notarget|enoent|engine|notsup|eresolve|ERESOLVE|JSON\.parse|audit|network|peerinvalid|gitlab|git dep"
     r"|shasum|bundled|dest|cwd|node-gyp|nospc|eisgit|EUSAGE|E[A-Z0-9]{3,10}) +(?=\S)"
 )
 _MISSING_SCRIPT: Final = re.compile(r"[Mm]issing script:? \"?(?P<script>[^\"\s]{1,200})\"?")

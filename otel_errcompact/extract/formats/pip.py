@@ -30,6 +30,7 @@ MARKERS: Final = (
     "Group(s) not",
     "oetry",
     "onda",
+    "The lockfile at ",
 )
 
 # --- boxes around the output of a build ---
@@ -95,6 +96,8 @@ _CONDA: Final = re.compile(
     r"|EnvironmentLocationNotFound|EnvironmentNameNotFound|Conda\w{0,60}Error|SpecsConfigurationConflictError"
     r"|InvalidVersionSpec|DirectoryNotACondaEnvironmentError): ?(?P<message>.*)"
 )
+_HASHED: Final = re.compile(r"    \S.{0,300}? from \S")
+_STALE_LOCK: Final = re.compile(r"The lockfile at `[^`]{1,300}` needs to be updated.{0,300}")
 _LATEST: Final = 5
 
 
@@ -171,7 +174,12 @@ def _uv(lines: Sequence[str]) -> Facts | None:
     """
     stated = (number for number, line in enumerate(lines) if line.startswith(("error: ", "  \u00d7 ", "\u00d7 ")))
     errors = (_uv_error(lines[number].partition(" ")[2], lines[number + 1 :]) for number in stated)
-    return next((facts for facts in errors if facts is not None), None)
+    return next((facts for facts in errors if facts is not None), None) or _stale_lock(lines)
+
+
+def _stale_lock(lines: Sequence[str]) -> Facts | None:
+    found = next((match for line in lines if (match := _STALE_LOCK.match(line.removeprefix("error: ")))), None)
+    return Facts(type="LockOutdated", cause=clip(found[0]), format=FORMAT) if found else None
 
 
 def _uv_error(headline: str, after: Sequence[str]) -> Facts | None:
@@ -282,7 +290,20 @@ def _own(lines: Sequence[str]) -> Facts | None:
     message = found["message"]
     kind = next((kind for start, kind in _PIP_TYPES if message.startswith(start)), "PipError")
     hints = (line for line in lines if line.startswith("Hint: "))
-    return Facts(type=kind, cause=clip(message), details=details(hints), format=FORMAT)
+    hashes = _hashes(lines) if kind == "HashMismatch" else ()
+    cause = f"{hashes[0]}: its hash is not that of the requirements file" if hashes else message
+    return Facts(type=kind, cause=clip(cause), details=details((*hashes[1:], *hints)), format=FORMAT)
+
+
+def _hashes(lines: Sequence[str]) -> list[str]:
+    """
+    Return which package has another hash than is required, and both hashes.
+    """
+    start = next((number for number, line in enumerate(lines) if _HASHED.match(line)), len(lines))
+    return [
+        " ".join(line.split()).partition(" from ")[0]
+        for line in takewhile(lambda line: line.startswith("    ") and line.strip(), lines[start : start + 3])
+    ]
 
 
 # --- poetry and conda ------------------------------------------------------------------------------------------------

@@ -81,6 +81,8 @@ def _in_json(body: str) -> Facts | None:
     for value, start, end in values_in(body):
         if body[end:].strip() or not _is_head(body[:start]):
             return None
+        if is_list(value):
+            return _of_batch(value)
         if is_object(value):
             return _of_json_rpc(value) or _of_graphql(value) or _of_gateway(value)
     return None
@@ -103,6 +105,15 @@ def _of_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
     cause = f"{reading.cause}: {said}" if said and said not in message else reading.cause
     key = f"{reading.key}: {said}" if reading.key and said else reading.key
     return _facts(_name_of(code), cause, (*reading.details, *more), key)
+
+
+def _of_batch(answers: list[Any]) -> Facts | None:
+    """
+    Read the answers to several calls in one request, of which some failed.
+    """
+    errors = (_of_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
+    members = [Member(facts.type, facts.cause, details=facts.details, key=facts.key_cause) for facts in errors if facts]
+    return facts_of_members(members, form=FORMAT, unit="error") if members else None
 
 
 def _name_of(code: object) -> str:

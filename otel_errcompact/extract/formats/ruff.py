@@ -45,7 +45,7 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of a report of ruff, black, isort or rubocop.
     """
-    claimed = "Found " in text.body and _SUMMARY.search(text.body) is not None
+    claimed = "Found " in text.body and ".py" in text.body and _SUMMARY.search(text.body) is not None
     return facts_of_findings(text, READERS, form=FORMAT, unit="finding", claimed=claimed)
 
 

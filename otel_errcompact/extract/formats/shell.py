@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -12,6 +12,8 @@ from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, is_exception
 from otel_errcompact.extract.message import read_message
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.extract.text import Text
 
 FORMAT: Final = "shell"
@@ -66,7 +68,7 @@ _NOT_FOUND: Final = (
     re.compile(r"(?:[\w.-]{1,100} ?: )?The term '(?P<command>[^']{1,200})' is not recognized as"),
 )
 _OF_SHELL: Final = re.compile(rf"{_SHELL}(?:: -c)?{_LINE}{{0,2}}: (?P<message>\S.*)")
-_BY_PROGRAM: Final = re.compile(r"(?P<program>[\w./+-]{1,100}): (?P<what>\S.*)")
+_BY_PROGRAM: Final = re.compile(r"(?P<program>[\w./+-]{1,100}): {1,2}(?P<what>\S.*)")
 _FAILED_COMMAND: Final = re.compile(
     r"(?i)(?:command|process|script)\b.{0,400}?\b(?:exit(?:ed)?|returned|failed|completed)\b.{0,40}?"
     r"(?:exit |status |code |with )(?:code |status )?(?P<code>-?[0-9]{1,6})(?!\w|\.\w)"
@@ -156,11 +158,14 @@ _OF_SERVICES: Final = (
         re.compile(r"(?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f"),
     ),
     ("UnitFailed", re.compile(r"(?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@.:-]{1,100}: )")),
+    ("NoSystemd", re.compile(r"System has not been booted with systemd\b")),
     ("HostKeyRejected", re.compile(r"Host key verification failed\.")),
     ("EACCES", re.compile(r"[\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$")),
     ("rsync", re.compile(r"rsync error: ")),
     ("NotPermitted", re.compile(r"\S{1,100} is not in the sudoers file")),
 )
+_MAX_LISTED: Final = 10
+_WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
 _MAX_OTHERS: Final = 6
 
 
@@ -180,7 +185,7 @@ def extract(text: Text) -> Facts | None:
             usage = _around_usage(text.body) if statement.type == USAGE_ERROR else ()
             return Facts(
                 type=statement.type,
-                cause=clip(statement.message),
+                cause=clip(_with_list(statement.message, lines[number + 1 :])),
                 location=statement.location,
                 details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
                 format=FORMAT,
@@ -200,7 +205,7 @@ def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:
         ended = _ended(line)
         if ended is not None:
             return ended
-    if ": " not in line and "'" not in line and "Host key" not in line:
+    if ": " not in line and "'" not in line and not line.startswith(_WITHOUT_COLON):
         return _used_wrongly(line) if of_usage else None
     if "not found" in line or "not recognized" in line or "Unknown command" in line:
         for form in _NOT_FOUND:
@@ -209,6 +214,16 @@ def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:
                 place = _place_in_script(line)
                 return Statement(COMMAND_NOT_FOUND, f"{found['command']}: command not found", place)
     return _by_reason(line) or _by_shell(line) or (_used_wrongly(line) if of_usage else None) or _by_program(line)
+
+
+def _with_list(message: str, after: Sequence[str]) -> str:
+    """
+    Return a message with the arguments that are listed below its colon.
+    """
+    if not message.endswith(":"):
+        return message
+    listed = [line.strip() for line in takewhile(lambda line: line.startswith("  "), after[:_MAX_LISTED])]
+    return f"{message} {', '.join(listed)}" if listed else message
 
 
 def exit_line(text: Text) -> str:

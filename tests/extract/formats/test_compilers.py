@@ -304,3 +304,29 @@ def test_same_class(one, other):
 def test_another_class(one, other):
     """Codes, identifiers and files keep errors apart."""
     assert key(one) != key(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "::error title=compileall,file=src/cart.x,line=3,col=2::Unexpected token\n",
+            ("compileall", "src/cart.x:3", "Unexpected token"),
+            id="words of its own",
+        ),
+        pytest.param("::error ::src/a.c:3:5: error: 'x' undeclared\n", ("CompileError", "src/a.c:3", "'x' undeclared")),
+        pytest.param("::error file=src/a.x,line=x::no code\n", ("error", "src/a.x", "no code"), id="no line"),
+    ],
+)
+def test_annotations(text, expected):
+    """An annotation for GitHub has its place in fields, or repeats the tool's own line."""
+    assert said(facts(text)) == expected
+
+
+def test_symbol_that_nobody_uses():
+    """A linker's list without the user of a symbol still names the symbol."""
+    text = (
+        'Undefined symbols for architecture arm64:\n  "_total", referenced from:\n      initial-undefines\n'
+        "ld: symbol(s) not found for architecture arm64\n"
+    )
+    assert said(facts(text)) == ("LinkError", "", "undefined symbol: _total")

@@ -59,11 +59,12 @@ def test_json_rpc(error: dict[str, object], kind: str, cause: str, details: tupl
 
 
 def test_answer_behind_the_head_of_a_response():
-    """An answer is found behind a head or one leading line, and nowhere else."""
+    """An answer is found behind a head, a leading line or the progress of a script, and nowhere else."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no"}})
     assert facts(f"HTTP/1.1 200 OK\ncontent-type: application/json\n\n{body}").type == "InvalidRequest"
     assert facts(f"answer: {body}").type == "InvalidRequest"
-    assert facts(f"step 1\nstep 2\n{body}").format != "rpc"
+    assert facts(f"step 1\nstep 2\n{body}").type == "InvalidRequest"
+    assert facts(f"failed: x\nstep 2\n{body}").format != "rpc"
     assert facts(f"{body}\nand more").format != "rpc"
     assert rpc.extract(Text(body='{jsonrpc "errors"')) is None
     assert facts('[{"jsonrpc": "2.0"}]').format != "rpc"
