@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WINDOW: Final = 32_768
 """Characters that are looked at from either end of a very long text; the whole of it stays in the trajectory."""
 
-MAX_LINES: Final = 1_500
+MAX_LINES: Final = 1_000
 """Lines that are looked at from either end."""
 
 MAX_LINE: Final = 4_000
