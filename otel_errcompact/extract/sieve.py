@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 _SHARED: Final = (
-    *("A", "R", "C", "[", "*", "M", "G", "W", "B", "H", "=", "<", "j", "k", "\u00d7"),
+    *("A", "R", "C", "[", "*", "M", "G", "W", "B", "H", "=", "<", "`", "U", "P", "j", "k"),
     *("error", "ail", "est", " Error:", "py:", ".cs", ".e", "ing", "on", "at"),
 )
 """
@@ -56,7 +56,7 @@ class Sieve:
                 shared = next((part for part in _SHARED if part in marker), marker)
                 files.setdefault(shared, {}).setdefault(marker, []).append(number)
         self._files = [
-            (shared if len(markers) > 1 else next(iter(markers)), list(markers.items()))
+            (shared if len(markers) > 1 or len(shared) == 1 else next(iter(markers)), list(markers.items()))
             for shared, markers in files.items()
         ]
 

@@ -275,7 +275,8 @@ def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
     if kind.endswith("RecursionError"):
         return most_recurrent(_repeated(stack)), innermost, ""
     if innermost.function:
-        return _first_own(chain((innermost,), frames)), innermost, ""
+        own = innermost if is_own(innermost.file, innermost.function) else _first_own(frames)
+        return own, innermost, ""
     called = next(frames, None) if innermost.file.startswith("<") else None
     own = _first_own(chain((called,), frames)) if called is not None else None
     # Code without a file, which `eval` got: what counts is who handed it over.
