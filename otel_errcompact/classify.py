@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup import dedup_key, template_of
-from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract, facts_of_exceptions
+from otel_errcompact.extract import extract, extract_text, facts_of_exceptions
 from otel_errcompact.extract.live import read_chain
+from otel_errcompact.extract.text import read_source
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.extract.chain import Failure
 
 MAX_REMEMBERED: Final = 256
@@ -72,7 +72,7 @@ def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_text(text: str, kind: str, message: str, exit_code: int | None) -> Classified:
-    return _classified(extract(RawError(text=text, type=kind, message=message, exit_code=exit_code)))
+    return _classified(extract_text(read_source(text, kind, message, exit_code)))
 
 
 def _classified(facts: Facts) -> Classified:

@@ -46,7 +46,6 @@ class Decision:
 
 
 CARRY_ON: Final = Decision()
-_SERIOUSNESS: Final[dict[Level, int]] = {"escalate": 0, "notice": 1, "carry_on": 2}
 
 
 def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Decision:
@@ -57,12 +56,18 @@ def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) ->
     # Below half of a limit nothing is near it.
     if 2 * streak < thresholds.same and 2 * row < thresholds.consecutive and 2 * spent < thresholds.total:
         return CARRY_ON
-    decisions = (
-        _compare("same", streak, thresholds.same),
-        _compare("consecutive", row, thresholds.consecutive),
-        _compare("total", spent, thresholds.total),
+    counts: tuple[tuple[Threshold, int, int], ...] = (
+        ("same", streak, thresholds.same),
+        ("consecutive", row, thresholds.consecutive),
+        ("total", spent, thresholds.total),
     )
-    return min(decisions, key=lambda decision: _SERIOUSNESS[decision.level])
+    worst = CARRY_ON
+    for threshold, count, limit in counts:
+        decision = _compare(threshold, count, limit)
+        if decision.level == "escalate":
+            return decision
+        worst = worst if worst.level == "notice" else decision
+    return worst
 
 
 def _compare(threshold: Threshold, count: int, limit: int) -> Decision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import wording
@@ -22,6 +23,9 @@ MAX_VALUES: Final = 3
 
 _MAX_VALUE: Final = 40
 _SEEN: Final = f"  {CUT} {{}} shown before"
+
+# What is new in one repeat is what is known in the next.
+_values: Final = lru_cache(maxsize=256)(values)
 
 
 def inline(
@@ -140,6 +144,6 @@ def _moved(facts: Facts, told: Facts) -> list[str]:
 def _changed(facts: Facts, told: Facts) -> list[str]:
     if facts.cause == told.cause:
         return []
-    known = values(told.cause)
-    fresh = [one_line(value, _MAX_VALUE) for value in values(facts.cause) if value not in known]
+    known = _values(told.cause)
+    fresh = [one_line(value, _MAX_VALUE) for value in _values(facts.cause) if value not in known]
     return fresh[:MAX_VALUES]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import RawError
@@ -57,38 +57,16 @@ from otel_errcompact.extract.formats import (
     shell,
     unittest,
 )
+from otel_errcompact.extract.sieve import Extractor, Sieve
 from otel_errcompact.extract.text import Text, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.chain import Failure
 
-__all__ = ["EXTRACTORS", "Extractor", "Text", "extract"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extractor:
-    """
-    One family of formats.
-    """
-
-    name: str
-    """The family's name; also the `format` of its facts."""
-
-    extract: Callable[[Text], Facts | None]
-    """Return the facts of a text of this family, or nothing where the text is of another one."""
-
-    markers: tuple[str, ...] = ()
-    """Strings of which a text of this family holds at least one; none means that any text may be of it."""
-
-    def may_apply(self, body: str) -> bool:
-        """Tell cheaply whether `body` may be of this family."""
-        for marker in self.markers:
-            if marker in body:
-                return True
-        return not self.markers
+__all__ = ["EXTRACTORS", "Extractor", "Text", "extract", "extract_text"]
 
 
 EXTRACTORS: Final[list[Extractor]] = [
@@ -147,6 +125,11 @@ before the build tools that call them, and those before services and shells.
 """
 
 
+_PORTION: Final = 15
+"""Extractors whose markers are looked for at once; what comes behind the one that takes a text is never looked for."""
+
+_SIEVES: Final = tuple(Sieve(EXTRACTORS[start : start + _PORTION]) for start in range(0, len(EXTRACTORS), _PORTION))
+
 _SAYS_NO_MORE: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database"})
 """Formats that tell of an output no more than the exception that repeats it has told already."""
 
@@ -178,10 +161,11 @@ def extract_text(text: Text) -> Facts:
 
 
 def _recognised(text: Text) -> Facts:
-    for extractor in EXTRACTORS:
-        facts = extractor.extract(text) if extractor.may_apply(text.body) else None
-        if facts is not None:
-            return facts
+    for sieve in _SIEVES:
+        for extractor in sieve.candidates(text.body):
+            facts = extractor.extract(text)
+            if facts is not None:
+                return facts
     return prose.extract(text)
 
 

@@ -18,6 +18,7 @@ _TIMESTAMP: Final = re.compile(
     r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
 )
+_STARTS_OF_TIME: Final = frozenset("[0123456789")
 _TYPED: Final = re.compile(
     rf"{_BULLET}(?:[A-Z]{{1,4}}[0-9]{{3,5}} )?(?:Uncaught (?:\(in promise\) )?|Unhandled exception: )?"
     r"(?P<type>[A-Za-z_][\w.$<>]{1,200})(?: \[\w{1,60}\])?(?:: (?P<message>.*)|:?$)"
@@ -45,14 +46,32 @@ _LEVEL: Final = re.compile(
     r"(?::[\w.]{1,80}:| -|:)? ?(?P<message>\S.*)"
 )
 _HEADING: Final = re.compile(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
-_TELLING: Final = re.compile(
-    r"(?i)\b(?:errors?|fail(?:ed|s|ure|ures)?|cannot|can't|could ?n[o']t|unable|no such|denied|refused|rejected|invalid"
-    r"|unexpected|unknown|unresolved|unsupported|undefined|undeclared|missing|required|tim(?:ed|e) ?out|exceed(?:ed|s)?"
-    r"|exception|abort(?:ed)?|crash(?:ed)?|killed|panic|fatal|conflict|mismatch|violat(?:ed|es|ion)|forbidden"
-    r"|unauthorized|not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported"
-    r"|recognized|valid|match|defined|installed|read|ignored)|(?:does|do|did|is|was|were|are|has|have|must|may) not"
-    r"|(?:is|are|was|do|does)n't|must be|expected|too (?:many|long|large|big|small|few|short)|ignored|out of)\b"
-)
+_TELLING_WORDS: Final = (
+    "errors?", "fail(?:ed|s|ure|ures)?", "cannot", "can't", "could ?n[o']t", "unable", "no such", "denied", "refused",
+    "rejected", "invalid", "unexpected", "unknown", "unresolved", "unsupported", "undefined", "undeclared", "missing",
+    "required", "tim(?:ed|e) ?out", "exceed(?:ed|s)?", "exception", "abort(?:ed)?", "crash(?:ed)?", "killed", "panic",
+    "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expected",
+    "too (?:many|long|large|big|small|few|short)", "ignored", "out of",
+    r"not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported)",
+    r"not (?:be |have |yet )?(?:\w{1,12} )?(?:recognized|valid|match|defined|installed|read|ignored)",
+    *(f"{verb} not" for verb in ("does", "do", "did", "is", "was", "were", "are", "has", "have", "must", "may")),
+    *(f"{verb}n't" for verb in ("is", "are", "was", "do", "does")),
+)  # fmt: skip
+"""Words that failures are told with, in lower case; each begins with a letter."""
+
+
+def _any_of(words: Sequence[str]) -> re.Pattern[str]:
+    """
+    Compile an alternation in which each first letter is tried once, and letters of either case are not compared.
+    """
+    rests: dict[str, list[str]] = {}
+    for word in words:
+        rests.setdefault(word[0], []).append(word[1:])
+    alternatives = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
+    return re.compile(rf"\b(?:{alternatives})\b")
+
+
+_TELLING: Final = _any_of(_TELLING_WORDS)
 
 
 class Statement(NamedTuple):
@@ -110,21 +129,21 @@ def is_telling(line: str) -> bool:
     """
     Tell whether a line of prose has a word that failures are told with.
     """
-    return _TELLING.search(line) is not None
+    return _TELLING.search(line.lower()) is not None
 
 
 def is_log_record(line: str) -> bool:
     """
     Tell whether a line begins with the time a log record begins with.
     """
-    return _TIMESTAMP.match(line) is not None
+    return line[:1] in _STARTS_OF_TIME and _TIMESTAMP.match(line) is not None
 
 
 def without_timestamp(line: str) -> str:
     """
     Return a log record without its time.
     """
-    found = _TIMESTAMP.match(line)
+    found = _TIMESTAMP.match(line) if line[:1] in _STARTS_OF_TIME else None
     return line[found.end() :] if found else line
 
 
@@ -138,7 +157,7 @@ def _typed(line: str, depth: int = 0) -> Statement | None:
 
 
 def _located(line: str) -> Statement | None:
-    found = _LOCATED.match(line)
+    found = _LOCATED.match(line) if "rror" in line or "ERROR" in line else None
     if found is None:
         return None
     place = Location(file=found["file"], line=int(found["line"] or found["row"]))
@@ -146,7 +165,7 @@ def _located(line: str) -> Statement | None:
 
 
 def _severity(line: str) -> Statement | None:
-    found = _SEVERITY.match(line)
+    found = _SEVERITY.match(line) if ": " in line else None
     if found is not None:
         kind = found["code"] or found["number"] or found["severity"].lower()
         inner = _typed(found["message"]) if kind == "error" else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.answers import answer_of
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 WINDOW: Final = 32_768
 """Characters that are looked at from either end of a very long text; the whole of it stays in the trajectory."""
 
-MAX_LINES: Final = 1_500
+MAX_LINES: Final = 1_000
 """Lines that are looked at from either end."""
 
 MAX_LINE: Final = 4_000
@@ -44,14 +45,15 @@ _STAMP: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{7}Z(?: |$)(?:##\[(?:error|warning|debug)\])?"
 )
 _TAG: Final = re.compile(r"</?(?:tool_use_error|error|stderr|output)>")
+_FIRST_OF_NOISE: Final = frozenset("CWOT[(")
 _MAX_NOISE: Final = 300
 """Characters of a line that a harness wrote."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Text:
     """
-    What an extractor looks at.
+    What an extractor looks at. Without slots, since its lines are split once for all extractors.
     """
 
     body: str
@@ -66,9 +68,9 @@ class Text:
     exit_code: int | None = None
     """The exit status, as the source reports it or as the text's first or last lines do; never 0."""
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
-        """The lines of the body, very long ones cut."""
+        """The lines of the body, very long ones cut; shared, so nobody changes the list."""
         lines = self.body.split("\n")
         if len(self.body) <= MAX_LINE:
             return lines
@@ -79,21 +81,28 @@ def read_text(raw: RawError) -> Text:
     """
     Clean the text of a raw error; what is known only of its message stands in for a missing text.
     """
-    source = raw.text or raw.message
+    return read_source(raw.text, raw.type, raw.message, raw.exit_code)
+
+
+def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Text:
+    """
+    Do the same for the parts of a raw error that matter to an extractor: by them it is remembered.
+    """
+    source = text or message
     opened = open_envelope(source)
-    text = _stripped(clean(opened.text if opened is not None else source))
-    if "</" in text:
-        text = _TAG.sub("", text).strip("\n")
-    body, exit_code = _without_noise(_without_stamps(text))
+    body = _stripped(clean(opened.text if opened is not None else source))
+    if "</" in body:
+        body = _TAG.sub("", body).strip("\n")
+    body, said_code = _without_noise(_without_stamps(body))
     body = answer_of(_dedented(body))
     if opened is None and body[:1] in ("{", "[") and len(body) != len(source):
         opened = open_envelope(body)  # what stood around it was noise
         body = _stripped(clean(opened.text)) if opened is not None else body
     return Text(
         body=body,
-        type=" ".join(raw.type[:MAX_DETAIL].split()).removeprefix("__main__."),
-        message=raw.message,
-        exit_code=raw.exit_code or (opened.exit_code if opened is not None else None) or exit_code,
+        type=" ".join(kind[:MAX_DETAIL].split()).removeprefix("__main__."),
+        message=message,
+        exit_code=exit_code or (opened.exit_code if opened is not None else None) or said_code,
     )
 
 
@@ -129,7 +138,7 @@ def _stripped(text: str) -> str:
     """
     Take off blank lines at both ends, and trailing spaces.
     """
-    if " \n" in text or "\t\n" in text:
+    if " \n" in text or ("\t" in text and "\t\n" in text):
         text = "\n".join(map(str.rstrip, text.split("\n")))
     return text.rstrip().lstrip("\n")
 
@@ -183,7 +192,9 @@ def _status_of_noise(line: str) -> int | None:
     if len(line) > _MAX_NOISE:
         return None
     line = line.strip()
-    found = _EXIT.match(line) if line[-1:] in _ENDS_OF_STATUS else None
+    if not line:
+        return 0
+    found = _EXIT.match(line) if line[-1] in _ENDS_OF_STATUS else None
     if found is not None:
         return int(found["code"])
-    return 0 if not line or _NOISE.match(line) else None
+    return 0 if line[0] in _FIRST_OF_NOISE and _NOISE.match(line) else None

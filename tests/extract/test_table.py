@@ -9,6 +9,7 @@ import pytest
 from otel_errcompact import extract as package
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import EXTRACTORS, Extractor, extract
+from otel_errcompact.extract.sieve import Sieve
 
 
 def test_names_are_distinct():
@@ -38,7 +39,7 @@ def test_one_row_adds_a_family(monkeypatch):
         return Facts(type="moo", cause=text.lines[0], format="cow") if text.body.startswith("cow") else None
 
     row = Extractor(name="cow", extract=extract_cow, markers=("cow", "moo"))
-    monkeypatch.setattr(package, "EXTRACTORS", [row, *EXTRACTORS])
+    monkeypatch.setattr(package, "_SIEVES", (Sieve([row, *EXTRACTORS]),))
     assert extract(RawError(text="cow: no milk")).type == "moo"
     assert extract(RawError(text="a moo was not heard")).format == "prose"
     assert extract(RawError(text="KeyError: 'x'")).format == "plain"
@@ -47,5 +48,5 @@ def test_one_row_adds_a_family(monkeypatch):
 
 def test_table_without_last_resort(monkeypatch):
     """Whatever the table holds, there are facts."""
-    monkeypatch.setattr(package, "EXTRACTORS", [])
+    monkeypatch.setattr(package, "_SIEVES", ())
     assert extract(RawError(text="boom")).cause == "boom"

@@ -79,20 +79,23 @@ def extract(text: Text) -> Facts | None:
     """
     lines = text.lines
     for number, line in enumerate(lines):
-        if line.startswith("error: "):
-            facts = _read(line[7:], lines[number + 1 :])
-            if facts is not None:
-                return facts
+        kind = _kind_of(line[7:]) if line.startswith("error: ") else ""
+        facts = _read(kind, line[7:], lines[number + 1 :]) if kind else None
+        if facts is not None:
+            return facts
     return None
 
 
-def _read(headline: str, after: Sequence[str]) -> Facts | None:
-    kind = next((kind for form, kind in _HEADLINES if form.match(headline)), "")
+def _kind_of(headline: str) -> str:
+    return next((kind for form, kind in _HEADLINES if form.match(headline)), "")
+
+
+def _read(kind: str, headline: str, after: Sequence[str]) -> Facts | None:
     if kind == "BuildScriptError":
         return _of_build_script(headline, after)
     if kind == "ProcessError":
         return _of_process(headline)
-    return _of_chain(kind, headline, after) if kind else None
+    return _of_chain(kind, headline, after)
 
 
 def _of_process(headline: str) -> Facts | None:
@@ -128,7 +131,7 @@ def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
     """
     Read a headline and the causes below it; the last one is the root, with the one above where it names nothing.
     """
-    causes = [clip(cause) for cause in _causes(after)]
+    causes = [clip(cause) for cause in _causes(after) if cause]
     manifest = _MANIFEST.match(headline)
     place = Location(file=manifest["file"]) if manifest else NOWHERE
     explained = _explained(after)

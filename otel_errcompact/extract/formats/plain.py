@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
@@ -24,7 +25,7 @@ def extract(text: Text) -> Facts | None:
     """
     lines = text.lines
     for number, line in enumerate(lines):
-        statement = statement_of(line) or _announced(line, lines[number + 1 :])
+        statement = statement_of(line) or (_announced(lines, number) if is_heading(line) else None)
         if statement is not None:
             return _facts(text, statement, lines[number + 1 :], lines[:number])
     if text.type and text.body == text.message.strip():
@@ -32,14 +33,12 @@ def extract(text: Text) -> Facts | None:
     return None
 
 
-def _announced(line: str, after: Sequence[str]) -> Statement | None:
+def _announced(lines: Sequence[str], number: int) -> Statement | None:
     """
     Return what a heading announces, unless that is a statement by itself.
     """
-    if not is_heading(line):
-        return None
-    following = next(filter(None, after), "")
-    return None if statement_of(following) else Statement("error", line)
+    following = next(filter(None, islice(lines, number + 1, None)), "")
+    return None if statement_of(following) else Statement("error", lines[number])
 
 
 def _facts(text: Text, statement: Statement, after: Sequence[str], before: Sequence[str]) -> Facts:

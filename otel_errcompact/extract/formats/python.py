@@ -275,7 +275,8 @@ def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
     if kind.endswith("RecursionError"):
         return most_recurrent(_repeated(stack)), innermost, ""
     if innermost.function:
-        return _first_own(chain((innermost,), frames)), innermost, ""
+        own = innermost if is_own(innermost.file, innermost.function) else _first_own(frames)
+        return own, innermost, ""
     called = next(frames, None) if innermost.file.startswith("<") else None
     own = _first_own(chain((called,), frames)) if called is not None else None
     # Code without a file, which `eval` got: what counts is who handed it over.
@@ -295,11 +296,11 @@ def _innermost_first(stack: str) -> Iterator[Frame]:
         end = stack.rfind("\n", 0, max(0, stack.rfind('File "', 0, end)))
         found = _FRAME.match(stack, end) if end >= 0 else None
         if found is not None:
-            yield _frame(found.groups())
+            yield _frame(found.groups(""))
 
 
-def _frame(found: Sequence[str | None]) -> Frame:
-    file, line, function, source = (part or "" for part in found)
+def _frame(found: Sequence[str]) -> Frame:
+    file, line, function, source = found
     return Frame(file, int(line), function, "" if source.startswith("[Previous line") else source)
 
 
@@ -310,7 +311,7 @@ def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
     frame: Frame | None = None
     for found in _FRAME_OR_COUNT.finditer(stack):
         if found["count"] is None:
-            frame = _frame(found.group("file", "line", "function", "source"))
+            frame = _frame(found.groups("")[:4])
             yield frame, 1
         elif frame is not None:
             yield frame, int(found["count"])

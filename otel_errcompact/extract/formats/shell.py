@@ -166,6 +166,7 @@ _OF_SERVICES: Final = (
 )
 _MAX_LISTED: Final = 10
 _WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
+_OF_ANY_SERVICE: Final = re.compile("|".join(form.pattern for _, form in _OF_SERVICES))
 _MAX_OTHERS: Final = 6
 
 
@@ -325,7 +326,9 @@ def _by_program(line: str) -> Statement | None:
     found = _BY_PROGRAM.match(line)
     if found is not None and found["program"].rpartition("/")[2] in _PROGRAMS:
         return Statement(found["program"].rpartition("/")[2], line)
-    return next((Statement(kind, line) for kind, form in _OF_SERVICES if form.match(line)), None)
+    if _OF_ANY_SERVICE.match(line) is None:
+        return None
+    return next(Statement(kind, line) for kind, form in _OF_SERVICES if form.match(line))
 
 
 def _ended_silently(text: Text) -> Facts | None:

@@ -23,6 +23,13 @@ SCRIPT = "error: failed to run custom build command for `shop v0.1.0 (/src/shop)
             id="short root with what is above it",
         ),
         pytest.param(
+            "error: failed to parse manifest at `/src/shop/Cargo.toml`\n\nCaused by:",
+            "ManifestError",
+            "failed to parse manifest at `/src/shop/Cargo.toml`",
+            (),
+            id="cut off before the cause",
+        ),
+        pytest.param(
             "error: a bin target must be available for `cargo run`",
             "TargetError",
             "a bin target must be available for `cargo run`",
