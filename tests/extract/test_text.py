@@ -132,3 +132,8 @@ def test_long_lines_are_cut_visibly():
 def test_cleaning_is_idempotent(text):
     """Cleaning a cleaned text changes nothing."""
     assert clean(clean(text)) == clean(text)
+
+
+def test_blank_lines_between_noise():
+    """What harnesses put before an output ends with a blank line."""
+    assert body("Wall time: 1.2 seconds\n\nboom") == "boom"

@@ -37,7 +37,7 @@ def _announced(lines: Sequence[str], number: int) -> Statement | None:
     """
     Return what a heading announces, unless that is a statement by itself.
     """
-    following = next(filter(None, islice(lines, number + 1, None)), "")
+    following = next((line for line in islice(lines, number + 1, None) if line), "")
     return None if statement_of(following) else Statement("error", lines[number])
 
 
