@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
+from otel_errcompact.extract.prefixes import without_prefixes
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -76,7 +77,7 @@ def read_text(raw: RawError) -> Text:
     """
     source = raw.text or raw.message
     opened = open_envelope(source)
-    text = _stripped(clean(opened.text if opened is not None else source))
+    text = without_prefixes(_stripped(clean(opened.text if opened is not None else source)))
     if "</" in text:
         text = _TAG.sub("", text).strip("\n")
     body, exit_code = _without_noise(text)
