@@ -1,4 +1,4 @@
-"""What stands before every line because a runner or a collector of logs put it there: the time, the name of a service."""
+"""What stands before every line because a runner or a collector of logs put it there: a time, the name of a service."""
 
 from __future__ import annotations
 

@@ -159,10 +159,10 @@ def _only_listed(body: str) -> Iterator[Member]:
     """
     Yield the tests of which no more is left than that they failed.
     """
-    at = body.find(_END)
+    at = body.rfind(_END.lstrip("\n"))
     listed = body[at : body.find(_RESULT_LINE, at)] if at >= 0 and _RESULT_LINE in body else ""
     for found in islice(_LISTED.finditer(listed), MAX_MEMBERS):
-        yield Member("Failed", _CUT_OFF, name=found["test"])
+        yield Member("Failed", _CUT_OFF, name=found["test"], key=found["test"])
 
 
 def _died(found: re.Match[str]) -> Member:

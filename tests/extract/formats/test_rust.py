@@ -168,3 +168,9 @@ def test_overflow():
 def test_not_taken(text):
     """A text in other forms is of another format."""
     assert rust.extract(read_text(RawError(text=text))) is None
+
+
+def test_text_returned_from_main():
+    """A text that `main` returns as its error is printed in quotes, below what Cargo says."""
+    facts = extract(RawError(text='     Running `target/debug/shop`\nError: "queue \\"a\\" is full"\n'))
+    assert (facts.format, facts.type, facts.cause) == ("rust", "Error", 'queue "a" is full')
