@@ -20,6 +20,7 @@ _FORMS: Final = {
 }
 """What a line may begin with, and how many lines must."""
 
+_ANY: Final = re.compile("|".join(form.pattern for form in _FORMS))
 _WITHOUT: Final = re.compile(r"$|\S{1,60} exited with code |    \.\.\. ")
 """Lines that have no prefix among others that have one."""
 
@@ -28,8 +29,10 @@ def without_prefixes(text: str) -> str:
     """
     Return `text` without the time, the service (`web-1  | `) or the task (`web:test: `) that all its lines begin with.
     """
-    form = next((form for form in _FORMS if form.match(text)), None)
-    lines = _taken_off(form, text.split("\n")) if form is not None else None
+    if _ANY.match(text) is None:
+        return text
+    form = next(form for form in _FORMS if form.match(text))
+    lines = _taken_off(form, text.split("\n"))
     return "\n".join(lines).strip("\n") if lines is not None else text
 
 

@@ -414,8 +414,9 @@ def test_suite_that_vite_cannot_read():
     """What Vite cannot read is a syntax error of the file that it names, whose line it does not know."""
     facts = extract(
         RawError(
-            text=" FAIL  test/cart.test.js [ test/cart.test.js ]\nError: Failed to parse source for import analysis because "
-            "the content contains invalid JS syntax.\n  Plugin: vite:import-analysis\n"
+            text=" FAIL  test/cart.test.js [ test/cart.test.js ]\n"
+            "Error: Failed to parse source for import analysis because the content contains invalid JS syntax.\n"
+            "  Plugin: vite:import-analysis\n"
             "  File: /src/test/cart.test.js:1:1\n\n Test Files  1 failed (1)\n"
         )
     )
