@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.answers import answer_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
+from otel_errcompact.extract.prefixes import without_prefixes
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -39,10 +40,6 @@ _NOISE: Final = re.compile(
     r"(?:Chunk ID: |Wall time: |Original token count: |Total output lines: |Output:$|Code output:"
     r"|\[(?:Jupyter |Current working directory|Python [Ii]nterpreter|Output truncated)"
     r"|\([0-9]{1,9} more lines (?:above|below)\))"
-)
-_STAMP: Final = re.compile(
-    r"(?m)^(?:[^\t\n]{1,200}\t[^\t\n]{1,200}\t)?\ufeff?"
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{7}Z(?: |$)(?:##\[(?:error|warning|debug)\])?"
 )
 _TAG: Final = re.compile(r"</?(?:tool_use_error|error|stderr|output)>")
 _FIRST_OF_NOISE: Final = frozenset("CWOT[(")
@@ -90,10 +87,10 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Te
     """
     source = text or message
     opened = open_envelope(source)
-    body = _stripped(clean(opened.text if opened is not None else source))
+    body = without_prefixes(_stripped(clean(opened.text if opened is not None else source)))
     if "</" in body:
         body = _TAG.sub("", body).strip("\n")
-    body, said_code = _without_noise(_without_stamps(body))
+    body, said_code = _without_noise(body)
     body = answer_of(_dedented(body))
     if opened is None and body[:1] in ("{", "[") and len(body) != len(source):
         opened = open_envelope(body)  # what stood around it was noise
@@ -141,13 +138,6 @@ def _stripped(text: str) -> str:
     if " \n" in text or ("\t" in text and "\t\n" in text):
         text = "\n".join(map(str.rstrip, text.split("\n")))
     return text.rstrip().lstrip("\n")
-
-
-def _without_stamps(text: str) -> str:
-    """
-    Take off the job, the step and the time that GitHub's logs put before each line.
-    """
-    return _STAMP.sub("", text) if _STAMP.match(text) else text
 
 
 def _dedented(text: str) -> str:

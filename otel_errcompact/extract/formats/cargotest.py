@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
@@ -43,6 +44,8 @@ _COMPILE: Final = re.compile(
     r"\nerror(?:\[(?P<code>[A-Z][0-9]{1,6})\])?: (?P<message>[^\n]{1,500})"
     r"(?:\n *--> (?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9}))?"
 )
+_RESULT_LINE: Final = "\ntest result: FAILED"
+_CUT_OFF: Final = "the output is cut off before what failed"
 _NOT_PANICKED: Final = "note: test did not panic as expected"
 _AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
@@ -55,7 +58,9 @@ def extract(text: Text) -> Facts | None:
     members = _members(body)
     if not members:
         died = _DIED.search(body) if "error: test failed" in body else None
-        return facts_of_members((_died(died),), form=FORMAT, unit="test") if died is not None else None
+        members = [_died(died)] if died is not None else list(_only_listed(body))
+    if not members:
+        return None
     total = sum(int(found["failed"]) for form in (_RESULT, _SUMMARY) for found in form.finditer(body))
     return facts_of_members(members, form=FORMAT, unit="test", total=total)
 
@@ -148,6 +153,16 @@ def _told(test: str, section: str) -> Member:
         return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
     where = Location(function=test, file=place["file"], line=int(place["line"]))
     return Member(ASSERTION, "test did not panic as expected", where, test, assertion=True)
+
+
+def _only_listed(body: str) -> Iterator[Member]:
+    """
+    Yield the tests of which no more is left than that they failed.
+    """
+    at = body.rfind(_END.lstrip("\n"))
+    listed = body[at : body.find(_RESULT_LINE, at)] if at >= 0 and _RESULT_LINE in body else ""
+    for found in islice(_LISTED.finditer(listed), MAX_MEMBERS):
+        yield Member("Failed", _CUT_OFF, name=found["test"], key=found["test"])
 
 
 def _died(found: re.Match[str]) -> Member:

@@ -15,7 +15,7 @@ from otel_errcompact.extract.forms import is_telling
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
@@ -53,6 +53,8 @@ _OF_BUILD: Final = ("too many errors", "# [")
 _UNEXPECTED: Final = "Received unexpected error"
 _RULE: Final = "=================="
 _RACE_DETECTED: Final = "race detected during execution of test"
+_EXAMPLE_GOT: Final = "got:"
+_EXAMPLE_WANT: Final = "want:"
 _MAX_DIFF: Final = 6
 _MAX_DETAILS: Final = 4
 _MAX_PLAIN: Final = 3
@@ -298,7 +300,11 @@ def _silent(test: str, package: _Package) -> Member:
     """
     Return a failed test that logged nothing, with what was printed last.
     """
-    cause = _without_date(package.said[-1]) if package.said else "failed without a word"
+    said = package.said
+    if _EXAMPLE_GOT in said and _EXAMPLE_WANT in said:
+        cause = _in_one_line(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
+    else:
+        cause = _without_date(said[-1]) if said else "failed without a word"
     return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
 
 
@@ -347,8 +353,19 @@ def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
         return f"{first} {' '.join(changed[:2])}", tuple(changed[2:_MAX_DIFF])
     said = [line.strip() for line in rest if line.strip()]
     if not first or (first.endswith(":") and said):
-        return f"{first} {said[0] if said else ''}".strip(), tuple(said[1:_MAX_DETAILS])
+        whole = _in_one_line([first, *said])
+        return (whole, ()) if len(whole) <= _MAX_INLINE else (f"{first} {said[0]}".strip(), tuple(said[1:_MAX_DETAILS]))
     return first, tuple(said[:_MAX_DETAILS])
+
+
+def _in_one_line(lines: Iterable[str]) -> str:
+    """
+    Return lines as one: `got: a; want: b`.
+    """
+    whole = ""
+    for line in lines:
+        whole += line if not whole else f" {line}" if whole.endswith(":") else f"; {line}"
+    return whole
 
 
 def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMAT: Final = "jest"
 
 _RULE: Final = "\u23af"
-MARKERS: Final = ("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE)
+MARKERS: Final = ("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code ")
 
 TIMEOUT: Final = "Timeout"
 FAILED: Final = "TestFailure"
@@ -33,6 +33,7 @@ _MAX_LINES: Final = 300
 """Lines of one failure that are looked at."""
 
 _BULLET: Final = "\u25cf "
+_EXITED: Final = "process.exit called with "
 _SUITE_FAILED: Final = "Test suite failed to run"
 _FILE: Final = re.compile(r"(?:FAIL|PASS) {1,2}(?:\S.{0,60} )?(?P<file>[^\s|]{1,300}\.\w{1,5})(?: \([^)]{1,20}\))?$")
 _END: Final = re.compile(
@@ -50,7 +51,9 @@ _MATCHER: Final = re.compile(
 _LABELLED: Final = re.compile(
     r"(?P<label>(?:Expected|Received|Resolved to|Rejected to)[\w ()-]{0,40}):? +(?P<value>\S.*)"
 )
-_CALLS: Final = re.compile(r"(?:Received|Resolved|Rejected|Matcher error|But it was)\b.{3,200}$")
+_CALLS: Final = re.compile(
+    r"(?:Received|Resolved|Rejected|Matcher error|But it was|New snapshot was not written)\b.{3,200}$"
+)
 _TYPED: Final = re.compile(r"(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?: (?P<message>.*)", re.DOTALL)
 _COMMENT: Final = re.compile(r" // [^\"']{1,80}$", re.MULTILINE)
 _VERB: Final = re.compile(
@@ -63,6 +66,9 @@ _THROWN: Final = re.compile(r"thrown: (?P<value>.+)")
 _PARSED: Final = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[/\\][^\n:]{1,500}): (?P<message>[^\n]{1,500}?)(?: \((?P<line>[0-9]{1,7}):[0-9]{1,7}\))?$"
 )
+_ANALYSED: Final = re.compile(r"File: (?P<file>[^\n]{1,500}?):[0-9]{1,7}:[0-9]{1,7}$")
+"""The file that Vite could not read; it tells line 1 wherever the fault is."""
+
 _PLACE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[/\\]?[^\s:]{1,500}):(?P<line>[0-9]{1,7})$")
 _UNLOADED: Final = re.compile(
     r"(?P<message>Failed to (?:load url \S{1,300}|resolve import \"[^\"]{1,300}\"))"
@@ -78,6 +84,7 @@ _PLAYWRIGHT: Final = re.compile(
     r"(?P<name>.{1,500}?) *[\u2500=]*$"
 )
 _RETRY: Final = re.compile(r" *(?:Retry #[0-9]|attachment #[0-9]|[0-9]{1,7} (?:failed|flaky|passed)\b)")
+_NO_TESTS: Final = re.compile(r"(?m)^(?P<said>No test(?:s| files) found), exiting with code [0-9]")
 _CAUSES: Final = ("Caused by: ", "Cause:")
 _OF_TESTS: Final = re.compile(r"[.-](?:test|spec)\.\w{1,4}$|(?:^|[/\\])__tests__[/\\]")
 _COVERAGE: Final = re.compile(
@@ -151,6 +158,9 @@ def _of_jest(lines: Sequence[str], *, is_sure: bool) -> Iterator[_Failed]:
         following = lines[number + 1 : number + 1 + _MAX_LINES]
         block = list(takewhile(lambda line: not _ends_block(line), following))
         if not (is_sure or file or any(map(frame_of, block))):
+            continue
+        if name.lstrip().startswith(_EXITED):
+            yield _Failed(("",), file, [name, *block])
             continue
         is_suite = name == _SUITE_FAILED
         yield _Failed((file if is_suite else name.replace(" \u203a ", " > "),), file, block, is_suite)
@@ -269,7 +279,7 @@ def _place(own: Frame | None, name: str, failed: _Failed, cause: str) -> Locatio
     if own is None:
         return Location(file=name) if failed.is_suite else Location(function=name, file=failed.file)
     called = own.function.rpartition(".")[2]
-    is_name = called and f"'{called}'" not in cause and f"{called} is not" not in cause
+    is_name = called and f"'{called}'" not in cause and f"{called} is not" not in cause and f".{called}(" not in cause
     in_test = own.file.endswith(failed.file) if failed.file else _OF_TESTS.search(own.file) is not None
     function = own.function if is_name else name if in_test and not failed.is_suite else ""
     return Location(function=function, file=own.file, line=own.line)
@@ -303,6 +313,9 @@ def _loaded(first: str, rest: Sequence[str]) -> _Said | None:
     compiled = compiled_in(first)
     if compiled is not None:
         return _Said(*compiled)
+    analysed = next(filter(None, map(_ANALYSED.match, rest)), None) if "invalid JS syntax" in first else None
+    if analysed is not None:
+        return _Said("SyntaxError", first.removeprefix("Error: "), Location(file=analysed["file"]))
     parsed = _PARSED.match(first.removeprefix("SyntaxError: ")) if first.startswith("SyntaxError: ") else None
     if parsed is not None:
         place = Location(file=parsed["file"], line=int(parsed["line"]) if parsed["line"] else None)
@@ -338,7 +351,8 @@ def _compared(first: str, rest: Sequence[str]) -> _Said | None:
         return _Said(ASSERTION, f"{claim['claim']}: {', '.join(values)}")
     told = read_changes(rest, expected="-").told(claim["claim"], actual="received")
     if told == claim["claim"]:
-        others = [line for line in rest if _CALLS.match(line)] or [line for line in rest if line]
+        is_cut = any(line.startswith("- Expected") for line in rest)
+        others = [line for line in rest if _CALLS.match(line)] or [line for line in rest if line and not is_cut]
         told = ": ".join((claim["claim"], *others[:1]))
     return _Said(ASSERTION, told)
 
@@ -360,6 +374,8 @@ def _raised(first: str, rest: Sequence[str]) -> _Said:
         kind, code, message = typed["type"], typed["code"] or "", typed["message"]
     if kind == ASSERTION:
         return _Said(ASSERTION, _asserted(message, rest))
+    if message.startswith("Snapshot `"):
+        return _Said(ASSERTION, read_changes(rest, expected="-").told(message, actual="received"))
     message, importer = without_importer("\n".join((message, *rest)))
     reading = read_message(message)
     place = importer.place() if importer is not None and is_own(importer.file) else NOWHERE
@@ -410,6 +426,9 @@ def _by_summary(body: str) -> Facts | None:
     if coverage:
         members = [Member("CoverageThreshold", said) for said in coverage]
         return facts_of_members(members, form=FORMAT, unit="threshold")
+    none = _NO_TESTS.search(body)
+    if none is not None:
+        return Facts(type="no tests", cause=none["said"], format=FORMAT)
     tests, suites = _number(_COUNTS, body), _number(_SUITES, body)
     if not suites:
         return None

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "mocha"
 _FAILED_TEST: Final = "#   Failed test"
-MARKERS: Final = (" failing", "\u2716 ", "not ok ", "Exception during run: ", _FAILED_TEST, "at Context.")
+_NOT_LOADED: Final = "Exception during run: "
+MARKERS: Final = (" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context.")
 
 TIMEOUT: Final = "Timeout"
 FAILED: Final = "TestFailure"
@@ -71,7 +72,7 @@ def extract(text: Text) -> Facts | None:
     members = list(_of_node(lines)) if "\u2716 " in body else list(_of_prove(lines))
     if members:
         return _facts(members, 0)
-    return _not_loaded(lines) if "Exception during run: " in body else None
+    return _not_loaded(lines) if _NOT_LOADED in body else None
 
 
 def _facts(members: Sequence[Member], counted: int) -> Facts:
@@ -84,7 +85,7 @@ def _not_loaded(lines: Sequence[str]) -> Facts | None:
     """
     Read what Mocha prints where it could not load the tests.
     """
-    chains = chains_of(lines)
+    chains = chains_of([line.strip().removeprefix(_NOT_LOADED) if _NOT_LOADED in line else line for line in lines])
     return facts_of(chains[-1], form=FORMAT) if chains else None
 
 

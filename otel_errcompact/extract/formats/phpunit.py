@@ -47,13 +47,14 @@ def extract(text: Text) -> Facts | None:
     """
     lines = text.lines
     starts = [(number, found) for number, line in enumerate(lines) if (found := _test(line)) is not None][:MAX_MEMBERS]
+    total = _total(text.body)
     members: list[Member] = []
     for index, (start, found) in enumerate(starts):
         end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
-        member = _member(found, lines[start + 1 : min(end, start + _MAX_BLOCK)])
+        member = _member(found, lines[start + 1 : min(end, start + _MAX_BLOCK)], is_sure=total > 0)
         if member is not None:
             members.append(member)
-    return facts_of_members(members, form=FORMAT, unit="test", total=_total(text.body)) if members else None
+    return facts_of_members(members, form=FORMAT, unit="test", total=total) if members else None
 
 
 def _test(line: str) -> re.Match[str] | None:
@@ -78,15 +79,20 @@ def _total(body: str) -> int:
     return int(pest["count"]) if pest is not None else 0
 
 
-def _member(found: re.Match[str], lines: Sequence[str]) -> Member | None:
+def _member(found: re.Match[str], lines: Sequence[str], *, is_sure: bool) -> Member | None:
     """
-    Read why a test failed; nothing if the lines below tell no place.
+    Read why a test failed.
+
+    Args:
+        found: The line with its name.
+        lines: The lines below.
+        is_sure: Whether the output is PHPUnit's; else a failure must tell its place.
     """
     said, places = _parts(lines)
-    if not said or not places:
+    if not said or not (places or (is_sure and "::" in found["name"])):
         return None
     name = found["name"].rpartition("\\")[2] if "::" in found["name"] else found["name"]
-    place = next((place for place in places if is_own(place.file)), places[0])
+    place = next((place for place in places if is_own(place.file)), places[0] if places else Location(function=name))
     typed = _TYPED.match(said[0])
     kind = typed["type"] if typed is not None else found.groupdict().get("type") or ""
     if kind and kind not in _ASSERTIONS:
@@ -123,6 +129,8 @@ def _parts(lines: Sequence[str]) -> tuple[list[str], list[Location]]:
             break
         found = _PEST_PLACE.match(raw) or _PLACE.match(line)
         if found is not None:
+            if said and not places:
+                said[-1] = said[-1].removesuffix(" at")
             places.append(Location(file=found["file"], line=int(found["line"])))
         elif line and not places:
             said.append(line)

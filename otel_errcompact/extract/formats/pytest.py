@@ -50,6 +50,7 @@ _PROGRESS: Final = re.compile(
     r"(?:\[gw[0-9]{1,4}\] \[ *[0-9]{1,3}%\] (?:FAILED|ERROR) (?P<worker>\S.{0,1000})"
     r"|(?P<id>[^\s:]{1,500}::[^\s\[]{1,500}(?:\[.{1,500}\])?) (?:FAILED|ERROR)(?: +\[ *[0-9]{1,3}%\])?)$"
 )
+_LETTERS: Final = re.compile(r"[.FEsxX]{1,300} +\[ *[0-9]{1,3}%\]$")
 _COUNTS: Final = re.compile(r"=*\s?(?:[0-9]{1,9} [a-z]{4,12}(?:, | ))+in [0-9.]+s(?: \([0-9:, day]+\))?\s?=*$")
 _FAILURES: Final = re.compile(r"([0-9]{1,9}) (?:failed|errors?)\b")
 _NOTHING_RAN: Final = re.compile(r"=*\s?(?P<said>no tests (?:ran|collected)|[0-9]{1,9} deselected)\b[^\n]{0,80}\s?=*$")
@@ -71,6 +72,7 @@ _BREAKS: Final = (
 )
 
 _CRASH: Final = re.compile(r"worker '[^'\n]{1,100}' crashed while running '(?P<id>[^\n]{1,1000})'$")
+_SUM: Final = re.compile(r"contains [0-9]{1,6} failed subtests?$")
 _CUT_OFF: Final = "the output is cut off before what failed"
 
 _CONFTEST: Final = re.compile(r"ImportError while loading conftest '(?P<file>[^'\n]{1,500})'\.$")
@@ -187,11 +189,9 @@ class _Output:
         blocks = [*self._without_head(), *blocks][:MAX_MEMBERS]
         last = self.blocks[-1] if self.is_cut else None
         shown = [_member_of(block, files.get(block.name, ""), is_cut=block is last) for block in blocks]
-        shown = shown or _named(self.one_line_each, self.listed)
-        names = {name for member in shown for name in (member.name, member.name.partition(" ")[0])}
+        shown += _named(self.one_line_each, _besides(self.listed, shown))
         listed = (self.listed or ([] if shown else self.progress))[:MAX_MEMBERS]
-        members = [*shown, *(_listed_member(test) for test in listed if test.name not in names)]
-        return without_sources(members)
+        return without_sources([*_without_sums(shown), *map(_listed_member, _besides(listed, shown))])
 
     def _without_head(self) -> list[_Block]:
         """
@@ -203,7 +203,11 @@ class _Output:
         names = [test.name for test in self.listed]
         first = self.blocks[0].name if self.blocks else ""
         before = names[: names.index(first)] if first in names else names
-        return [_Block(title=before[-1] if before else "", lines=self.headless)]
+        said = next((test.said for test in self.listed if before and test.name == before[-1]), "")
+        whole = (
+            [f"E   {said}", *self.headless] if said and not said.endswith(CUT) and _begins_late(block) else block.lines
+        )
+        return [_Block(title=before[-1] if before else "", lines=whole)]
 
     def refusals(self) -> list[Member]:
         """
@@ -241,7 +245,7 @@ def _read(lines: Sequence[str]) -> _Output:
             _add_one_line(output, line)
         else:
             block = None
-            if not section and not output.blocks:
+            if not section and not output.blocks and not _LETTERS.match(line):
                 output.headless.append(line)
             _read_line(output, line, lines[number + 1 : number + 2], section)
     output.is_cut = block is not None
@@ -320,6 +324,29 @@ def _has_mark(block: _Block) -> bool:
     Tell whether a block is a test's even though nothing else shows it.
     """
     return any(line.startswith("E   ") for line in block.lines)
+
+
+def _begins_late(block: _Block) -> bool:
+    """
+    Tell whether of what is said of a failure the first line is cut off.
+    """
+    first = next(line for line in block.lines if line.startswith("E   "))
+    return first[1:].lstrip().startswith(("+  where ", "+  and "))
+
+
+def _besides(listed: Iterable[_Listed], shown: Sequence[Member]) -> list[_Listed]:
+    """
+    Return the listed tests that are not shown; what is shown of a test's parts shows the test.
+    """
+    names = {name for member in shown for name in (member.name, member.name.partition(" ")[0])}
+    return [test for test in listed if test.name not in names]
+
+
+def _without_sums(members: Sequence[Member]) -> list[Member]:
+    """
+    Leave out tests of which no more is said than that parts of them failed, where those parts are shown.
+    """
+    return [member for member in members if not _SUM.match(member.cause)] or list(members)
 
 
 def _named(members: Sequence[Member], listed: Sequence[_Listed]) -> list[Member]:

@@ -29,7 +29,7 @@ FATAL: Final = "Fatal Python error"
 
 _JSON: Final = JSONDecoder()
 _IGNORED: Final = "Exception ignored "
-_CRASH: Final = re.compile(rf"\n{FATAL}: (?P<reason>[^\n]{{1,300}})")
+_CRASH: Final = re.compile(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
 _CRASH_FRAME: Final = re.compile(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
 _GROUP: Final = "Exception Group "
 # All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.

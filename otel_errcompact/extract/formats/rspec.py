@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
@@ -23,6 +24,11 @@ MARKERS: Final = ("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFa
 ASSERTION: Final = "AssertionError"
 
 _RSPEC: Final = re.compile(r"\s{0,12}(?P<number>[0-9]{1,5})(?:\.[0-9]{1,3})?\) (?P<name>\S.*)$")
+_PART: Final = re.compile(r"\s{0,12}[0-9]{1,5}\.[0-9]{1,3}\) Failure/Error: ")
+_FIXED: Final = " FIXED"
+_UNPARSED: Final = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^:\n]{1,400}\.rb):(?P<line>[0-9]{1,7}): (?P<said>syntax error.*)"
+)
 _OUTSIDE: Final = re.compile(r"An error occurred (?:while loading|in) (?P<name>.{1,300}?)\.?$")
 _MINITEST: Final = re.compile(r"\s{0,8}[0-9]{1,5}\) (?P<kind>Failure|Error):$")
 _RAILS: Final = re.compile(r"(?P<kind>Failure|Error):$")
@@ -42,7 +48,15 @@ _TOTALS: Final = (
         r"(?P<a>[0-9]{1,7}) failures, (?P<b>[0-9]{1,7}) errors"
     ),
 )
-_NOISE: Final = ("(compared using ", "Shared Example Group:", "# ---", "=====", "bin/rails test ")
+_NOISE: Final = (
+    "(compared using ",
+    "Shared Example Group:",
+    "# ---",
+    "=====",
+    "---Backtrace---",
+    "--------",
+    "bin/rails test ",
+)
 _DIFF: Final = ("Diff:", "diff:")
 _EXPECTED: Final = re.compile(r"(?P<name>expected|Expected)(?: (?!: )[^:]{0,60})?: ?(?P<value>.*)$")
 _GOT: Final = re.compile(r"\b(?P<name>got|Actual|actual)(?: [^:]{0,60})?: ?(?P<value>.*)$")
@@ -119,9 +133,13 @@ def _block(line: str, number: int, lines: Sequence[str]) -> _Block | None:
         unit = _TEST_UNIT.match(line)
         return _Block(f"{unit['class']}#{unit['method'].strip()}", number, number + 1) if unit is not None else None
     found = _RSPEC.match(line)
-    if found is None or not any("Failure/Error: " in following for following in lines[number + 1 : number + 4]):
+    if found is None or _PART.match(line):
         return None
-    return _Block(found["name"], number, number + 1)
+    following = lines[number + 1 : number + 4]
+    is_fixed = found["name"].endswith(_FIXED) and any("Expected pending " in line for line in following)
+    if not is_fixed and not any("Failure/Error: " in line for line in following):
+        return None
+    return _Block(found["name"].removesuffix(_FIXED), number, number + 1)
 
 
 def _place(found: re.Match[str]) -> Location | None:
@@ -145,6 +163,9 @@ def _member(block: _Block, lines: Sequence[str]) -> Member:
     """
     Read why a test failed.
     """
+    starts = [number for number, line in enumerate(lines) if _PART.match(line)]
+    if starts:
+        return _aggregated(block, lines, starts)
     source, said, frames = _parts(lines)
     own = next((frame for frame in frames if is_own(frame.file)), None)
     if own is not None:
@@ -164,10 +185,22 @@ def _member(block: _Block, lines: Sequence[str]) -> Member:
     return Member(ASSERTION, cause or "no message", place, block.name, more, "", True)
 
 
+def _aggregated(block: _Block, lines: Sequence[str], starts: Sequence[int]) -> Member:
+    """
+    Return a test in which several expectations failed.
+    """
+    bounds = pairwise((*starts, len(lines)))
+    parts = [_member(block, [lines[start].partition(") ")[2], *lines[start + 1 : end]]) for start, end in bounds]
+    return parts[0]._replace(cause="; ".join(dict.fromkeys(part.cause for part in parts)), details=())
+
+
 def _raised(name: str, kind: str, message: Sequence[str], place: Location, source: str) -> Member:
     """
     Build the member of a test in which an exception was raised.
     """
+    unparsed = _UNPARSED.match(message[0]) if kind == "SyntaxError" and message else None
+    if unparsed is not None:
+        return Member(kind, unparsed["said"], Location(file=unparsed["file"], line=int(unparsed["line"])), name)
     shown = [line for line in message[1:] if line.startswith("Did you mean")]
     cause = message[0] if message else "no message"
     at_test = (f"> {source}",) if source and not message else ()
@@ -215,7 +248,10 @@ def _expectation(said: Sequence[str]) -> str:
         if expected is not None and got is not None:
             before = f"{said[0]}: " if number else ""
             return f"{before}{line.strip()}, {got['name'].lower()}: {got['value']}"
-    return " ".join(said[:_MAX_CAUSE_LINES]).removesuffix(" with backtrace:")
+    words = said[:_MAX_CAUSE_LINES]
+    if words and words[0].startswith("expected "):
+        words = [line for line in words if line[:1] not in ("-", "+")]
+    return " ".join(words).removesuffix(" with backtrace:")
 
 
 def _examples(lines: Sequence[str]) -> list[Member]:

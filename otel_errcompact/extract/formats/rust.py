@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "rust"
 PANICKED: Final = " panicked at "
-MARKERS: Final = (PANICKED, "\nCaused by:\n", " { kind: ", ", kind: ", "has overflowed its stack")
+MARKERS: Final = (PANICKED, "\nCaused by:\n", " { kind: ", ", kind: ", '\nError: "', "has overflowed its stack")
 
 _PANIC: Final = re.compile(
     r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at "
@@ -103,6 +103,8 @@ def failure_of_main(text: str) -> Failure | None:
     value = _DEBUG.match(found["message"])
     if value is not None:
         return Failure(value["name"], found["message"])
+    if found["message"][0] == found["message"][-1] == '"' and len(found["message"]) > 1:
+        return Failure("Error", found["message"][1:-1].replace('\\"', '"'))
     if caused < 0 or "\n\n" in text[found.end() : caused]:
         return None
     causes = _causes(text[caused + len(_CAUSED_BY) :])

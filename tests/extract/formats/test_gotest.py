@@ -70,7 +70,7 @@ def test_verbose():
     [
         pytest.param("    a_test.go:3: starting\n    a_test.go:4: stopping", "stopping", (), id="nothing telling"),
         pytest.param(
-            "    a_test.go:3: got:\n        one\n        two", "got: one", ("two",), id="value in the lines behind"
+            "    a_test.go:3: got:\n        one\n        two", "got: one; two", (), id="value in the lines behind"
         ),
         pytest.param(
             "    a_test.go:3: mismatch (-want +got):\n          T{\n        -   A: 1,\n"

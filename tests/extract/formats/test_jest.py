@@ -393,3 +393,17 @@ def test_little_left(text, expected):
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
     assert format_of(text) != "jest"
+
+
+def test_suite_that_vite_cannot_read():
+    """What Vite cannot read is a syntax error of the file that it names, whose line it does not know."""
+    found = facts(
+        " FAIL  test/cart.test.js [ test/cart.test.js ]",
+        "Error: Failed to parse source for import analysis because the content contains invalid JS syntax.",
+        "  Plugin: vite:import-analysis",
+        "  File: /src/test/cart.test.js:1:1",
+        "",
+        " Test Files  1 failed (1)",
+        "",
+    )
+    assert (found.type, str(found.location)) == ("SyntaxError", "/src/test/cart.test.js")

@@ -135,3 +135,18 @@ def test_keys():
     """Seeds, durations and lines do not matter; values and examples do."""
     assert key(RSPEC) == key(RSPEC.replace("0.01 seconds", "7 seconds").replace("rb:9", "rb:12"))
     assert key(RSPEC) != key(RSPEC.replace("adds up", "subtracts"))
+
+
+def test_spec_that_does_not_parse():
+    """The place of a syntax error is in its message; the stack below it is RSpec's own."""
+    found = facts(
+        "An error occurred while loading ./spec/cart_spec.rb.\n"
+        "Failure/Error: __send__(method, file)\n\nSyntaxError:\n"
+        "  /src/shop/spec/cart_spec.rb:2: syntax error, unexpected '}', expecting ')'\n"
+        "# /usr/share/gems/rspec-core-3.12.0/lib/rspec/core/configuration.rb:2117:in `load'\n"
+    )
+    assert (found.type, str(found.location), found.cause) == (
+        "SyntaxError",
+        "/src/shop/spec/cart_spec.rb:2",
+        "syntax error, unexpected '}', expecting ')'",
+    )

@@ -159,3 +159,9 @@ def test_overflow():
 def test_not_taken(text):
     """A text in other forms is of another format."""
     assert rust.extract(read_text(RawError(text=text))) is None
+
+
+def test_text_returned_from_main():
+    """A text that `main` returns as its error is printed in quotes, below what Cargo says."""
+    found = facts('     Running `target/debug/shop`\nError: "queue \\"a\\" is full"\n')
+    assert (found.format, found.type, found.cause) == ("rust", "Error", 'queue "a" is full')

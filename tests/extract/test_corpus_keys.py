@@ -1,0 +1,134 @@
+"""What differs between two runs of a failure does not reach its class, and different failures have different ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pytest
+
+from otel_errcompact.classify import classify
+from otel_errcompact.errors import RawError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CORPUS: Final = Path(__file__).parents[1] / "corpus"
+RECORDS: Final = {
+    f"{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*/*.txt"))
+}
+
+
+class Noise(NamedTuple):
+    """
+    A way in which two runs of one failure differ.
+    """
+
+    name: str
+    form: str
+    other: str | Callable[[re.Match[str]], str]
+    least: int = 0
+    """Lines that a text must have for the noise to be told from the text."""
+
+
+def _longer(found: re.Match[str]) -> str:
+    said = found[0]
+    return f"{float(said) * 1.7 + 0.013:.{len(said.partition('.')[2])}f}" if "." in said else str(int(said) + 3)
+
+
+def _later(found: re.Match[str]) -> str:
+    return f"{found[1]}{int(found[2]) + 7}"
+
+
+def _moved(found: re.Match[str]) -> str:
+    return "0x" + "".join(f"{(int(digit, 16) + 5) % 16:x}" for digit in found[1])
+
+
+NOISE: Final = (
+    Noise("folder", r"/home/dev/src/(?=[\w.-])", "/tmp/build-7f3a/"),
+    Noise("home", r"/home/dev/", "/home/runner/"),
+    Noise("duration", r"(?<![\w.:])(?:[0-9]+\.)?[0-9]+(?= ?(?:s|ms|seconds|secs?|sec|msec|\u00b5s)\b)", _longer),
+    Noise(
+        "line of a place",
+        r"(\.(?:py|jsx?|[cm]js|tsx?|rs|go|rb|php|java|kt|cs|vb|exs?|erl|c|cc|cpp|h):)([0-9]+)",
+        _later,
+    ),
+    Noise("line in words", r"(\bline )([0-9]+)", _later),
+    Noise("address", r"0x([0-9a-f]{6,16})\b", _moved),
+    Noise("process", r"(?i)(\bpid[ =:]+|Process-|\bprocess )([0-9]{2,7})\b", _later),
+    Noise("port", r"((?<!\.)\b[a-z0-9.\]-]+:)([1-6][0-9]{4})\b(?!:)", _later),
+    Noise("time of day", r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b", "23:41:07"),
+    Noise("date", r"\b20[0-9]{2}([-/])[0-9]{2}[-/][0-9]{2}\b", r"2031\g<1>03\g<1>09"),
+    Noise("seed", r"(?i)(\bseed(?:[ =:]+|: ))([0-9]+)", _later),
+    Noise("line endings", r"\n", "\r\n"),
+    Noise("indentation", r"(?m)^", "    "),
+    Noise("time before each line", r"(?m)^", "2026-11-22T02:10:27.1234567Z "),
+    Noise("service before each line", r"(?m)^", "web-1  | ", 3),
+    Noise("task before each line", r"(?m)^", "@acme/web:test: ", 3),
+)
+"""The noise that every format must stand."""
+
+CHANGED: Final[dict[tuple[str, str], str]] = {
+    (
+        "line in words",
+        "pip/invalid_project_table",
+    ): "a program given by `-c` has one line; a frame in another is no stub",
+    **{
+        ("time before each line", f"harness/mcp_{name}"): "an answer of a server is JSON, and no lines of a log"
+        for name in ("invalid_arguments", "tool_raised", "unknown_tool")
+    },
+}
+"""Records whose failure a noise truly changes, and why."""
+
+SAME: Final = (
+    {"compilers/tsc_plain", "compilers/tsc_pretty"},
+    {"docker/no_daemon", "docker/no_daemon_to_build", "docker/no_daemon_to_run"},
+    {"git/merge_conflict", "git/rebase_conflict"},
+    {"gotest/json", "gotest/single"},
+    {"gotest/one_cause", "gotest/tail"},
+    {"jvm/chain", "jvm/cut_tail"},
+    {"mocha/node_spec", "mocha/node_tap"},
+    {"npm/missing_script", "npm/pnpm_missing_script", "npm/yarn_missing_script"},
+    {"npm/pnpm_script_failed", "npm/workspace", "npm/yarn_script_failed"},
+    {"pip/setup_script_raises", "pip/uv_build_fails"},
+    {"pytest/parallel", "pytest/several_causes", "pytest/short_tracebacks"},
+    {"pytest/shared_exception", "pytest/shared_exception_short"},
+    {"pytest/summary_only", "pytest/tail"},
+    {"ruby/reversed", "ruby/type_error"},
+    {"ruff/concise", "ruff/full", "ruff/grouped"},
+    {"unittest/errors_and_failures", "unittest/verbose"},
+)
+"""Records of one failure, which a tool was made to print in several ways."""
+
+
+def _key(text: str) -> str:
+    return classify(RawError(text=text, tool="bash")).key
+
+
+@pytest.mark.parametrize("noise", NOISE, ids=lambda noise: noise.name)
+def test_noise_does_not_reach_the_key(noise):
+    """A record with other folders, times, lines and ids has the key that it had."""
+    changed = {
+        record
+        for record, text in RECORDS.items()
+        if (noise.name, record) not in CHANGED
+        and len(text.splitlines()) >= noise.least
+        and _key(re.sub(noise.form, noise.other, text)) != _key(text)
+    }
+    assert changed == set()
+
+
+@pytest.mark.parametrize("noise", NOISE, ids=lambda noise: noise.name)
+def test_noise_is_found_in_records(noise):
+    """A form that matches nothing would prove nothing."""
+    assert sum(re.sub(noise.form, noise.other, text) != text for text in RECORDS.values()) >= 1
+
+
+def test_different_failures_have_different_keys():
+    """Records of one format share a key only if they are one failure."""
+    records: dict[tuple[str, str], set[str]] = {}
+    for record, text in RECORDS.items():
+        records.setdefault((record.partition("/")[0], _key(text)), set()).add(record)
+    shared = [same for same in records.values() if len(same) > 1]
+    assert sorted(map(sorted, shared)) == sorted(map(sorted, SAME))
