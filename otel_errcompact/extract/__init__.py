@@ -57,6 +57,7 @@ from otel_errcompact.extract.formats import (
     shell,
     unittest,
 )
+from otel_errcompact.extract.message import NO_MESSAGE
 from otel_errcompact.extract.sieve import Extractor, Sieve
 from otel_errcompact.extract.text import Text, read_text
 
@@ -165,7 +166,8 @@ def _recognised(text: Text) -> Facts:
         for extractor in sieve.candidates(text.body):
             facts = extractor.extract(text)
             if facts is not None:
-                return facts
+                # Of an output that is cut off, a format may know the place and no word of the cause.
+                return facts if facts.cause else replace(facts, cause=NO_MESSAGE)
     return prose.extract(text)
 
 

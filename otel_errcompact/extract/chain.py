@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -37,6 +38,11 @@ _MIN_CHILD: Final = 80
 _SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
 _PRIVATE_MODULE: Final = re.compile(r"\b_\w{1,100}\.")
 _SOURCE: Final = "> "
+_JOINTS: Final = " :;,.([<"
+_LEADS: Final = ("; nested exception is", "; Reason", "; cause", " caused by", " because of")
+_MIN_QUOTE: Final = 8
+"""Characters of a cause that a wrapper repeats; fewer may stand there by chance."""
+
 _RAISE: Final = "raise "
 """How a source line begins that says no more than type and message do."""
 
@@ -150,7 +156,7 @@ def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[
         lines.append(f"> {source}")
     lines.extend(_extras(chain))
     if len(chain) > 1:
-        lines.extend(_wrapper_lines(chain[:-1], root.message, frame))
+        lines.extend(_wrapper_lines(_without_quotes(chain)[:-1], root.message, frame))
     if not source and root.innermost is not None and root.innermost is not frame:
         lines.append(f"raised in {library_place(root.innermost)}")
     return lines
@@ -164,6 +170,28 @@ def _extras(chain: Iterable[Failure]) -> Iterator[str]:
         if failure.extra:
             reading = read_message(failure.extra)
             yield from (reading.cause, *reading.details[:3])
+
+
+def _without_quotes(chain: Sequence[Failure]) -> tuple[Failure, ...]:
+    """
+    Take from each wrapper's message what it quotes of its cause.
+    """
+    chain = chain[-MAX_CHAIN:]
+    shortened = [outer._replace(message=_unquoted(outer.message, inner)) for outer, inner in pairwise(chain)]
+    return (*shortened, *chain[-1:])
+
+
+def _unquoted(message: str, cause: Failure) -> str:
+    first = cause.message.partition("\n")[0].strip()
+    start = message.find(first) if len(first) >= _MIN_QUOTE else -1
+    if start >= 0:
+        message = message[:start].strip(_JOINTS)
+    message = message.rstrip(_JOINTS)
+    if message.endswith(cause.type):
+        message = message[: message.rfind(" ") + 1].rstrip(_JOINTS)
+    for lead in _LEADS:
+        message = message.removesuffix(lead)
+    return message.rstrip(_JOINTS)
 
 
 def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) -> Iterator[str]:

@@ -50,3 +50,9 @@ def test_table_without_last_resort(monkeypatch):
     """Whatever the table holds, there are facts."""
     monkeypatch.setattr(package, "_SIEVES", ())
     assert extract(RawError(text="boom")).cause == "boom"
+
+
+def test_a_cause_that_is_cut_off():
+    """Whatever a format finds, its facts have a cause."""
+    facts = extract(RawError(text="=== RUN   TestItems\n--- FAIL: TestItems (0.00s)\n    items_test.go:13:\nFAIL"))
+    assert (facts.format, str(facts.location), facts.cause) == ("gotest", "items_test.go:13", "no message")

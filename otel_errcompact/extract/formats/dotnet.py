@@ -11,7 +11,7 @@ from otel_errcompact.extract.chain import MAX_CHILDREN, Failure, facts_of
 from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.frames import Frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.stacks import facts_of_stacks, without_quotes
+from otel_errcompact.extract.stacks import facts_of_stacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -324,7 +324,7 @@ def _member(name: str, lines: Sequence[str]) -> Member:
         chain = (
             Failure(_short(found["type"]), "\n".join((found["message"], *said[1:])), failure.own, failure.innermost),
         )
-        facts = facts_of(without_quotes(chain), form=FORMAT)
+        facts = facts_of(chain, form=FORMAT)
         return Member(facts.type, facts.cause, facts.location, name, facts.details[:2], facts.key_cause)
     place = failure.own or failure.innermost
     cause = " ".join(said[:1] + [line for line in said[1:4] if line.startswith(_VALUES)])

@@ -11,7 +11,6 @@ from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.formats.jvm import chains_of
 from otel_errcompact.extract.frames import Frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.stacks import without_quotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -187,7 +186,7 @@ def _members(section: _Section) -> Iterator[Member]:
 
 
 def _member(name: str, chain: Sequence[Failure]) -> Member:
-    facts = facts_of(without_quotes(chain), form=FORMAT)
+    facts = facts_of(chain, form=FORMAT)
     assertion = facts.type.rpartition(".")[2] in _ASSERTIONS
     return Member(
         type=ASSERTION if assertion else facts.type,

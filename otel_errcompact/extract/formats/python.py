@@ -8,11 +8,12 @@ from itertools import chain, pairwise
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, facts_of
+from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, PYTHON, Failure, facts_of
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.formats.shell import shell_statement
 from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+from otel_errcompact.extract.stacks import facts_of_stacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +52,6 @@ _DIVIDER: Final = re.compile(r"( *(?:\+-)?)\+-{4,} (?:[0-9]+|\.\.\.) -{4,}$")
 _CLOSING: Final = re.compile(r"( *)\+-{4,}$")
 _MARGIN: Final = re.compile(r"( *)(?:\|(?: |$)|\+ (?=Exception Group ))")
 _CHILDREN: Final = re.compile(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
-_MAX_OTHERS: Final = 4
 _MAX_BEFORE: Final = 2_000
 _MAX_LINES_BEFORE: Final = 5
 
@@ -65,9 +65,9 @@ def extract(text: Text) -> Facts | None:
     if not found:
         crash = crash_of(body)
         return facts_of((crash,)) if crash is not None else None
-    facts = facts_of(found[-1])
-    more = (*_before(body), *_others(found[:-1], facts))
-    return replace(facts, details=details((*facts.details, *more))) if more else facts
+    facts = facts_of_stacks(found, form=PYTHON)
+    before = _before(body)
+    return replace(facts, details=details((*facts.details, *before))) if before else facts
 
 
 def chain_of(text: str) -> tuple[Failure, ...]:
@@ -87,18 +87,6 @@ def _before(body: str) -> list[str]:
         return []
     lines = body[max(0, start - _MAX_BEFORE) : start].splitlines()
     return [line for line in lines[-_MAX_LINES_BEFORE:] if shell_statement(line)]
-
-
-def _others(chains: Sequence[tuple[Failure, ...]], facts: Facts) -> list[str]:
-    """
-    Return a line for each other failure in the same text.
-    """
-    lines: list[str] = []
-    for other in map(facts_of, chains[-_MAX_OTHERS:]):
-        if (other.type, other.cause) != (facts.type, facts.cause):
-            at = f" at {other.location}" if other.location else ""
-            lines.append(f"also {other.type}{at}: {other.cause}")
-    return lines
 
 
 def _without_prefix(body: str) -> str:
