@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import live
 from otel_errcompact.extract.chain import facts_of
-from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.formats import (
     apt,
     beam,
@@ -166,9 +166,17 @@ def _recognised(text: Text) -> Facts:
         for extractor in sieve.candidates(text.body):
             facts = extractor.extract(text)
             if facts is not None:
-                # Of an output that is cut off, a format may know the place and no word of the cause.
-                return facts if facts.cause else replace(facts, cause=NO_MESSAGE)
+                return _whole(facts)
     return prose.extract(text)
+
+
+def _whole(facts: Facts) -> Facts:
+    """
+    Return facts with a type in one line and a cause: an output that is cut or garbled may have left neither.
+    """
+    if facts.cause and len(facts.type) <= MAX_DETAIL and "\n" not in facts.type:
+        return facts
+    return replace(facts, type=clip(" ".join(facts.type.split()), MAX_DETAIL), cause=facts.cause or NO_MESSAGE)
 
 
 def _looked_into(facts: Facts) -> Facts:

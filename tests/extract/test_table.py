@@ -56,3 +56,12 @@ def test_a_cause_that_is_cut_off():
     """Whatever a format finds, its facts have a cause."""
     facts = extract(RawError(text="=== RUN   TestItems\n--- FAIL: TestItems (0.00s)\n    items_test.go:13:\nFAIL"))
     assert (facts.format, str(facts.location), facts.cause) == ("gotest", "items_test.go:13", "no message")
+
+
+def test_a_type_that_is_garbled(monkeypatch):
+    """A type is one line of bounded length, whatever a format has taken for one."""
+    row = Extractor(name="cow", extract=lambda _: Facts(type="moo\n" * 99, cause="no milk", format="cow"))
+    monkeypatch.setattr(package, "_SIEVES", (Sieve([row]),))
+    found = extract(RawError(text="x")).type
+    assert found.startswith("moo moo moo")
+    assert len(found) <= 200

@@ -284,7 +284,7 @@ def _member_of_tap(name: str, report: _Report, before: Sequence[str]) -> Member:
         frame for frame in (_frame_in(fields.get("at", "")), _frame_in(_unquoted(fields.get("location", "")))) if frame
     ]
     said = _unquoted(fields.get("error", "") or fields.get("message", ""))
-    kind = named(_unquoted(fields.get("name", "")) or "Error", _unquoted(fields.get("code", "")), said)
+    kind = named(_first_line(fields.get("name", "")) or "Error", _first_line(fields.get("code", "")), said)
     if "expected" in fields and kind in ("Error", ASSERTION):
         return _member(name, ASSERTION, _compared(fields, said or fields.get("operator", "")), (), frames)
     kind = FAILED if kind == "ERR_TEST_FAILURE" else kind
@@ -304,6 +304,10 @@ def _compared(fields: dict[str, str], said: str) -> str:
 
 def _unquoted(value: str) -> str:
     return value.strip("\"'") if value[:1] == value[-1:] and value[:1] in ("'", '"') else value
+
+
+def _first_line(value: str) -> str:
+    return _unquoted(value.partition("\n")[0])
 
 
 def _frame_in(line: str) -> Frame | None:
