@@ -89,7 +89,7 @@ def test_mirrors_whose_end_is_cut_off():
         pytest.param(
             "dpkg: error processing package shop (--configure):",
             "DpkgError",
-            "",
+            "no message",
             id="dpkg, cut off",
         ),
         pytest.param(
