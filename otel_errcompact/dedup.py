@@ -11,7 +11,7 @@ from otel_errcompact.errors import NOWHERE
 from otel_errcompact.masking import mask
 
 if TYPE_CHECKING:
-    from otel_errcompact.errors import Facts
+    from otel_errcompact.errors import Facts, Location
 
 KEY_VERSION: Final = "v1"
 """Enters every key: a change of rules that moves keys changes it, so that old and new keys never meet by accident."""
@@ -29,6 +29,13 @@ def template_of(facts: Facts) -> str:
     Return the cause of `facts` with its volatile parts masked.
     """
     return mask(facts.keyed_cause[:MAX_CAUSE])
+
+
+def signature_of(kind: str, location: Location, template: str) -> str:
+    """
+    Return what makes two failures that one text tells of the same; as in keys, the line does not count.
+    """
+    return f"{kind} in {location.function} ({location.file_name}): {template}"
 
 
 def dedup_key(facts: Facts, template: str) -> str:

@@ -80,6 +80,11 @@ class Location:
     file: str = ""
     line: int | None = None
 
+    @property
+    def file_name(self) -> str:
+        """The file's final name, whatever system its folders are of."""
+        return self.file.replace("\\", "/").rpartition("/")[2]
+
     def __bool__(self) -> bool:
         return bool(self.function or self.file)
 

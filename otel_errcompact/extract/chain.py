@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.dedup import signature_of
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
 from otel_errcompact.extract.frames import library_place
@@ -222,7 +223,7 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str],
     """
     group = chain[-1]
     children = [facts_of(child, source_of=source_of, form=form) for child in group.children]
-    signatures = [_signature(child) for child in children]
+    signatures = [signature_of(child.type, child.location, mask(redact(child.keyed_cause))) for child in children]
     distinct = dict(zip(reversed(signatures), reversed(children), strict=True))
     if len(distinct) == 1:
         return _facts_of_only_child(chain, children[0], len(children))
@@ -258,14 +259,6 @@ def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> 
         wrappers=(*(failure.type for failure in chain), *child.wrappers)[:MAX_WRAPPERS],
         key_cause=child.key_cause,
     )
-
-
-def _signature(child: Facts) -> str:
-    """
-    Return what makes two children the same failure, with secrets and volatile parts taken out.
-    """
-    file = child.location.file.replace("\\", "/").rpartition("/")[2]
-    return f"{child.type} in {child.location.function} ({file}): {mask(redact(child.keyed_cause))}"
 
 
 def _child_in_short(child: Facts, count: int, room: int) -> str:

@@ -84,6 +84,13 @@ class Statement(NamedTuple):
     location: Location = NOWHERE
 
 
+def indentation(line: str) -> int:
+    """
+    Return how many characters of white space a line begins with.
+    """
+    return len(line) - len(line.lstrip())
+
+
 def is_exception_name(name: str) -> bool:
     """
     Tell whether `name` is how programming languages name exceptions: `KeyError`, `httpx.ReadTimeout`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.text import Text
 
 if TYPE_CHECKING:
@@ -38,5 +39,5 @@ def _dedented(lines: Sequence[str]) -> list[str]:
     said = [number for number, line in enumerate(lines) if line.strip()]
     if not said:
         return []
-    common = min(len(lines[number]) - len(lines[number].lstrip()) for number in said)
+    common = min(indentation(lines[number]) for number in said)
     return [line[common:] for line in lines[said[0] : said[-1] + 1]]

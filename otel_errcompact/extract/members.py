@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.dedup import signature_of
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
 from otel_errcompact.masking import mask
@@ -149,8 +150,7 @@ def _signature(member: Member, templates: dict[str, str]) -> str:
     if template is None:
         # Most of the time of reading goes into templates, and members of one output often say the same.
         template = templates[said] = mask(redact(said))
-    file = member.location.file.replace("\\", "/").rpartition("/")[2]
-    return f"{member.type} in {member.location.function} ({file}): {template}"
+    return signature_of(member.type, member.location, template)
 
 
 def _tally(shown: int, total: int, unit: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.answers import answer_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
+from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.prefixes import without_prefixes
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _dedented(text: str) -> str:
     if text[:1] not in (" ", "\t"):
         return text
     lines = text.split("\n")
-    common = min(len(line) - len(line.lstrip()) for line in lines if line)
+    common = min(indentation(line) for line in lines if line)
     return "\n".join(line[common:] for line in lines)
 
 

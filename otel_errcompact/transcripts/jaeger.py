@@ -32,8 +32,11 @@ _KIND: Final = "span.kind"
 _ERROR: Final = "error"
 _STATUS: Final = "otel.status_code"
 _DESCRIPTION: Final = "otel.status_description"
-_SCOPE_NAMES: Final = ("otel.scope.name", "otel.library.name")
-_SCOPE_VERSIONS: Final = ("otel.scope.version", "otel.library.version")
+_SCOPES: Final = ("scope", "library")
+"""What an instrumentation scope is called, and what it was called before."""
+
+_SCOPE_NAMES: Final = tuple(f"otel.{scope}.name" for scope in _SCOPES)
+_SCOPE_VERSIONS: Final = tuple(f"otel.{scope}.version" for scope in _SCOPES)
 _TRANSLATED: Final = frozenset({_KIND, _ERROR, _STATUS, _DESCRIPTION, *_SCOPE_NAMES, *_SCOPE_VERSIONS})
 """Tags that say what a span's own fields say; no attributes."""
 

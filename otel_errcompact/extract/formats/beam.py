@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.frames import Frame
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _read_line(raised: list[_Raised], line: str) -> None:
     """
     printed = _stack_line(line)
     if printed is not None:
-        indent = len(line) - len(line.lstrip())
+        indent = indentation(line)
         owner = next((one for one in reversed(raised) if one.indent < indent), raised[-1])
         owner.stack.append(printed)
     elif not any(one.stack for one in raised):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.comparison import read_changes
-from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, is_exception_name
+from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, indentation, is_exception_name
 from otel_errcompact.extract.frames import Frame, most_recurrent
 from otel_errcompact.extract.javascript_frames import frame_of, innermost, is_own, own_frame, plain_file
 from otel_errcompact.extract.message import read_message
@@ -192,10 +192,6 @@ def _unnamed(line: str) -> _Stated | None:
     return _Stated(found["type"], "", found["message"]) if found else None
 
 
-def _margin(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
     """
     Read the error that line `header` states, its stack, its properties, and its causes.
@@ -204,7 +200,7 @@ def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
     if stated is None:  # a cause that is no error: a text, a number
         return _Read((Failure("Error", lines[header].partition("]: ")[2].strip(" '\",")),), header + 1)
     said = stated.message
-    margin = _margin(lines[header])
+    margin = indentation(lines[header])
     with_properties = said.endswith("] {") or lines[header].endswith("] {")
     number = header + 1
     first = number if with_properties else _first_frame(lines, number, margin, nested=depth > 0)
@@ -226,7 +222,7 @@ def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool)
         line = lines[number]
         if _is_frame(line):
             return number
-        if nested and (_margin(line) < margin or (_margin(line) == margin and _PROPERTY.match(line))):
+        if nested and (indentation(line) < margin or (indentation(line) == margin and _PROPERTY.match(line))):
             break
     return start
 
@@ -267,15 +263,15 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _P
     while number < len(lines):
         line = lines[number]
         stripped = line.strip()
-        if stripped[:1] == "}" and _margin(line) <= margin:
+        if stripped[:1] == "}" and indentation(line) <= margin:
             return _Properties(fields, cause, children, number + 1)
         if stripped.startswith("[cause]: ") and depth < MAX_DEPTH:
             cause, number = _error(lines, number, depth + 1)
         elif stripped.startswith("[errors]: [") and depth < MAX_DEPTH:
-            children, number = _children(lines, number + 1, _margin(line), depth)
+            children, number = _children(lines, number + 1, indentation(line), depth)
         else:
-            found = _PROPERTY.match(line) if _margin(line) <= margin + 4 else None
-            if found is not None and (_margin(line) <= margin + 2 or found["name"] in _INNER):
+            found = _PROPERTY.match(line) if indentation(line) <= margin + 4 else None
+            if found is not None and (indentation(line) <= margin + 2 or found["name"] in _INNER):
                 fields.setdefault(found["name"], found["value"].rstrip(","))
             number += 1
     return _Properties(fields, cause, children, number)
@@ -287,7 +283,7 @@ def _children(lines: Sequence[str], start: int, margin: int, depth: int) -> tupl
     """
     children: list[tuple[Failure, ...]] = []
     number = start
-    while number < len(lines) and _margin(lines[number]) > margin:
+    while number < len(lines) and indentation(lines[number]) > margin:
         read = _error(lines, number, depth + 1)
         if len(children) < MAX_CHILDREN:
             children.append(read.chain)

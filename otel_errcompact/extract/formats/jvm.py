@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import Failure
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import is_exception_name
+from otel_errcompact.extract.forms import indentation, is_exception_name
 from otel_errcompact.extract.frames import Frame, most_recurrent
 from otel_errcompact.extract.stacks import facts_of_stacks
 
@@ -163,7 +163,7 @@ class _Block:
 
     own: Frame | None = None
     innermost: Frame | None = None
-    library: Frame | None = None
+    outside_runtime: Frame | None = None
     """The innermost frame outside of the runtime."""
 
     stack: list[Frame] = field(default_factory=list[Frame])
@@ -179,7 +179,7 @@ class _Block:
         self.innermost = self.innermost or frame
         if name.startswith(_RUNTIME):
             return
-        self.library = self.library or frame
+        self.outside_runtime = self.outside_runtime or frame
         if _is_own(name, found["jar"]):
             self.own = self.own or frame
             if overflow:
@@ -249,7 +249,7 @@ def _implicit(lines: Sequence[str]) -> _Block | None:
             if found is None or not found["type"].endswith(_THROWABLE):
                 continue
         more = [following.strip() for following in lines[number + 1 :]]
-        indent = len(line) - len(line.lstrip())
+        indent = indentation(line)
         return _Block(indent=indent, type=found["type"], message=found["message"] or "", more=more)
     return None
 
@@ -314,8 +314,8 @@ def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
 def _failure(block: _Block) -> Failure:
     message = "\n".join((block.message, *block.more)) if block.innermost is not None else block.message
     own = most_recurrent((frame, 1) for frame in block.stack) if block.stack else block.own
-    is_innermost = bool(block.stack) or (own is not None and block.library is own)
-    innermost = own if is_innermost else block.library or block.innermost
+    is_innermost = bool(block.stack) or (own is not None and block.outside_runtime is own)
+    innermost = own if is_innermost else block.outside_runtime or block.innermost
     return Failure(_short(block.type) or "Exception", message if block.type else CUT_OFF, own, innermost)
 
 

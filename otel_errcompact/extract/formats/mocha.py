@@ -10,7 +10,7 @@ from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.formats.javascript import ASSERTION, asserted, chains_of, named
-from otel_errcompact.extract.forms import is_exception_name
+from otel_errcompact.extract.forms import indentation, is_exception_name
 from otel_errcompact.extract.javascript_frames import frame_of, own_frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.message import read_message
@@ -120,13 +120,9 @@ def _title(lines: Sequence[str], start: int) -> tuple[str, int]:
         parts.append(part.removesuffix(":"))
         if part.endswith(":"):
             return " > ".join(parts), number + 1
-        if number > start and _margin(lines[number]) <= _margin(lines[start]):
+        if number > start and indentation(lines[number]) <= indentation(lines[start]):
             break
     return "", 0
-
-
-def _margin(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _member_of_mocha(name: str, block: Sequence[str]) -> Member:
@@ -186,7 +182,7 @@ def _deeper(lines: Sequence[str], start: int, margin: int) -> list[str]:
     """
     block: list[str] = []
     for line in lines[start : start + _MAX_LINES]:
-        if line.strip() and (_margin(line) <= margin or _NODE_ENTRY.match(line)):
+        if line.strip() and (indentation(line) <= margin or _NODE_ENTRY.match(line)):
             break
         block.append(line)
     return block
@@ -254,13 +250,13 @@ def _report(lines: Sequence[str], start: int, margin: int) -> _Report:
     name, depth = "", 0
     for line in lines[start : start + _MAX_LINES]:
         stripped = line.strip()
-        field = _FIELD.match(line) if not name or _margin(line) <= depth else None
+        field = _FIELD.match(line) if not name or indentation(line) <= depth else None
         if stripped == "..." or stripped.startswith(("ok ", "not ok ")):
             break
         if stripped[:1] == "#" and not fields:
             comments.append(_said_in(line))
-        elif field is not None and _margin(line) > margin:
-            name, depth = field["name"], _margin(line)
+        elif field is not None and indentation(line) > margin:
+            name, depth = field["name"], indentation(line)
             fields[name] = "" if field["value"][:1] in _UNFOLDED else field["value"]
         elif name:
             fields[name] = f"{fields[name]}\n{stripped}".strip()

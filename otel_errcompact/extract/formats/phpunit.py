@@ -100,7 +100,7 @@ def _member(found: re.Match[str], lines: Sequence[str], *, is_sure: bool) -> Mem
         return Member(kind, message or "no message", place, name, tuple(said[1:3]))
     text = [typed["message"], *said[1:]] if typed is not None else said
     function = name.partition(" with data set")[0]
-    if function.partition("::")[0] == place.file.replace("\\", "/").rpartition("/")[2].partition(".")[0]:
+    if function.partition("::")[0] == place.file_name.partition(".")[0]:
         place = replace(place, function=function)
     return Member(ASSERTION, _expectation(text), place, name, assertion=True)
 

@@ -19,6 +19,7 @@ from otel_errcompact.extract.expectations import (
     without_sources,
 )
 from otel_errcompact.extract.formats.python import FATAL, HEADER, chain_of, crash_of
+from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.frames import Frame, is_own
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.message import NO_MESSAGE
@@ -479,7 +480,7 @@ def _dedented(lines: Sequence[str]) -> list[str]:
     """
     Take off the indentation of the source that an explanation stands below.
     """
-    indent = len(lines[0]) - len(lines[0].lstrip())
+    indent = indentation(lines[0])
     return [line[indent:] if not line[:indent].strip() else line for line in lines]
 
 
