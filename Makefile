@@ -16,7 +16,7 @@ help: ## Show this list.
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[otlp,cli]' --group test --group lint
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[otlp,cli]' --group test --group lint --group dashboards --group e2e
 	@touch $@
 
 install: $(READY) ## Install the library, its command line and all tools into .venv/.
