@@ -29,6 +29,9 @@ ExitCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+
 
 # Behind \b the help keeps the lines as they are.
 
@@ -75,6 +78,12 @@ REPORT_EPILOG: Final = """\
 Examples:
   errcompact report errcompact-trajectory.jsonl
   errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
+"""
+STACK_EPILOG: Final = """\
+\b
+Examples:
+  errcompact stack export observability
+  cd observability && docker compose up -d
 """
 
 
@@ -196,3 +205,29 @@ def report(
     from otel_errcompact.cli.report import print_reports
 
     raise typer.Exit(print_reports(files, as_json=as_json))
+
+
+@stack.callback()
+def stack_commands() -> None:
+    """
+    The operator's side: OpenTelemetry Collector, Prometheus, Alertmanager, Tempo, Loki and Grafana, ready to run.
+    """
+
+
+@stack.command("export", short_help="Write it to a folder, to be started with Docker Compose.", epilog=STACK_EPILOG)
+def stack_export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; it is made if it is not there.")],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that were changed; yours are kept as NAME.orig.")
+    ] = False,
+) -> None:
+    """
+    Write the stack to a folder: docker-compose.yml, .env, the configuration of each program, dashboards and alerts.
+
+    All of it comes out of this installation; nothing is fetched. Files that were changed are not touched, and then
+    nothing is written, unless --force is given.
+    """
+    from otel_errcompact.cli.stack import print_export
+
+    raise typer.Exit(print_export(folder, force=force))
