@@ -86,7 +86,7 @@ def contents() -> Mapping[str, bytes]:
 
 
 def _root() -> Traversable:
-    carried = files(__package__).joinpath("_stack")
+    carried = files("otel_errcompact").joinpath("_stack")
     return carried if carried.is_dir() else Path(__file__).parents[1]
 
 

@@ -42,6 +42,7 @@ def print_export(folder: Path, *, force: bool) -> int:
         sys.stdout.write(f"{place}/{name}\n")
     for name in done.kept:
         sys.stdout.write(f"{place}/{name}: what was there before\n")
+    files = "file" if len(done.written) == 1 else "files"
     unchanged = f", {len(done.unchanged)} are as they should be" if done.unchanged else ""
-    sys.stdout.write(f"{len(done.written)} files written{unchanged}\n{NEXT.format(folder=place)}")
+    sys.stdout.write(f"{len(done.written)} {files} written{unchanged}\n{NEXT.format(folder=place)}")
     return 0

@@ -77,10 +77,10 @@ def test_what_needs_no_telemetry_imports_none(command: str) -> None:
     assert json.loads(modules) == []
 
 
-@pytest.mark.parametrize("command", ["", "demo", "replay", "key", "digest", "report"])
+@pytest.mark.parametrize("command", ["", "demo", "replay", "key", "digest", "report", "stack export"])
 def test_every_command_teaches_its_use(errcompact: Errcompact, command: str) -> None:
     """What it does, what it takes, and where it makes sense an example."""
-    outcome = errcompact(*filter(None, [command]), "--help")
+    outcome = errcompact(*command.split(), "--help")
     assert outcome.code == 0
     assert "Usage: " in outcome.out
     if command not in {"", "demo"}:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from otel_errcompact import stack
+
 ROOT = Path(__file__).parents[2]
 TESTS = ("core", "extract", "otel", "boundary", "test_trajectory.py", "test_installation.py")
 TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
@@ -120,3 +122,14 @@ def test_the_command_line_comes_with_its_extra(wheel: Path, tmp_path: Path) -> N
     assert '"key"' in key
     assert run(python, "-c", "import otel_errcompact, pathlib; print(pathlib.Path(otel_errcompact.__file__).parent)")
     assert "trajectory" in run(tmp_path / "venv" / "bin" / "errcompact", "demo", cwd=tmp_path)
+
+
+def test_the_wheel_carries_the_operator_s_side(wheel: Path, tmp_path: Path) -> None:
+    """What it exports, far from the checkout, is what the checkout exports, byte for byte."""
+    environment(tmp_path, f"otel-errcompact[cli] @ {wheel.as_uri()}")
+    out = run(tmp_path / "venv" / "bin" / "errcompact", "stack", "export", "exported", cwd=tmp_path)
+    assert "docker compose up -d" in out
+    folder = tmp_path / "exported"
+    exported = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert exported == dict(stack.contents())
+    assert "docker-compose.yml" in exported

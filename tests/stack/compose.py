@@ -1,0 +1,92 @@
+"""docker-compose.yml with its variables filled in, as data."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+VARIABLE = re.compile(r"\$\$|\$\{(?P<name>\w+)(?:(?P<form>:[-+])(?P<word>[^}]*))?\}")
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """Fill in variables as Compose does: `${A}`, `${A:-if empty}`, `${A:+unless empty}`, and `$$` for a dollar."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[0] == "$$":
+            return "$"
+        own = values[found["name"]] if found["form"] is None else values.get(found["name"], "")
+        if found["form"] == ":+":
+            return found["word"] if own else ""
+        return own or found["word"] or ""
+
+    return VARIABLE.sub(value, text)
+
+
+def variables(**chosen: str) -> dict[str, str]:
+    """The lines of .env, of which some are set otherwise."""
+    values: dict[str, str] = {}
+    for line in (ROOT / ".env").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, _, text = line.partition("=")
+            values[name] = chosen.get(name, filled(text, values))
+    return values
+
+
+def compose(**chosen: str) -> dict[str, Any]:
+    """The whole file, as Compose sees it."""
+    values = variables(**chosen)
+
+    def fill(node: Any) -> Any:
+        match node:
+            case dict():
+                return {key: fill(value) for key, value in node.items()}
+            case list():
+                return [fill(value) for value in node]
+            case str():
+                return filled(node, values)
+            case _:
+                return node
+
+    return fill(yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8")))
+
+
+@cache
+def services() -> dict[str, dict[str, Any]]:
+    """The services, as .env stands."""
+    return compose()["services"]
+
+
+def mounts(service: str) -> dict[str, tuple[str, bool]]:
+    """What is mounted into a service, by its place there: where it comes from, and whether it can be written."""
+    parts = (mount.split(":") for mount in services()[service].get("volumes", []))
+    return {target: (source, mode != ["ro"]) for source, target, *mode in parts}
+
+
+def on_host(service: str, path: str) -> Path | None:
+    """The file of the checkout that a program sees under a path, or None where nothing of ours is mounted."""
+    for target, (source, _) in mounts(service).items():
+        if source.startswith(".") and (path == target or path.startswith(f"{target}/")):
+            return ROOT / source / path.removeprefix(target).lstrip("/")
+    return None
+
+
+def configuration(name: str) -> Any:
+    """A file of collector-config/, as data."""
+    return yaml.safe_load((ROOT / "collector-config" / name).read_text(encoding="utf-8"))
+
+
+def settings_read(name: str) -> dict[str, str | None]:
+    """
+    The variables that a file of collector-config/ reads, with their defaults.
+
+    Comments do not count. The collector writes `${env:A:-default}`, the others `${A:-default}`.
+    """
+    lines = (ROOT / "collector-config" / name).read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    # What is $$ is no variable.
+    return dict(re.findall(r"(?<!\$)\$\{(?:env:)?([A-Z_]+)(?::-([^}]*))?\}", text))

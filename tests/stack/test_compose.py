@@ -1,0 +1,324 @@
+"""docker-compose.yml, checked against itself and against the files it mounts; Docker is asked too where it is there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from posixpath import normpath
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.stack.compose import ROOT, compose, configuration, mounts, on_host, services, settings_read, variables
+
+SERVICES = sorted(services())
+MIB = {"m": 1, "g": 1024}
+
+
+def mebibytes(size: str) -> int:
+    """600m, 1g, or 480MiB."""
+    number, unit = re.fullmatch(r"(\d+)(m|g|MiB)", size).groups()
+    return int(number) * MIB.get(unit, 1)
+
+
+def test_the_stack_is_these_services() -> None:
+    """The demo agent comes only when it is asked for."""
+    profiles = {name: service.get("profiles", []) for name, service in services().items()}
+    assert profiles == {
+        "alertmanager": [],
+        "demo": ["demo"],
+        "grafana": [],
+        "loki": [],
+        "otelcol": [],
+        "prometheus": [],
+        "tempo": [],
+        "volume-owner": [],
+    }
+
+
+def test_the_images_are_pinned() -> None:
+    """To the versions that everything here was written and tested for."""
+    assert {name: service["image"] for name, service in services().items()} == {
+        "alertmanager": "prom/alertmanager:v0.34.0",
+        "demo": "python:3.12-slim",
+        "grafana": "grafana/grafana:13.2.0",
+        "loki": "grafana/loki:3.7.6",
+        "otelcol": "otel/opentelemetry-collector-contrib:0.159.0",
+        "prometheus": "prom/prometheus:v3.14.0",
+        "tempo": "grafana/tempo:3.0.3",
+        "volume-owner": "busybox:1.37.0",
+    }
+
+
+def test_each_variable_is_set_and_used() -> None:
+    """A variable that is not in .env would be empty; a line of .env that nothing reads would be a lie."""
+    lines = (ROOT / "docker-compose.yml").read_text(encoding="utf-8").splitlines()
+    used = set(re.findall(r"(?<!\$)\$\{(\w+)", "\n".join(line for line in lines if not line.lstrip().startswith("#"))))
+    used |= {secret["environment"] for secret in compose()["secrets"].values()}
+    assert used == set(variables())
+
+
+def test_every_port_is_on_the_loopback_address() -> None:
+    """Nothing here asks for a password."""
+    published = {name: service["ports"] for name, service in services().items() if "ports" in service}
+    assert published == {
+        "alertmanager": ["127.0.0.1:9093:9093"],
+        "grafana": ["127.0.0.1:3000:3000"],
+        "loki": ["127.0.0.1:3100:3100"],
+        "otelcol": [
+            "127.0.0.1:4317:4317",
+            "127.0.0.1:4318:4318",
+            "127.0.0.1:13133:13133",
+            "127.0.0.1:55679:55679",
+        ],
+        "prometheus": ["127.0.0.1:9090:9090"],
+        "tempo": ["127.0.0.1:3200:3200"],
+    }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_bounded(name: str) -> None:
+    """In memory and in logs; it gets time to stop, and what happens when it ends is said."""
+    service = services()[name]
+    assert mebibytes(service["mem_limit"]) <= 1024
+    assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
+    assert service["restart"] == ("no" if name == "volume-owner" else "unless-stopped")
+    assert re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_has_no_rights_to_lose(name: str) -> None:
+    """No root but where it is said why, no capabilities, none to gain."""
+    service = services()[name]
+    user, _, _ = service["user"].partition(":")
+    assert int(user) > 0 or service["x-root"]
+    assert service["cap_drop"] == ["ALL"]
+    assert service.get("cap_add", []) == (["CHOWN"] if name == "volume-owner" else [])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not service.get("privileged", False)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_asked_how_it_is_or_the_reason_is_said(name: str) -> None:
+    """By a program that its image has, without a shell."""
+    service = services()[name]
+    if reason := service.get("x-no-healthcheck"):
+        assert "healthcheck" not in service
+        assert len(reason) > 10
+        return
+    check = service["healthcheck"]
+    assert check["test"][0] == "CMD"
+    assert set(check) == {"test", "interval", "timeout", "retries", "start_period"}
+
+
+def test_the_health_checks_are_these() -> None:
+    """Images of the collector, Tempo and Loki have neither shell nor curl; promtool and amtool were run as written."""
+    checks = {
+        name: service["healthcheck"]["test"][1:] for name, service in services().items() if "healthcheck" in service
+    }
+    assert checks == {
+        "alertmanager": ["amtool", "cluster", "show", "--alertmanager.url=http://localhost:9093"],
+        "grafana": ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:3000/api/health"],
+        "loki": ["/usr/bin/loki", "-health"],
+        "prometheus": ["promtool", "check", "ready", "--url=http://localhost:9090"],
+        "tempo": ["/tempo", "-health"],
+    }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_is_mounted_exists_and_is_not_written(name: str) -> None:
+    """Docker makes an empty folder of a path that does not exist."""
+    declared = compose()["volumes"]
+    for source, writable in mounts(name).values():
+        if source.startswith("."):
+            assert (ROOT / source).exists(), source
+            assert not writable, source
+        else:
+            assert source in declared
+
+
+def test_each_volume_is_used() -> None:
+    """A volume per program that keeps something."""
+    kept = {source for name in SERVICES for source, writable in mounts(name).values() if writable}
+    assert kept == set(compose()["volumes"])
+    assert kept == {"otelcol-queue", "prometheus", "alertmanager", "tempo", "loki", "grafana"}
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("otelcol", "otelcol.yaml"),
+        ("prometheus", "prometheus.yaml"),
+        ("alertmanager", "alertmanager.yaml"),
+        ("tempo", "tempo.yaml"),
+        ("loki", "loki.yaml"),
+    ],
+)
+def test_a_program_is_started_with_our_configuration(name: str, file: str) -> None:
+    """The path in its command is the file that is mounted."""
+    (path,) = (word.partition("=")[2] for word in services()[name]["command"] if re.match(r"--?config(\.file)?=", word))
+    assert on_host(name, path) == ROOT / "collector-config" / file
+
+
+@pytest.mark.parametrize("name", ["tempo", "loki"])
+def test_variables_are_expanded_where_that_must_be_asked_for(name: str) -> None:
+    """The collector and Grafana do it unasked."""
+    assert "-config.expand-env=true" in services()[name]["command"]
+
+
+@pytest.mark.parametrize("name", ["otelcol", "tempo", "loki"])
+def test_what_a_configuration_reads_of_the_environment_is_there(name: str) -> None:
+    """A variable without a default is set, and none is set that nothing reads."""
+    read = settings_read(f"{name}.yaml")
+    given = services()[name]["environment"]
+    assert {setting for setting, default in read.items() if not default} <= set(given)
+    assert set(given) - {"GOMEMLIMIT"} <= set(read)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "volume"),
+    [
+        ("otelcol", "QUEUE_DIRECTORY", "otelcol-queue"),
+        ("tempo", "TEMPO_DIRECTORY", "tempo"),
+        ("loki", "LOKI_DIRECTORY", "loki"),
+    ],
+)
+def test_what_a_program_writes_is_in_a_volume_of_its_own(name: str, setting: str, volume: str) -> None:
+    """The volume belongs to the program's user before the program starts: Docker makes it root's."""
+    folder = services()[name]["environment"].get(setting) or settings_read(f"{name}.yaml")[setting]
+    assert mounts(name)[folder] == (volume, True)
+    assert services()[name]["depends_on"] == {"volume-owner": {"condition": "service_completed_successfully"}}
+    program, owner, *owned = services()["volume-owner"]["command"]
+    assert (program, owner) == ("chown", services()[name]["user"])
+    assert mounts("volume-owner")[f"/volumes/{volume}"] == (volume, True)
+    assert f"/volumes/{volume}" in owned
+
+
+@pytest.mark.parametrize("name", ["otelcol", "tempo", "loki", "alertmanager", "grafana"])
+def test_the_garbage_collector_knows_of_the_limit(name: str) -> None:
+    """Else Go takes what it finds and is killed; Prometheus reads the limit itself."""
+    service = services()[name]
+    share = mebibytes(service["environment"]["GOMEMLIMIT"]) / mebibytes(service["mem_limit"])
+    assert 0.75 <= share <= 0.85
+
+
+def test_the_collector_refuses_before_it_is_killed() -> None:
+    """Its own limit is the lowest of the three."""
+    given = services()["otelcol"]["environment"]
+    assert int(given["MEMORY_LIMIT_MIB"]) < mebibytes(given["GOMEMLIMIT"])
+
+
+def test_addresses_name_services_and_their_ports() -> None:
+    """Where the collector and Grafana go; none of it leaves the network of the stack."""
+    addresses = {
+        (name, setting): urlsplit(value).netloc
+        for name in ("otelcol", "grafana", "demo")
+        for setting, value in services()[name]["environment"].items()
+        if setting.endswith(("_URL", "_ENDPOINT")) and not setting.startswith("GF_")
+    }
+    assert addresses == {
+        ("otelcol", "PROMETHEUS_URL"): "prometheus:9090",
+        ("otelcol", "TEMPO_URL"): "tempo:4318",
+        ("otelcol", "LOKI_URL"): "loki:3100",
+        ("grafana", "PROMETHEUS_URL"): "prometheus:9090",
+        ("grafana", "ALERTMANAGER_URL"): "alertmanager:9093",
+        ("grafana", "TEMPO_URL"): "tempo:3200",
+        ("grafana", "LOKI_URL"): "loki:3100",
+        ("demo", "OTEL_EXPORTER_OTLP_ENDPOINT"): "otelcol:4317",
+    }
+    assert {address.partition(":")[0] for address in addresses.values()} <= set(services())
+
+
+def test_what_is_published_listens_beyond_its_own_loopback() -> None:
+    """Docker cannot reach a program that listens on the loopback address of its container."""
+    given = services()["otelcol"]["environment"]
+    listening = {value for setting, value in given.items() if setting.endswith("_ADDRESS")}
+    assert listening == {f"0.0.0.0:{port.rpartition(':')[2]}" for port in services()["otelcol"]["ports"]}
+
+
+def test_prometheus_has_the_flags_that_its_configuration_asks_for() -> None:
+    """Some settings exist as flags only."""
+    text = (ROOT / "collector-config" / "prometheus.yaml").read_text(encoding="utf-8")
+    wanted = re.search(r"^# flags: (.*)$", text, re.MULTILINE)[1].split()
+    assert wanted
+    assert set(wanted) <= set(services()["prometheus"]["command"])
+
+
+def test_prometheus_finds_the_rules_and_alertmanager() -> None:
+    """Paths are relative to the configuration file, in the container as in the checkout."""
+    prometheus = configuration("prometheus.yaml")
+    (rules,) = prometheus["rule_files"]
+    assert on_host("prometheus", normpath(f"/etc/errcompact/collector-config/{rules}")) == (
+        ROOT / "dashboards" / "generated" / "rules.yaml"
+    )
+    assert (ROOT / "dashboards" / "generated" / "rules.yaml").is_file()
+    ((target,),) = [
+        static["targets"] for known in prometheus["alerting"]["alertmanagers"] for static in known["static_configs"]
+    ]
+    assert target == "alertmanager:9093"
+
+
+def test_the_webhook_s_address_is_where_alertmanager_reads_it() -> None:
+    """In the file that Compose makes of the variable; it is no argument of a process."""
+    webhooks = [
+        webhook["url_file"]
+        for receiver in configuration("alertmanager.yaml")["receivers"]
+        for webhook in receiver.get("webhook_configs", [])
+    ]
+    assert webhooks == ["/run/secrets/alert-webhook-url"]
+    assert services()["alertmanager"]["secrets"] == ["alert-webhook-url"]
+    assert compose()["secrets"] == {"alert-webhook-url": {"environment": "ALERT_WEBHOOK_URL"}}
+
+
+def test_what_gets_a_secret_of_a_variable_can_be_written() -> None:
+    """Compose copies such a secret into the container's own file system."""
+    assert [name for name, service in services().items() if "secrets" in service and service.get("read_only")] == []
+
+
+def test_nobody_can_sign_in_until_a_password_is_chosen() -> None:
+    """There is no account with a known password, and what everyone may do is look."""
+    grafana = services()["grafana"]["environment"]
+    assert grafana["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == "true"
+    assert grafana["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
+    chosen = compose(GRAFANA_ADMIN_PASSWORD="geheim")["services"]["grafana"]["environment"]
+    assert chosen["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == "false"
+    assert chosen["GF_SECURITY_ADMIN_PASSWORD"] == "geheim"
+
+
+def test_grafana_opens_with_recurrence() -> None:
+    """The page that answers which failures come back."""
+    home = services()["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert on_host("grafana", home) == ROOT / "dashboards" / "generated" / "errcompact-recurrence.json"
+    assert on_host("grafana", home).is_file()
+
+
+def test_the_demo_agent_s_options_exist(errcompact_help: str) -> None:
+    """They are those of the command line."""
+    *_, script = services()["demo"]["command"]
+    options = re.findall(r"(--[a-z]+)", script.split("errcompact demo", 1)[1])
+    assert options == ["--plain", "--repeat", "--pause"]
+    assert [option for option in options if option not in errcompact_help] == []
+
+
+@pytest.fixture
+def errcompact_help() -> str:
+    from typer.testing import CliRunner
+
+    from otel_errcompact.cli.app import app
+
+    return CliRunner().invoke(app, ["demo", "--help"]).stdout
+
+
+def test_docker_accepts_the_file() -> None:
+    """Compose itself, with all profiles; it fills in the same images."""
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode:
+        pytest.skip("Docker Compose is not installed")
+    done = subprocess.run(
+        [docker, "compose", "--profile", "demo", "config"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    images = {name: service["image"] for name, service in yaml.safe_load(done.stdout)["services"].items()}
+    assert images == {name: service["image"] for name, service in services().items()}
