@@ -34,7 +34,7 @@ def test_the_stack_is_these_services() -> None:
         "otelcol": [],
         "prometheus": [],
         "tempo": [],
-        "volume-owner": [],
+        "queue-owner": [],
     }
 
 
@@ -48,7 +48,7 @@ def test_the_images_are_pinned() -> None:
         "otelcol": "otel/opentelemetry-collector-contrib:0.159.0",
         "prometheus": "prom/prometheus:v3.14.0",
         "tempo": "grafana/tempo:3.0.3",
-        "volume-owner": "busybox:1.37.0",
+        "queue-owner": "busybox:1.37.0",
     }
 
 
@@ -84,7 +84,7 @@ def test_a_service_is_bounded(name: str) -> None:
     service = services()[name]
     assert mebibytes(service["mem_limit"]) <= 1024
     assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
-    assert service["restart"] == ("no" if name == "volume-owner" else "unless-stopped")
+    assert service["restart"] == ("no" if name == "queue-owner" else "unless-stopped")
     assert re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
 
 
@@ -95,7 +95,7 @@ def test_a_service_has_no_rights_to_lose(name: str) -> None:
     user, _, _ = service["user"].partition(":")
     assert int(user) > 0 or service["x-root"]
     assert service["cap_drop"] == ["ALL"]
-    assert service.get("cap_add", []) == (["CHOWN"] if name == "volume-owner" else [])
+    assert service.get("cap_add", []) == (["CHOWN"] if name == "queue-owner" else [])
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert not service.get("privileged", False)
 
@@ -185,15 +185,34 @@ def test_what_a_configuration_reads_of_the_environment_is_there(name: str) -> No
         ("loki", "LOKI_DIRECTORY", "loki"),
     ],
 )
-def test_what_a_program_writes_is_in_a_volume_of_its_own(name: str, setting: str, volume: str) -> None:
-    """The volume belongs to the program's user before the program starts: Docker makes it root's."""
+def test_what_a_program_keeps_is_in_its_volume(name: str, setting: str, volume: str) -> None:
+    """The folder that its configuration names is where the volume is mounted."""
     folder = services()[name]["environment"].get(setting) or settings_read(f"{name}.yaml")[setting]
     assert mounts(name)[folder] == (volume, True)
-    assert services()[name]["depends_on"] == {"volume-owner": {"condition": "service_completed_successfully"}}
-    program, owner, *owned = services()["volume-owner"]["command"]
-    assert (program, owner) == ("chown", services()[name]["user"])
-    assert mounts("volume-owner")[f"/volumes/{volume}"] == (volume, True)
-    assert f"/volumes/{volume}" in owned
+
+
+def test_each_volume_belongs_to_the_program_that_writes_it() -> None:
+    """A volume takes its owner from the folder in the image; where there is none, it is changed before the start."""
+    # Read in the images' own Dockerfiles.
+    in_images = {
+        "prometheus": ("/prometheus", "65534"),
+        "alertmanager": ("/alertmanager", "65534"),
+        "tempo": ("/var/tempo", "10001"),
+        "loki": ("/loki", "10001"),
+        "grafana": ("/var/lib/grafana", "472"),
+    }
+    for name, (folder, owner) in in_images.items():
+        assert mounts(name)[folder] == (name, True)
+        assert services()[name]["user"].partition(":")[0] == owner
+    assert services()["queue-owner"]["command"] == ["chown", services()["otelcol"]["user"], "/queue"]
+    assert mounts("queue-owner") == {"/queue": ("otelcol-queue", True)}
+    assert services()["otelcol"]["depends_on"] == {"queue-owner": {"condition": "service_completed_successfully"}}
+
+
+def test_only_the_demo_waits_for_another_service() -> None:
+    """A backend that is down holds nothing up."""
+    waiting = {name: list(service["depends_on"]) for name, service in services().items() if "depends_on" in service}
+    assert waiting == {"otelcol": ["queue-owner"], "demo": ["otelcol"]}
 
 
 @pytest.mark.parametrize("name", ["otelcol", "tempo", "loki", "alertmanager", "grafana"])
