@@ -34,7 +34,9 @@ OTELCOL: Final = os.environ.get("OTELCOL") or shutil.which("otelcol") or ""
 ERROR: Final = 2
 SECONDS_TO_START: Final = 20.0
 
-pytestmark = pytest.mark.skipif(not OTELCOL, reason="no collector: set OTELCOL to what collector-config/builder.yaml builds")
+pytestmark = pytest.mark.skipif(
+    not OTELCOL, reason="no collector: set OTELCOL to what collector-config/builder.yaml builds"
+)
 
 PYTHON_STACK: Final = (
     "Traceback (most recent call last):\n"
@@ -239,7 +241,9 @@ def arrived(sink: Sink, sent: Span) -> Span:
 @pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml"])
 def test_configuration_is_valid(name: str) -> None:
     """The collector itself finds nothing wrong with its configuration, also where no variable is set."""
-    done = subprocess.run([OTELCOL, "validate", "--config", CONFIGURATION / name], capture_output=True, check=False, env={})
+    done = subprocess.run(
+        [OTELCOL, "validate", "--config", CONFIGURATION / name], capture_output=True, check=False, env={}
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
