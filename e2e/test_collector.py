@@ -1,0 +1,565 @@
+"""The shipped collector configuration, run by the real collector with a small OTLP/HTTP server as its back ends."""
+
+from __future__ import annotations
+
+import dataclasses
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from e2e.sink import Sink, attributes, eventually
+from otel_errcompact.redaction import RULES, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from google.protobuf.message import Message
+
+CONFIGURATION: Final = Path(__file__).parent.parent / "collector-config"
+OTELCOL: Final = os.environ.get("OTELCOL") or shutil.which("otelcol") or ""
+ERROR: Final = 2
+SECONDS_TO_START: Final = 20.0
+
+pytestmark = pytest.mark.skipif(
+    not OTELCOL, reason="no collector: set OTELCOL to what collector-config/builder.yaml builds"
+)
+
+PYTHON_STACK: Final = (
+    "Traceback (most recent call last):\n"
+    '  File "/app/agent.py", line 12, in run\n'
+    "    return tool(city)\n"
+    '  File "/app/tools.py", line 7, in weather\n'
+    "    raise LookupError(city)\n"
+    "LookupError: no weather for Oslo\t\u2028 \N{SNOWFLAKE}"
+)
+JAVA_STACK: Final = (
+    "java.lang.IllegalStateException: pool is closed\n"
+    "\tat com.shop.Pool.take(Pool.java:41)\n"
+    "\tat com.shop.Agent.run(Agent.java:7)\n"
+)
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Collector:
+    """One collector process and the back end behind it."""
+
+    folder: Path
+    sink: Sink
+    environment: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
+    configuration: str = "otelcol.yaml"
+    port: int = 0
+    health_port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process and wait until it says that it is healthy."""
+        self.port, grpc, self.health_port, zpages = free_ports(4)
+        defaults = {
+            "OTLP_GRPC_ADDRESS": f"127.0.0.1:{grpc}",
+            "OTLP_HTTP_ADDRESS": f"127.0.0.1:{self.port}",
+            "HEALTH_ADDRESS": f"127.0.0.1:{self.health_port}",
+            "ZPAGES_ADDRESS": f"127.0.0.1:{zpages}",
+            "QUEUE_DIRECTORY": str(self.folder / "queue"),
+            "PROMETHEUS_URL": self.sink.url,
+            "TEMPO_URL": self.sink.url,
+            "LOKI_URL": self.sink.url,
+        }
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [OTELCOL, "--config", str(CONFIGURATION / self.configuration)],
+                env={**defaults, **self.environment},
+                stdout=log,
+                stderr=log,
+            )
+        assert eventually(self.is_healthy, SECONDS_TO_START), (self.folder / "log").read_text()
+
+    def is_healthy(self) -> bool:
+        """Whether the health endpoint says so."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.health_port, timeout=5)
+        try:
+            connection.request("GET", "/")
+            answer = connection.getresponse()
+            return answer.status == 200 and json.load(answer)["status"] == "Server available"
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Stop the process."""
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(30)
+            self.process = None
+
+    def send(self, request: Message) -> int:
+        """Send one request by OTLP/HTTP and return the status of the answer."""
+        path = {
+            ExportTraceServiceRequest: "/v1/traces",
+            ExportMetricsServiceRequest: "/v1/metrics",
+            ExportLogsServiceRequest: "/v1/logs",
+        }[type(request)]
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("POST", path, request.SerializeToString(), {"Content-Type": "application/x-protobuf"})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+
+@pytest.fixture(scope="module")
+def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
+    """A collector that keeps no healthy trace, shared by all tests that leave it as it is."""
+    yield from running(tmp_path_factory.mktemp("collector"))
+
+
+@pytest.fixture
+def own_collector(tmp_path: Path) -> Iterator[Collector]:
+    """A collector of the test's own."""
+    yield from running(tmp_path)
+
+
+def running(folder: Path) -> Iterator[Collector]:
+    """A running collector and its sink."""
+    found = Collector(folder=folder, sink=Sink(), environment={"HEALTHY_TRACES_PERCENT": "0"})
+    try:
+        found.start()
+        yield found
+    finally:
+        found.stop()
+        found.sink.close()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports nobody listens on, all different."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [bound.getsockname()[1] for bound in sockets]
+    for bound in sockets:
+        bound.close()
+    return ports
+
+
+def pairs(**values: Any) -> list[KeyValue]:
+    """OTLP attributes; two underscores in a name stand for a dot."""
+    return [KeyValue(key=key.replace("__", "."), value=value_of(value)) for key, value in values.items()]
+
+
+def value_of(value: Any) -> AnyValue:
+    """An OTLP value."""
+    match value:
+        case bool():
+            return AnyValue(bool_value=value)
+        case int():
+            return AnyValue(int_value=value)
+        case float():
+            return AnyValue(double_value=value)
+        case bytes():
+            return AnyValue(bytes_value=value)
+        case list():
+            return AnyValue(array_value=ArrayValue(values=[value_of(item) for item in value]))
+        case _:
+            return AnyValue(string_value=value)
+
+
+def exception(**values: Any) -> Span.Event:
+    """An exception event."""
+    return Span.Event(name="exception", time_unix_nano=time.time_ns(), attributes=pairs(**values))
+
+
+def span(trace: bytes | None = None, *, status: int = 0, message: str = "", **values: Any) -> Span:
+    """A span; `events` are its events and `scope_name` the name of its scope."""
+    events = values.pop("events", ())
+    found = Span(
+        trace_id=trace or os.urandom(16),
+        span_id=os.urandom(8),
+        name=values.pop("name", "execute_tool weather"),
+        start_time_unix_nano=time.time_ns(),
+        end_time_unix_nano=time.time_ns(),
+        attributes=pairs(**values),
+        events=events,
+    )
+    found.status.code = status  # type: ignore[assignment]
+    found.status.message = message
+    return found
+
+
+def traces(*spans: Span, service: str = "shop", scope: str = "other.language", **resource: Any) -> Message:
+    """A request of spans."""
+    request = ExportTraceServiceRequest()
+    outer = request.resource_spans.add()
+    outer.resource.attributes.extend(pairs(service__name=service, **resource))
+    inner = outer.scope_spans.add()
+    inner.scope.name = scope
+    inner.spans.extend(spans)
+    return request
+
+
+def log(body: str, **values: Any) -> Message:
+    """A request of one log record."""
+    request = ExportLogsServiceRequest()
+    outer = request.resource_logs.add()
+    outer.resource.attributes.extend(pairs(service__name="shop"))
+    record = outer.scope_logs.add().log_records.add(time_unix_nano=time.time_ns(), severity_number=17)
+    record.body.string_value = body
+    record.attributes.extend(pairs(**values))
+    return request
+
+
+def counter(value: int, **values: Any) -> Message:
+    """A request of one counter with one point."""
+    request = ExportMetricsServiceRequest()
+    outer = request.resource_metrics.add()
+    outer.resource.attributes.extend(pairs(service__name="shop"))
+    metric = outer.scope_metrics.add().metrics.add(name="shop.orders")
+    metric.sum.aggregation_temporality = 2
+    metric.sum.is_monotonic = True
+    metric.sum.data_points.add(as_int=value, time_unix_nano=time.time_ns(), attributes=pairs(**values))
+    return request
+
+
+def arrived(sink: Sink, sent: Span) -> Span:
+    """The span as it reached the back end."""
+    assert eventually(lambda: any(one.span_id == sent.span_id for one in sink.spans())), "the span did not arrive"
+    found = [one for one in sink.spans() if one.span_id == sent.span_id]
+    assert len(found) == 1
+    return found[0]
+
+
+@pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml"])
+def test_configuration_is_valid(name: str) -> None:
+    """The collector itself finds nothing wrong with its configuration, also where no variable is set."""
+    done = subprocess.run(
+        [OTELCOL, "validate", "--config", CONFIGURATION / name], capture_output=True, check=False, env={}
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_exact_components() -> None:
+    """The collector that builder.yaml describes has the components that the configurations use, and no more."""
+    listed = subprocess.run([OTELCOL, "components"], capture_output=True, check=True, text=True).stdout
+    names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("- name:")}
+
+    assert names == {
+        "file_storage", "filter", "forward", "health_check", "load_balancing", "memory_limiter", "otlp", "otlp_http",
+        "span_metrics", "tail_sampling", "transform", "zpages",
+    }  # fmt: skip
+
+
+def test_health(collector: Collector) -> None:
+    """The health endpoint answers."""
+    assert collector.is_healthy()
+
+
+REDACTED: Final = [
+    pytest.param(before, after, id=f"{rule.name}-{place}")
+    for rule in RULES
+    for place, (before, after) in enumerate(rule.redacts)
+]
+KEPT: Final = [pytest.param(text, id=f"{rule.name}-{place}") for rule in RULES for place, text in enumerate(rule.keeps)]
+
+
+@pytest.mark.parametrize(("before", "after"), REDACTED)
+def test_secret(collector: Collector, before: str, after: str) -> None:
+    """What the library takes out, the collector takes out, wherever it stands, and nothing around it."""
+    around = "{}\n  at x\t\N{SNOWFLAKE}"
+    sent = span(
+        status=ERROR,
+        message=before,
+        arguments=before,
+        count=7,
+        events=[exception(exception__type="E", exception__message=before, exception__stacktrace=around.format(before))],
+    )
+    assert collector.send(traces(sent)) == 200
+
+    found = arrived(collector.sink, sent)
+
+    assert found.status.message == after
+    assert attributes(found.attributes) == {"arguments": after, "count": 7}
+    assert attributes(found.events[0].attributes) == {
+        "exception.type": "E",
+        "exception.message": after,
+        "exception.stacktrace": around.format(before).replace(before, after)
+        if not before.startswith("-----BEGIN") or "END" in before
+        else after,
+        "errcompact.redacted": True,
+    }
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_no_secret(collector: Collector, text: str) -> None:
+    """What the library keeps, the collector keeps."""
+    sent = span(status=ERROR, message=text, events=[exception(exception__type="E", exception__message=text)])
+    collector.send(traces(sent))
+
+    found = arrived(collector.sink, sent)
+
+    assert (found.status.message, attributes(found.events[0].attributes)) == (
+        text,
+        {"exception.type": "E", "exception.message": text},
+    )
+
+
+SECRET: Final = "ghp_0123456789abcdefABCDEF0123456789abcd"
+
+
+def test_secret_in_other_places(collector: Collector) -> None:
+    """Resource, span name, lists, nested values, log bodies and attributes, labels of metrics: no secret passes."""
+    secret = SECRET[::-1].replace("dcba", "")  # a text of this test only
+    token = f"ghp_{secret.replace('_', '')}"
+    sent = span(status=ERROR, name=f"GET /?t={token}", arguments=["--token", token])
+    collector.send(traces(sent, process__command_line=f"agent {token}"))
+    collector.send(log(f"refused {token} today", note=f"with {token}", place="here"))
+    collector.send(counter(3, note=f"with {token}"))
+
+    found = arrived(collector.sink, sent)
+    assert found.name == "GET /?t=[REDACTED:github_token]"
+    assert attributes(found.attributes) == {"arguments": '["--token","[REDACTED:github_token]"]'}
+    assert eventually(lambda: any(True for _ in collector.sink.sums("shop.orders")))
+    labels, point = next(collector.sink.sums("shop.orders"))
+    assert (labels, point.as_int) == ({"service.name": "shop", "note": "with [REDACTED:github_token]"}, 3)
+    assert eventually(lambda: bool(collector.sink.logs()))
+    record = next(one for one in collector.sink.logs() if "refused" in one.body.string_value)
+    assert record.body.string_value == "refused [REDACTED:github_token] today"
+    assert attributes(record.attributes) == {
+        "note": "with [REDACTED:github_token]",
+        "place": "here",
+        "errcompact.redacted": True,
+    }
+    assert not collector.sink.holds(token)
+
+
+def test_number_that_json_cannot_hold(collector: Collector) -> None:
+    """The search for secrets reads values as JSON; where it cannot, every rule runs."""
+    sent = span(status=ERROR, ratio=float("nan"), note=f"with {SECRET}", items=[f"a {SECRET}"])
+    collector.send(traces(sent))
+
+    assert attributes(arrived(collector.sink, sent).attributes) == {
+        "ratio": "NaN",
+        "note": "with [REDACTED:github_token]",
+        "items": '["a [REDACTED:github_token]"]',
+    }
+
+
+def test_byte_for_byte(collector: Collector) -> None:
+    """An error without a secret arrives byte for byte, with its bytes; so does a log record."""
+    raw = PYTHON_STACK.encode() + b"\xed\xa0\x80"
+    event = exception(
+        exception__type="LookupError",
+        exception__message="no weather for Oslo",
+        exception__stacktrace=PYTHON_STACK,
+        errcompact__class="weather-1",
+        errcompact__raw=raw,
+    )
+    sent = span(status=ERROR, message="no weather for Oslo", events=[event], items=["a", "b"], ratio=0.5)
+    collector.send(traces(sent))
+    collector.send(log(PYTHON_STACK, event__name="errcompact.escalation"))
+
+    assert arrived(collector.sink, sent).SerializeToString() == sent.SerializeToString()
+    assert eventually(lambda: any(one.body.string_value == PYTHON_STACK for one in collector.sink.logs()))
+
+
+def test_secret_in_bytes(collector: Collector) -> None:
+    """Bytes cannot be redacted: with a secret in them they are left out, and the redacted text stays."""
+    sent = span(status=ERROR, events=[exception(exception__stacktrace="a b", errcompact__raw=f"a {SECRET} b".encode())])
+    collector.send(traces(sent))
+
+    assert attributes(arrived(collector.sink, sent).events[0].attributes) == {"exception.stacktrace": "a b"}
+
+
+@pytest.mark.parametrize("size", [64 * 1024, 3 * 1024 * 1024], ids=["64 KiB", "3 MiB"])
+def test_long_message(collector: Collector, size: int) -> None:
+    """A long message arrives whole, and the secret at its end does not."""
+    text = ("lorem ipsum dolor = sit: amet 'x' " * (size // 34 + 1))[:size]
+    sent = span(status=ERROR, events=[exception(exception__message=f"{text} password=hunter2")])
+    assert collector.send(traces(sent)) == 200
+
+    found = attributes(arrived(collector.sink, sent).events[0].attributes)
+
+    assert found == {"exception.message": f"{text} password=[REDACTED:password]", "errcompact.redacted": True}
+
+
+def coarse(sink: Sink, service: str) -> dict[tuple[str, ...], int]:
+    """The coarse counters of one service: type, class, tool and agent."""
+    return {
+        tuple(str(dict(labels).get(name, "")) for name in (
+            "error.type", "errcompact.class", "gen_ai.tool.name", "gen_ai.agent.name",
+        )): value
+        for labels, value in sink.counts("errcompact.errors").items()
+        if dict(labels)["service.name"] == service
+    }  # fmt: skip
+
+
+def test_coarse_counters(collector: Collector) -> None:
+    """Plain exception events are counted, whether their trace is kept or not, under labels the dashboards know."""
+    java = exception(exception__type="IllegalStateException", exception__message="1", exception__stacktrace=JAVA_STACK)
+    moved = exception(
+        exception__type="IllegalStateException",
+        exception__message="2",
+        exception__stacktrace=JAVA_STACK.replace("41", "44"),
+    )
+    python = exception(exception__type="LookupError", exception__stacktrace=PYTHON_STACK)
+    collector.send(
+        traces(
+            span(gen_ai__tool__name="take", gen_ai__agent__name="buyer", error__type="500", events=[java]),
+            span(gen_ai__tool__name="take", gen_ai__agent__name="buyer", events=[moved, java]),
+            span(events=[python]),
+            span(events=[Span.Event(name="progress")]),
+            service="java-shop",
+            service__instance__id="pod-1",
+            deployment__environment__name="test",
+        )
+    )
+
+    assert eventually(lambda: sum(coarse(collector.sink, "java-shop").values()) == 4)
+    counted = coarse(collector.sink, "java-shop")
+    assert {(*key[:1], *key[2:]): value for key, value in counted.items()} == {
+        ("IllegalStateException", "take", "buyer"): 3,
+        ("LookupError", "", ""): 1,
+    }
+    classes = [key[1] for key in counted]
+    assert [(name[:7], len(name)) for name in classes] == [("coarse-", 15)] * 2
+    assert len(set(classes)) == 2
+    labels, point = next(
+        (labels, point)
+        for labels, point in collector.sink.sums("errcompact.errors")
+        if labels["service.name"] == "java-shop" and labels["error.type"] == "LookupError"
+    )
+    assert {key: value for key, value in labels.items() if key not in {"errcompact.class", "error.type"}} == {
+        "service.name": "java-shop",
+        "service.instance.id": "otelcol",
+        "deployment.environment.name": "test",
+        "errcompact.outcome": "coarse",
+    }
+    assert point.start_time_unix_nano > 0
+
+
+def test_ours_are_not_counted_again(collector: Collector) -> None:
+    """What the library has counted is not counted by the collector."""
+    plain = exception(exception__type="LookupError")
+    collector.send(traces(span(events=[exception(exception__type="E", errcompact__class="k")]), service="ours"))
+    collector.send(traces(span(events=[plain]), service="ours", scope="otel_errcompact"))
+    collector.send(traces(span(events=[plain]), service="ours", errcompact__counted="true"))
+    collector.send(traces(span(events=[plain]), service="theirs"))
+
+    assert eventually(lambda: sum(coarse(collector.sink, "theirs").values()) == 1)
+    assert coarse(collector.sink, "ours") == {}
+
+
+def test_coarse_counters_are_bounded(own_collector: Collector) -> None:
+    """Types without end become one class `other`, and none is lost."""
+    spans = [span(events=[exception(exception__type=f"E{number}")]) for number in range(1_200)]
+    own_collector.send(traces(*spans, service="wild"))
+
+    assert eventually(lambda: sum(coarse(own_collector.sink, "wild").values()) == 1_200)
+    counted = coarse(own_collector.sink, "wild")
+    assert (len(counted), counted["", "other", "", ""]) == (1_001, 200)
+
+
+def test_sampling(collector: Collector) -> None:
+    """At 0 %, whole traces with a failure, an exception event or an escalation stay, and healthy ones go."""
+    failing, recorded, escalated, healthy = (os.urandom(16) for _ in range(4))
+    late = [span(failing), span(recorded), span(escalated), span(healthy)]
+    collector.send(traces(span(failing), span(recorded), span(escalated), span(healthy)))
+    collector.send(
+        traces(
+            span(failing, status=ERROR),
+            span(recorded, events=[exception(exception__type="E")]),
+            span(escalated, errcompact__threshold="same"),
+            span(healthy, name="last"),
+        )
+    )
+    assert eventually(lambda: sum(one.trace_id == escalated for one in collector.sink.spans()) == 2)
+    time.sleep(12)  # longer than the time for which healthy traces wait
+    collector.send(traces(*late))
+
+    assert eventually(lambda: sum(one.trace_id == escalated for one in collector.sink.spans()) == 3)
+    kept = [one.trace_id for one in collector.sink.spans()]
+    assert [kept.count(trace) for trace in (failing, recorded, escalated, healthy)] == [3, 3, 3, 0]
+
+
+def test_healthy_share(tmp_path: Path) -> None:
+    """A share of the healthy traces is kept."""
+    found = Collector(folder=tmp_path, sink=Sink(), environment={"HEALTHY_TRACES_PERCENT": "50"})
+    found.start()
+    found.send(traces(*(span() for _ in range(1_000))))
+    assert eventually(lambda: len(found.sink.spans()) > 300)
+    time.sleep(1)
+    found.stop()
+    found.sink.close()
+
+    assert 420 <= len(found.sink.spans()) <= 580
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_refusing_back_end(own_collector: Collector, status: int) -> None:
+    """A back end that refuses is asked again."""
+    sent = span(status=ERROR)
+    own_collector.sink.status = status
+    own_collector.send(traces(sent))
+    assert eventually(lambda: own_collector.sink.refused > 0)
+    own_collector.sink.status = 200
+
+    assert arrived(own_collector.sink, sent).SerializeToString() == sent.SerializeToString()
+
+
+def test_nothing_is_lost(own_collector: Collector) -> None:
+    """With the back ends away and the collector killed in between, all failures, logs and metrics arrive, once."""
+    port = own_collector.sink.port
+    own_collector.sink.close()
+    batches = [[span(status=ERROR, events=[exception(exception__type="E")]) for _ in range(50)] for _ in range(20)]
+    for number, batch in enumerate(batches):
+        assert own_collector.send(traces(*batch)) == 200
+        assert own_collector.send(log(f"record {number}")) == 200
+        assert own_collector.send(counter(number, number=str(number))) == 200
+    time.sleep(1)  # the sampler hands over in a moment, not at once
+    own_collector.stop(signal.SIGKILL)
+    own_collector.start()
+    own_collector.sink = back = Sink(port)
+
+    assert eventually(lambda: len({one.span_id for one in back.spans()}) == 1_000, 60)
+    assert {one.span_id for one in back.spans()} == {one.span_id for batch in batches for one in batch}
+    assert eventually(lambda: len({one.body.string_value for one in back.logs()}) == 20, 40)
+    assert eventually(lambda: len(dict(back.counts("shop.orders"))) == 20, 40)
+
+
+def test_own_telemetry(collector: Collector) -> None:
+    """The collector says how it is itself, under its own service name."""
+    assert eventually(lambda: "otelcol_exporter_queue_size" in own_metrics(collector.sink), 30)
+    assert {
+        "otelcol_exporter_queue_capacity",
+        "otelcol_exporter_queue_size",
+        "otelcol_exporter_sent_spans",
+        "otelcol_receiver_accepted_spans",
+        "otelcol_process_uptime",
+    } <= own_metrics(collector.sink)
+
+
+def own_metrics(sink: Sink) -> set[str]:
+    """The names of the collector's own metrics."""
+    return {
+        metric.name
+        for request in sink.requests("metrics")
+        for resource in request.resource_metrics
+        if attributes(resource.resource.attributes).get("service.name") == "otelcol-errcompact"
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    }
+
+
+def test_library_and_collector_agree() -> None:
+    """The examples are what they are taken for: the library's own."""
+    assert all(redact(before) == after for rule in RULES for before, after in rule.redacts)
