@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
 from otel_errcompact.config import Options
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ GRAFANA_URL: Final = os.environ.get("ERRCOMPACT_GRAFANA_URL", "http://localhost:
 """Where a person who was paged finds Grafana; only texts hold it."""
 
 THRESHOLDS: Final = Options().thresholds
-
-SUCCESS_OBJECTIVE: Final = 0.95
-"""The share of runs that shall end clean or recovered."""
 
 FAST_BURN: Final = 14.4
 SLOW_BURN: Final = 6.0
@@ -261,7 +259,7 @@ RECORDINGS: Final[tuple[Recording, ...]] = (
 
 def _percent(burn_rate: float) -> int:
     """The percentage of failing runs that spends the error budget `burn_rate` times as fast as it may be spent."""
-    return round(100 * burn_rate * (1 - SUCCESS_OBJECTIVE))
+    return round(100 * burn_rate * ALLOWED_BAD_RUNS)
 
 
 def _burning(factor: float, long: str, short: str) -> str:
@@ -295,7 +293,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         at_least=1,
         severity="critical",
         summary=(
-            "[[agent]] in [[service]] gave up on a failure and escalated, [[times]] within 5 minutes; "
+            "[[agent]] in [[service]] could not get past a failure and escalated, [[times]] within 5 minutes; "
             "the answer was: [[action]]."
         ),
         description=f'The threshold "[[threshold]]" was reached. {_CLASS_TEXT}',
@@ -335,7 +333,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         severity="critical",
         summary="[[value]] of the agent runs in [[service]] end failed or halted.",
         description=(
-            f"{SUCCESS_OBJECTIVE:.0%} of all runs are meant to end clean or recovered; at this rate the error budget "
+            f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end clean or recovered; at this rate the error budget "
             "of a month is gone within days."
         ),
         panel=Panel("errcompact-escalations", "Error budget"),
@@ -361,9 +359,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         at_least=THRESHOLDS.same - 1,
         wait="2m",
         severity="info",
-        summary=(
-            "[[agent]] in [[service]] has failed [[times]] in a row[[tool]] and is about to escalate."
-        ),
+        summary=("[[agent]] in [[service]] has failed [[times]] in a row[[tool]] and is about to escalate."),
         description=f"A streak of {THRESHOLDS.same} escalates. {_CLASS_TEXT}",
         panel=Panel("errcompact-recurrence", "Live streaks"),
     ),
@@ -378,7 +374,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         severity="warning",
         summary="[[value]] of what the agents in [[service]] send to their models is error digests.",
         description=(
-            f"Over {SHARE_WINDOW}, of the input tokens the model calls report. Errors crowd out the task: fewer "
+            "Over 30 minutes, of the input tokens the model calls report. Errors crowd out the task: fewer "
             "failures, or a smaller digest budget, is the remedy."
         ),
         panel=Panel("errcompact-tokens", "Share of errors in the context"),
@@ -389,7 +385,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         at_least=1,
         keep="5m",
         severity="warning",
-        summary="Telemetry of [[service]] is being lost: [[value]] [[part]] within 5 minutes.",
+        summary="Telemetry of [[service]] is being lost: [[part]] ([[value]] within 5 minutes).",
         description="Agents are not affected, but what the dashboards and alerts say is incomplete.",
         panel=Panel("errcompact-health", "Own faults"),
     ),
