@@ -1,0 +1,1 @@
+"""Dashboards and alerts of the operator's side, as code; `python -m dashboards` writes what programs read."""

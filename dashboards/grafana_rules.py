@@ -1,0 +1,102 @@
+"""The alerts as Grafana reads them from its provisioning folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from dashboards.alerts import ALERTS, INTERVAL_S, WINDOW_S
+from dashboards.panels import panel_id
+from dashboards.wording import filled
+from dashboards.yaml_text import document
+
+if TYPE_CHECKING:
+    from dashboards.alerts import Alert, Pace
+
+DATA_SOURCE: Final = "errcompact-prometheus"
+FOLDER: Final = "Agent errors"
+
+PAUSED: Final = os.environ.get("ERRCOMPACT_GRAFANA_RULES", "paused") != "active"
+"""
+Whether Grafana leaves evaluating them to Prometheus, whose Alertmanager pages. With both, everything would page twice.
+"""
+
+SCHEDULER_S: Final = 10
+"""Grafana evaluates at multiples of this only."""
+
+_EXPRESSIONS: Final = "__expr__"
+_TEMPLATE: Final = "the panel says where and what"
+"""Grafana's templates cannot query, as Prometheus' can."""
+
+
+def grafana_rules() -> str:
+    """Return the provisioning file. It holds no notification policies: they would replace the operator's own."""
+    groups = [
+        {
+            "orgId": 1,
+            "name": f"errcompact-{pace}",
+            "folder": FOLDER,
+            "interval": f"{max(seconds, SCHEDULER_S)}s",
+            "rules": _rules(pace),
+        }
+        for pace, seconds in INTERVAL_S.items()
+    ]
+    return document({"apiVersion": 1, "groups": groups})
+
+
+def _rules(pace: Pace) -> list[dict[str, Any]]:
+    return [_rule(alert) for alert in ALERTS if alert.pace == pace]
+
+
+def _rule(alert: Alert) -> dict[str, Any]:
+    panel = panel_id(*alert.panel)
+    times = {"for": alert.wait or "0s", "keepFiringFor": alert.keep or "0s"}
+    return {
+        "uid": f"errcompact-{alert.name.lower()}",
+        "title": alert.name,
+        "condition": "C",
+        "data": [_query(alert.query), _threshold(alert.at_least)],
+        "dashboardUid": alert.panel.dashboard,
+        "panelId": panel,
+        # No failure is no data.
+        "noDataState": "OK",
+        "execErrState": "Error",
+        **times,
+        "annotations": {
+            "summary": _filled(alert, alert.summary),
+            "description": _filled(alert, alert.description),
+            "runbook_url": alert.runbook_url,
+            "__dashboardUid__": alert.panel.dashboard,
+            "__panelId__": str(panel),
+        },
+        "labels": {"severity": alert.severity},
+        "isPaused": PAUSED,
+    }
+
+
+def _filled(alert: Alert, text: str) -> str:
+    return filled(text, value="$values.A.Value", unit=alert.unit, template=_TEMPLATE)
+
+
+def _query(expr: str) -> dict[str, Any]:
+    return {
+        "refId": "A",
+        "relativeTimeRange": {"from": WINDOW_S, "to": 0},
+        "datasourceUid": DATA_SOURCE,
+        "model": {"refId": "A", "expr": expr, "instant": True, "range": False, "editorMode": "code"},
+    }
+
+
+def _threshold(at_least: float) -> dict[str, Any]:
+    return {
+        "refId": "C",
+        "relativeTimeRange": {"from": 0, "to": 0},
+        "datasourceUid": _EXPRESSIONS,
+        "model": {
+            "refId": "C",
+            "type": "threshold",
+            "expression": "A",
+            "datasource": {"type": _EXPRESSIONS, "uid": _EXPRESSIONS},
+            "conditions": [{"evaluator": {"type": "gte", "params": [at_least]}}],
+        },
+    }

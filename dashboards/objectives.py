@@ -1,0 +1,11 @@
+"""What is promised: the figures that dashboards draw a line at and alerts fire on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+RUN_OBJECTIVE: Final = 0.95
+"""The share of runs that must end well: neither failed nor halted."""
+
+ALLOWED_BAD_RUNS: Final = 1 - RUN_OBJECTIVE
+"""The error budget, as a share of all runs."""

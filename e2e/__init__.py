@@ -1,0 +1,1 @@
+"""The chain of real programs, run natively."""

@@ -1,0 +1,68 @@
+"""Rules and configurations, judged by the very programs that read them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RULES = ROOT / "dashboards" / "generated" / "rules.yaml"
+CASES = sorted((ROOT / "dashboards" / "rules_test").glob("*.yaml"))
+PROMETHEUS = ROOT / "collector-config" / "prometheus.yaml"
+ALERTMANAGER = ROOT / "collector-config" / "alertmanager.yaml"
+
+
+def _program(name):
+    """Where a program is: in the folder `ERRCOMPACT_E2E_BIN` names, else on the path."""
+    found = shutil.which(name, path=os.environ.get("ERRCOMPACT_E2E_BIN")) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not there; set ERRCOMPACT_E2E_BIN to the folder it was built into")
+    return found
+
+
+def _run(name, *arguments):
+    return subprocess.run([_program(name), *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def _said(done):
+    return done.stdout + done.stderr
+
+
+def test_rules_are_valid():
+    """Prometheus loads the rule file, with its linter at its strictest."""
+    done = _run("promtool", "check", "rules", "--lint=all", "--lint-fatal", RULES)
+    assert done.returncode == 0, _said(done)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_alerts_fire_when_they_should_and_never_else(case):
+    """Each case holds times at which an alert fires, with its words, and times at which nothing may."""
+    done = _run("promtool", "test", "rules", case)
+    assert done.returncode == 0, _said(done)
+
+
+def test_prometheus_takes_its_configuration():
+    """The configuration is valid, and the rule file it names is there."""
+    done = _run("promtool", "check", "config", "--lint=all", "--lint-fatal", PROMETHEUS)
+    assert done.returncode == 0, _said(done)
+    assert "1 rule files found" in _said(done)
+
+
+def test_alertmanager_takes_its_configuration():
+    """The configuration is valid."""
+    done = _run("amtool", "check-config", ALERTMANAGER)
+    assert done.returncode == 0, _said(done)
+
+
+@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+def test_every_severity_reaches_the_operators(severity):
+    """No alert ends nowhere."""
+    done = _run(
+        "amtool", "config", "routes", "test", f"--config.file={ALERTMANAGER}", "--verify.receivers=operators",
+        "alertname=AgentErrorRecurring", "service_name=shop", f"severity={severity}",
+    )  # fmt: skip
+    assert done.returncode == 0, _said(done)
