@@ -18,7 +18,7 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.labels import Labels
+from otel_errcompact.otel.labels import Attributes, Labels, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,6 @@ RUN_EVICTED: Final = "run_evicted"
 DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1.0)
 """Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
 
-Attributes = dict[str, str]
 Record = Callable[["_Instruments", float, Attributes, "Context | None"], None]
 
 _PLACEHOLDER: Final = "_ProxyMeterProvider"
@@ -82,8 +81,9 @@ class Telemetry(Listener):
         self._agents = Labels(MAX_AGENTS)
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
         self._series: dict[tuple[str, ...], Attributes] = {}
-        self._emitted: set[tuple[str, ...]] = set()
-        self._folded = 0
+        self._errors = Series(MAX_SERIES, semconv.OUTCOME)
+        self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
+        self._resolutions = Series(MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
         self._lock = Lock()
@@ -120,7 +120,7 @@ class Telemetry(Listener):
                 semconv.CLASS: self._classes.find(error_class.key),
                 semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             }
-            self._later(_Instruments.resolution, 1, _filled(attributes))
+            self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Write a log record at ERROR."""
@@ -137,12 +137,18 @@ class Telemetry(Listener):
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         """Count a breach by what was done about it."""
-        attributes: Attributes = {semconv.THRESHOLD: answered.escalation.threshold, semconv.ACTION: answered.action}
-        self._later(_Instruments.escalation, 1, attributes)
+        attributes: Attributes = {
+            semconv.THRESHOLD: answered.escalation.threshold,
+            semconv.ACTION: answered.action,
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
+            semconv.CLASS: self._classes.find(answered.escalation.key),
+        }
+        self._later(_Instruments.escalation, 1, self._escalations.admit(attributes))
 
     def on_run_end(self, report: RunReport) -> None:
         """Count a run by how it ended."""
-        self._later(_Instruments.run, 1, {semconv.RESULT: report.result})
+        attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
+        self._later(_Instruments.run, 1, _filled(attributes))
 
     def flush(self) -> None:
         """Hand to the SDK what was measured since it last collected."""
@@ -175,8 +181,8 @@ class Telemetry(Listener):
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
-        counts[LABEL_OVERFLOW] = self._folded + sum(
-            labels.overflowed for labels in (self._tools, self._agents, self._types)
+        counts[LABEL_OVERFLOW] = sum(labels.overflowed for labels in (self._tools, self._agents, self._types)) + sum(
+            series.folded for series in (self._errors, self._escalations, self._resolutions)
         )
         for stage, count in counts.items():
             if count:
@@ -227,19 +233,12 @@ class Telemetry(Listener):
             semconv.CLASS: self._classes.label(key),
             semconv.OUTCOME: outcome,
         }
-        known = attributes[semconv.CLASS] != semconv.OTHER
-        if known:
+        if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
-        labels = tuple(attributes.values())
-        if labels not in self._emitted:
-            if len(self._emitted) >= MAX_SERIES:
-                self._folded += 1
-                return {semconv.CLASS: semconv.OTHER, semconv.OUTCOME: outcome}
-            self._emitted.add(labels)
-        attributes = _filled(attributes)
-        if known:
-            self._series[place] = attributes
-        return attributes
+        admitted = self._errors.admit(attributes)
+        if admitted[semconv.CLASS] != semconv.OTHER:
+            self._series[place] = admitted
+        return admitted
 
     def _forget(self) -> None:
         """Start empty in a child process, which would report its parent's tokens again."""
