@@ -375,7 +375,7 @@ class TestGlobalProviders:
             OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf",
         )
         assert found["meters"] == "MeterProvider"
-        assert found["processors"] == ["ErrorCompactionSpanProcessor", "BatchSpanProcessor"]
+        assert found["processors"] == ["ErrorCompactionSpanProcessor", "ResendingSpanProcessor"]
         assert found["exporter"][1] == "ErrorClassSpanExporter"
         assert "no exporter" not in found["stderr"]
 

@@ -11,18 +11,19 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
-from opentelemetry.context import Context
-from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
-from otel_errcompact.otel import semconv
+from otel_errcompact.otel import records, semconv
+from otel_errcompact.otel.context import context_of
 from otel_errcompact.otel.labels import Attributes, Labels, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.context import Context
     from opentelemetry.metrics import CallbackOptions, Histogram, Meter, MeterProvider
 
     from otel_errcompact.classify import Classified
@@ -69,11 +70,19 @@ class Telemetry(Listener):
             application may set later, measurements wait for that.
         ledger: What is told of; add the telemetry to its listeners.
         options: How many error classes get a label of their own; the ledger's options if None.
+        logger_provider: Where log records go; the global one if None.
     """
 
     stage = "instruments"
 
-    def __init__(self, meter_provider: MeterProvider, ledger: Ledger, options: TelemetryOptions | None = None) -> None:
+    def __init__(
+        self,
+        meter_provider: MeterProvider,
+        ledger: Ledger,
+        options: TelemetryOptions | None = None,
+        *,
+        logger_provider: LoggerProvider | None = None,
+    ) -> None:
         options = options or ledger.options.telemetry
         self._ledger = ledger
         self._classes = Labels(options.class_labels)
@@ -89,6 +98,7 @@ class Telemetry(Listener):
         self._lock = Lock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
+        self._logger_provider = logger_provider
         self._instruments: _Instruments | None = None
         self._bound()
         reset_in_child(self._forget)
@@ -123,7 +133,7 @@ class Telemetry(Listener):
             self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
-        """Write a log record at ERROR."""
+        """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
         attributes = {
             semconv.RUN_ID: escalation.run_id,
             semconv.GEN_AI_AGENT_NAME: escalation.agent,
@@ -133,7 +143,17 @@ class Telemetry(Listener):
             semconv.ERROR_TYPE: escalation.type,
             semconv.LOCATION: escalation.location,
         }
-        _logger.error("escalation: %s", escalation, extra=_filled(attributes))
+        attributes = _filled(attributes)
+        _logger.error("escalation: %s", escalation, extra={**attributes, semconv.EVENT_NAME: semconv.ESCALATION_EVENT})
+        if not records.is_bridged(_logger):
+            records.emit(
+                self._logger_provider,
+                semconv.ESCALATION_EVENT,
+                f"escalation: {escalation}",
+                attributes,
+                span=escalation.span,
+                time_ns=escalation.time_ns,
+            )
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         """Count a breach by what was done about it."""
@@ -207,7 +227,7 @@ class Telemetry(Listener):
         except IndexError:  # another thread was faster
             return
         with self._ledger.guard.stage(self.stage):
-            record(instruments, value, attributes, _exemplar_context(span))
+            record(instruments, value, attributes, context_of(span))
 
     def _bound(self) -> _Instruments | None:
         """The instruments, if there is a meter provider by now."""
@@ -359,17 +379,3 @@ def _class_info(attributes: Attributes, location: Location, template: str) -> At
 def _filled(attributes: Attributes) -> Attributes:
     """Leave out what is not known."""
     return {name: value for name, value in attributes.items() if value}
-
-
-def _exemplar_context(span: SpanRef | None) -> Context | None:
-    """Return a context in which the span of an occurrence is the current one: in `on_end` its parent is."""
-    if span is None:
-        return None
-    flags = _SAMPLED if span.sampled else _NOT_SAMPLED
-    context = SpanContext(span.trace_id, span.span_id, is_remote=False, trace_flags=flags)
-    return set_span_in_context(NonRecordingSpan(context), _EMPTY)
-
-
-_EMPTY: Final = Context()
-_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
-_NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)

@@ -14,6 +14,8 @@ EXCEPTION_TYPE: Final = "exception.type"
 EXCEPTION_MESSAGE: Final = "exception.message"
 EXCEPTION_STACKTRACE: Final = "exception.stacktrace"
 EXCEPTION_EVENT: Final = "exception"
+EVENT_NAME: Final = "event.name"
+"""An event's name as an attribute, where log records have no field for it."""
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
 GEN_AI_TOOL_NAME: Final = "gen_ai.tool.name"
 GEN_AI_TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
@@ -53,6 +55,9 @@ RUNS: Final = "errcompact.runs"
 CONTEXT_TOKENS: Final = "errcompact.context.tokens"
 COMPACTION_DURATION: Final = "errcompact.compaction.duration"
 INTERNAL_FAILURES: Final = "errcompact.internal.failures"
+
+# Our events.
+ESCALATION_EVENT: Final = "errcompact.escalation"
 
 # Span names, or their first word.
 SPAN_RUN: Final = "invoke_agent"

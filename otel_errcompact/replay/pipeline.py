@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -21,6 +20,7 @@ from otel_errcompact.installation import install
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp
 from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.reading import MetricReader
 from otel_errcompact.replay.calls import play_run
 from otel_errcompact.replay.exporting import OneFailureExporter
 from otel_errcompact.replay.tally import Tallies
@@ -163,7 +163,7 @@ def _add_exporter(
 
 
 def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> MeterProvider:
-    readers = () if exporter is None else (PeriodicExportingMetricReader(exporter),)
+    readers = () if exporter is None else (MetricReader(exporter),)
     return MeterProvider(readers, resource, shutdown_on_exit=False)
 
 
