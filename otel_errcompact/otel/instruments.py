@@ -17,6 +17,7 @@ from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
 from otel_errcompact.otel import records, semconv
 from otel_errcompact.otel.context import context_of
+from otel_errcompact.otel.histograms import histogram
 from otel_errcompact.otel.labels import Attributes, Labels, Series
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.context import Context
-    from opentelemetry.metrics import CallbackOptions, Histogram, Meter, MeterProvider
+    from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider
 
     from otel_errcompact.classify import Classified
     from otel_errcompact.config import TelemetryOptions
@@ -286,7 +287,7 @@ class _Instruments:
             semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again."
         )
         self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
-        self.duration: Final = _histogram(
+        self.duration: Final = histogram(
             meter, semconv.COMPACTION_DURATION, "s", "What it took to compact one failure.", DURATION_BUCKETS
         )
         meter.create_observable_gauge(
@@ -357,13 +358,6 @@ def _instruments_of(provider: MeterProvider) -> _Instruments:
         if made is None:
             made = _by_provider[provider] = _Instruments(provider.get_meter(semconv.SCOPE))
         return made
-
-
-def _histogram(meter: Meter, name: str, unit: str, description: str, buckets: tuple[float, ...]) -> Histogram:
-    try:
-        return meter.create_histogram(name, unit, description, explicit_bucket_boundaries_advisory=buckets)
-    except TypeError:  # an API before 1.30, where only a view can say what the buckets are
-        return meter.create_histogram(name, unit, description)
 
 
 def _class_info(attributes: Attributes, location: Location, template: str) -> Attributes:

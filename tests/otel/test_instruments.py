@@ -19,6 +19,7 @@ from otel_errcompact.escalation import Continue, Halt, Thresholds
 from otel_errcompact.guard import Guard
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import instruments
+from otel_errcompact.otel.histograms import histogram
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.stores.memory import MemoryLimits
 
@@ -379,7 +380,7 @@ class TestInstruments:
             def create_histogram(self, name: str, unit: str = "", description: str = "") -> Any:
                 made.append((name, unit))
 
-        instruments._histogram(OldMeter("old"), "a", "s", "b", (1.0,))
+        histogram(OldMeter("old"), "a", "s", "b", (1.0,))
         assert made == [("a", "s")]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")

@@ -23,6 +23,7 @@ from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp, semconv
 from otel_errcompact.otel.reading import MetricReader
 from otel_errcompact.otel.resending import log_processor, span_processor
+from otel_errcompact.otel.usage import TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -77,6 +78,9 @@ class Telemetry:
     """
 
     tracer_provider: TracerProvider
+    usage: TokenUsage
+    """The whole bill, of which the tokens of errors are a part."""
+
     reader: InMemoryMetricReader
     records: Sequence[str]
     exported: bool
@@ -122,7 +126,8 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
         )
         try:
             exported = _export(tracers, installed)
-            yield Telemetry(tracer_provider=tracers, reader=reader, records=records, exported=exported)
+            usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
+            yield Telemetry(tracer_provider=tracers, usage=usage, reader=reader, records=records, exported=exported)
         finally:
             tracers.shutdown()
             loggers.shutdown()
