@@ -416,7 +416,7 @@ os._exit(0)
 
     @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
     def test_a_process_ends_though_the_collector_is_away(self, in_tmp, protocol):
-        """Spans, log records and metrics that nobody takes hold it up for less than five seconds in all."""
+        """Spans, log records and metrics that nobody takes hold it up for as long as is named, each."""
         code = """
 import time
 from otel_errcompact import run
@@ -440,7 +440,8 @@ print(time.time(), flush=True)
             check=True,
             timeout=60,
         )
-        assert time.time() - float(done.stdout) < 3 * STALLED_S + 0.5
+        # What the machine takes for the rest; without a bound it is thirteen seconds on an idle one.
+        assert time.time() - float(done.stdout) < 3 * STALLED_S + 2
 
     def test_sdk_disabled(self, in_tmp):
         """A disabled SDK makes no spans and exports nothing."""

@@ -28,7 +28,7 @@ BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 15.0)
 REFUSALS: Final = 5
 """Failed attempts in a row after which an item that fails alone is doubted: it may be the item, not the collector."""
 
-STALLED_S: Final = 1.5
+STALLED_S: Final = 1.4
 """How long a shutdown waits for an attempt that does not end. Spans, log records and metrics each have as much."""
 
 DRAIN_S: Final = 5.0
