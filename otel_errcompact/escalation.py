@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from otel_errcompact.errors import SpanRef  # noqa: TC001 - pydantic reads the annotations
+
 if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass, History
 
@@ -102,6 +104,9 @@ class Escalation(BaseModel):
     """What the agent is shown: the block of recent errors."""
 
     time_ns: int
+
+    span: SpanRef | None = Field(default=None, exclude=True, repr=False)
+    """The span of that occurrence, if there is one."""
 
     def __str__(self) -> str:
         return f"{_REACHED[self.threshold]} ({self.count} of {self.limit}): [{self.type}] {self.cause}"

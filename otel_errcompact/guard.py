@@ -57,9 +57,7 @@ class Guard:
             BaseException: `error` itself, where it is fatal and `strict` is set.
         """
         self.failures[stage] += 1
-        now = self._clock()
-        if now - self._logged_at >= LOG_INTERVAL_S:
-            self._logged_at = now
+        if self._may_log():
             _logger.error(
                 "internal failure in %s (%d so far); the application goes on",
                 stage,
@@ -73,6 +71,25 @@ class Guard:
                 self.failures["on_failure"] += 1
         if fatal and self.strict:
             raise error
+
+    def lost(self, stage: str, number: int) -> None:
+        """
+        Count what had to be given up, which is no fault of ours, and log it unless something else was lately.
+
+        Args:
+            stage: Where it happened.
+            number: How many.
+        """
+        self.failures[stage] += number
+        if self._may_log():
+            _logger.warning("%s: %d so far; the application goes on", stage, self.failures[stage])
+
+    def _may_log(self) -> bool:
+        now = self._clock()
+        if now - self._logged_at < LOG_INTERVAL_S:
+            return False
+        self._logged_at = now
+        return True
 
 
 class _Stage:

@@ -6,25 +6,26 @@ import logging
 import time
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from opentelemetry import metrics, trace
+from opentelemetry import _logs, metrics, trace
+from opentelemetry.sdk._logs import LoggerProvider as SdkLoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp, semconv
-from otel_errcompact.otel.exporter import ErrorClassSpanExporter
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.providers import TakesProcessors, processors_of, put_first, take_out
+from otel_errcompact.otel.reading import MetricReader
+from otel_errcompact.otel.resending import log_processor, span_processor
 from otel_errcompact.trajectory import TrajectoryFile
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
@@ -69,6 +70,17 @@ class Installation:
                     listener.close()
 
 
+class _Listening(NamedTuple):
+    """
+    What listens to a ledger, and where that goes.
+    """
+
+    meter_provider: MeterProvider
+    logger_provider: LoggerProvider | None
+    options: Options
+    ledger: Ledger
+
+
 _lock: Final = RLock()
 _installed: Final[list[Installation]] = []
 _default: Final[list[Ledger]] = []
@@ -78,6 +90,7 @@ def install(
     *,
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
     options: Options | None = None,
     ledger: Ledger | None = None,
     model: ModelExtractor | None = None,
@@ -92,6 +105,7 @@ def install(
     Args:
         tracer_provider: Whose spans are watched; the global one if None.
         meter_provider: Where the metrics go; the global one if None.
+        logger_provider: Where log records of escalations go; the global one if None.
         options: All options; read from the environment if None.
         ledger: Where failures become numbers; the process's own if None.
         model: Reads prose that no parser understands; a `ledger` brings its own.
@@ -116,7 +130,10 @@ def install(
         # Metrics first: at exit the last provider made is shut down first, and then it still has something to report.
         meters = meter_provider or _global_meter_provider()
         created = tracer_provider is None and _set_global_tracer_provider()
-        added = _add(tracer_provider or trace.get_tracer_provider(), meters, options, ledger, export=created)
+        listening = _Listening(meters, logger_provider, options, ledger)
+        if created and logger_provider is None:
+            _set_global_logger_provider(ledger)
+        added = _add(tracer_provider or trace.get_tracer_provider(), listening, export=created)
         _installed.append(added)
         return added
 
@@ -173,7 +190,7 @@ def _global_meter_provider() -> MeterProvider:
     provider = metrics.get_meter_provider()
     if hasattr(provider, "force_flush") or (exporter := otlp.metric_exporter()) is None:
         return provider
-    metrics.set_meter_provider(SdkMeterProvider([PeriodicExportingMetricReader(exporter)]))
+    metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)]))
     return metrics.get_meter_provider()
 
 
@@ -185,10 +202,18 @@ def _set_global_tracer_provider() -> bool:
     return True
 
 
-def _add(
-    tracers: TracerProvider, meters: MeterProvider, options: Options, ledger: Ledger, *, export: bool
-) -> Installation:
-    telemetry, trajectory = _listen(tracers, meters, options, ledger)
+def _set_global_logger_provider(ledger: Ledger) -> None:
+    """Make a logger provider and set it globally, unless there is one, or it had nowhere to send log records."""
+    if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
+        return
+    loggers = SdkLoggerProvider()
+    loggers.add_log_record_processor(log_processor(exporter, ledger.guard))
+    _logs.set_logger_provider(loggers)
+
+
+def _add(tracers: TracerProvider, listening: _Listening, *, export: bool) -> Installation:
+    ledger = listening.ledger
+    telemetry, trajectory = _listen(tracers, listening)
     processor = ErrorCompactionSpanProcessor(ledger) if isinstance(tracers, TakesProcessors) else None
     if isinstance(tracers, TakesProcessors) and processor is not None:
         exported = bool(processors_of(tracers))
@@ -196,7 +221,7 @@ def _add(
         put_first(tracers, processor)
         if export and (exporter := otlp.span_exporter()) is not None:
             exported = True
-            tracers.add_span_processor(BatchSpanProcessor(ErrorClassSpanExporter(exporter, processor.class_of)))
+            tracers.add_span_processor(span_processor(exporter, processor.class_of, ledger.guard))
         if not exported:
             _say_where(trajectory)
     else:
@@ -206,10 +231,9 @@ def _add(
     )
 
 
-def _listen(
-    tracers: TracerProvider, meters: MeterProvider, options: Options, ledger: Ledger
-) -> tuple[Telemetry | None, TrajectoryFile | None]:
+def _listen(tracers: TracerProvider, listening: _Listening) -> tuple[Telemetry | None, TrajectoryFile | None]:
     """Let the audit sink and the instruments listen to a ledger, unless they do already."""
+    options, ledger = listening.options, listening.ledger
     for other in _installed:
         if other.ledger is ledger:
             return other.telemetry, other.trajectory
@@ -217,7 +241,9 @@ def _listen(
     if options.trajectory.enabled:
         trajectory = TrajectoryFile(options.trajectory, resource=getattr(tracers, "resource", None))
         ledger.add_listener(trajectory)
-    telemetry = Telemetry(meters, ledger, options.telemetry)
+    telemetry = Telemetry(
+        listening.meter_provider, ledger, options.telemetry, logger_provider=listening.logger_provider
+    )
     ledger.add_listener(telemetry)
     return telemetry, trajectory
 

@@ -32,7 +32,7 @@ from otel_errcompact.tokens import TokenCounter, estimate_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from otel_errcompact.errors import RawError
+    from otel_errcompact.errors import RawError, SpanRef
     from otel_errcompact.escalation import Thresholds
     from otel_errcompact.history import ErrorClass, Outcome
     from otel_errcompact.model import ModelExtractor
@@ -339,7 +339,7 @@ class Ledger:
             text=text,
             raw_tokens=raw_tokens,
             digest_tokens=digest_tokens,
-            escalation=self._breach(state, error_class, decision),
+            escalation=self._breach(state, error_class, decision, raw.span),
             duration_ns=self._timer() - started,
         )
 
@@ -356,7 +356,9 @@ class Ledger:
             _, oldest = state.raw_texts.popitem(last=False)
             state.raw_characters -= len(oldest)
 
-    def _breach(self, state: RunState, error_class: ErrorClass, decision: Decision) -> Escalation | None:
+    def _breach(
+        self, state: RunState, error_class: ErrorClass, decision: Decision, span: SpanRef | None = None
+    ) -> Escalation | None:
         if decision.level != "escalate" or state.breach is not None:
             return None
         error_class.escalated = True
@@ -374,6 +376,7 @@ class Ledger:
             tool=error_class.tool,
             digest=self._block(state),
             time_ns=error_class.last_seen_ns,
+            span=span,
         )
         return state.breach
 

@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,7 @@ from otel_errcompact.installation import current_ledger, current_tracer_provider
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.model import ModelAnswer, ModelExtractor
 from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.outbox import STALLED_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -331,7 +333,7 @@ def run_python(code: str, **environ: str) -> dict[str, Any]:
 
 GLOBAL = """
 import json
-from opentelemetry import metrics, trace
+from opentelemetry import _logs, metrics, trace
 from otel_errcompact.installation import install, uninstall
 added = install()
 again = install()
@@ -345,6 +347,7 @@ processors = tracers._active_span_processor._span_processors
 print(json.dumps({
     "same": added is again,
     "tracers": type(tracers).__module__,
+    "loggers": type(_logs.get_logger_provider()).__name__,
     "meters": type(metrics.get_meter_provider()).__name__,
     "processors": [type(one).__name__ for one in processors],
     "exporter": [type(getattr(one, "span_exporter", None)).__name__ for one in processors],
@@ -364,20 +367,81 @@ class TestGlobalProviders:
         assert found["tracers"] == "opentelemetry.sdk.trace"
         assert found["meters"] == "_ProxyMeterProvider"
         assert found["processors"] == ["ErrorCompactionSpanProcessor"]
+        assert found["loggers"] == "ProxyLoggerProvider"
         assert found["written"] == 1
         assert found["stderr"].count("no exporter is configured") == 1
 
     def test_endpoint(self, in_tmp):
-        """With an OTLP endpoint traces and metrics are exported there."""
+        """With an OTLP endpoint traces, metrics and log records are exported there."""
         found = run_python(
             GLOBAL.replace("EXIT", "(print(flush=True) or True)"),
             OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1",
             OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf",
         )
         assert found["meters"] == "MeterProvider"
-        assert found["processors"] == ["ErrorCompactionSpanProcessor", "BatchSpanProcessor"]
-        assert found["exporter"][1] == "ErrorClassSpanExporter"
+        assert found["processors"] == ["ErrorCompactionSpanProcessor", "ResendingSpanProcessor"]
+        assert found["exporter"][1] == "ResendingSpanExporter"
+        assert found["loggers"] == "LoggerProvider"
         assert "no exporter" not in found["stderr"]
+
+    def test_a_logger_provider_of_the_application(self, in_tmp):
+        """It stays, and is where escalations go; so does one that is given."""
+        code = """
+import json
+from opentelemetry import _logs
+from opentelemetry.sdk._logs import LoggerProvider, export
+from otel_errcompact import RawError
+from otel_errcompact.installation import install, uninstall
+def made():
+    exporter = getattr(export, "InMemoryLogRecordExporter", None) or export.InMemoryLogExporter
+    exporters.append(exporter())
+    provider = LoggerProvider(shutdown_on_exit=False)
+    provider.add_log_record_processor(export.SimpleLogRecordProcessor(exporters[-1]))
+    return provider
+exporters = []
+_logs.set_logger_provider(made())
+for given in (None, made()):
+    added = install(logger_provider=given)
+    for _ in range(3):
+        added.ledger.observe("r", RawError(text="x: y"))
+    added.ledger.end("r")
+    uninstall()
+print(json.dumps({"records": [len(exporter.get_finished_logs()) for exporter in exporters]}), flush=True)
+import os
+os._exit(0)
+"""
+        found = run_python(code, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
+        assert found["records"] == [1, 1]
+        assert "Overriding" not in found["stderr"]
+
+    @pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+    def test_a_process_ends_though_the_collector_is_away(self, in_tmp, protocol):
+        """Spans, log records and metrics that nobody takes hold it up for as long as is named, each."""
+        code = """
+import time
+from otel_errcompact import run
+from otel_errcompact.installation import install
+install()
+with run(agent="shop") as one:
+    for _ in range(3):
+        one.fail("OperationalError: no such column", tool="sql")
+print(time.time(), flush=True)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        # What the machine takes for the rest; without a bound it is thirteen seconds on an idle one.
+        assert time.time() - float(done.stdout) < 3 * STALLED_S + 2
 
     def test_sdk_disabled(self, in_tmp):
         """A disabled SDK makes no spans and exports nothing."""

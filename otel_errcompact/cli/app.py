@@ -121,6 +121,10 @@ def demo(
             "--trajectory", metavar="FILE", help="Append the raw errors to this file, instead of one made anew here."
         ),
     ] = None,
+    repeat: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Play N sessions, each after the first in a line; 0: until stopped.")
+    ] = 1,
+    pause: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Wait between the sessions.")] = 0,
 ) -> None:
     """
     Watch a scripted agent at work: its tools fail, it reads the digests, recovers, loops and is stopped.
@@ -130,7 +134,7 @@ def demo(
     """
     from otel_errcompact.cli.demo import demo as play
 
-    play(plain=plain, trajectory=trajectory)
+    play(plain=plain, trajectory=trajectory, repeat=repeat, pause_s=pause)
 
 
 @app.command(short_help="Play recorded agent runs through the real pipeline.", epilog=REPLAY_EPILOG)

@@ -1,12 +1,19 @@
-"""Which run is open in the current context."""
+"""Contexts: which run is open in one, and one in which a span that has ended is the current one."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import context as otel_context
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import SpanRef
 
 _RUN: Final = otel_context.create_key("errcompact-run")
+_EMPTY: Final = otel_context.Context()
+_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+_NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
 
 
 def with_run(run_id: str, context: otel_context.Context | None = None) -> otel_context.Context:
@@ -18,3 +25,12 @@ def current_run_id(context: otel_context.Context | None = None) -> str:
     """Return the id of the run that is open in `context`, the current one if None; empty if none is."""
     found = otel_context.get_value(_RUN, context)
     return found if isinstance(found, str) else ""
+
+
+def context_of(span: SpanRef | None) -> otel_context.Context | None:
+    """Return a context in which the span of an occurrence is the current one: in `on_end` its parent is."""
+    if span is None:
+        return None
+    flags = _SAMPLED if span.sampled else _NOT_SAMPLED
+    context = SpanContext(span.trace_id, span.span_id, is_remote=False, trace_flags=flags)
+    return set_span_in_context(NonRecordingSpan(context), _EMPTY)

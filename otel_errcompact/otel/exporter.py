@@ -31,7 +31,7 @@ class ErrorClassSpanExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export the spans."""
-        return self._inner.export(tuple(self._with_class(span) for span in spans))
+        return self._inner.export(tuple(with_class(span, self._class_of) for span in spans))
 
     def shutdown(self) -> None:
         """Shut the exporter down."""
@@ -41,12 +41,14 @@ class ErrorClassSpanExporter(SpanExporter):
         """Export what is still waiting."""
         return self._inner.force_flush(timeout_millis)
 
-    def _with_class(self, span: ReadableSpan) -> ReadableSpan:
-        context = span.get_span_context()
-        key = self._class_of(context.span_id) if context is not None else None
-        if key is None or semconv.CLASS in (span.attributes or {}):
-            return span
-        return _ClassifiedSpan(span, key)
+
+def with_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> ReadableSpan:
+    """Return the span itself, or a copy with the class of what failed on it, where that is known and not yet there."""
+    context = span.get_span_context()
+    key = class_of(context.span_id) if context is not None else None
+    if key is None or semconv.CLASS in (span.attributes or {}):
+        return span
+    return _ClassifiedSpan(span, key)
 
 
 class _ClassifiedSpan(ReadableSpan):
@@ -61,7 +63,7 @@ class _ClassifiedSpan(ReadableSpan):
             parent=span.parent,
             resource=span.resource,
             attributes={**(span.attributes or {}), semconv.CLASS: key},
-            events=_with_class(span.events, key),
+            events=_classified(span.events, key),
             links=span.links,
             kind=span.kind,
             status=span.status,
@@ -84,7 +86,7 @@ class _ClassifiedSpan(ReadableSpan):
         return self._original.dropped_links
 
 
-def _with_class(events: Sequence[Event], key: str) -> tuple[Event, ...]:
+def _classified(events: Sequence[Event], key: str) -> tuple[Event, ...]:
     """What a span failed with is the last exception it recorded."""
     last = max((n for n, event in enumerate(events) if event.name == semconv.EXCEPTION_EVENT), default=-1)
     return tuple(_ClassifiedEvent(event, key) if n == last else event for n, event in enumerate(events))

@@ -11,19 +11,21 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
-from opentelemetry.context import Context
-from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
-from otel_errcompact.otel import semconv
-from otel_errcompact.otel.labels import Labels
+from otel_errcompact.otel import records, semconv
+from otel_errcompact.otel.context import context_of
+from otel_errcompact.otel.histograms import histogram
+from otel_errcompact.otel.labels import Attributes, Labels, Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from opentelemetry.metrics import CallbackOptions, Histogram, Meter, MeterProvider
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider
 
     from otel_errcompact.classify import Classified
     from otel_errcompact.config import TelemetryOptions
@@ -52,7 +54,6 @@ RUN_EVICTED: Final = "run_evicted"
 DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1.0)
 """Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
 
-Attributes = dict[str, str]
 Record = Callable[["_Instruments", float, Attributes, "Context | None"], None]
 
 _PLACEHOLDER: Final = "_ProxyMeterProvider"
@@ -70,11 +71,19 @@ class Telemetry(Listener):
             application may set later, measurements wait for that.
         ledger: What is told of; add the telemetry to its listeners.
         options: How many error classes get a label of their own; the ledger's options if None.
+        logger_provider: Where log records go; the global one if None.
     """
 
     stage = "instruments"
 
-    def __init__(self, meter_provider: MeterProvider, ledger: Ledger, options: TelemetryOptions | None = None) -> None:
+    def __init__(
+        self,
+        meter_provider: MeterProvider,
+        ledger: Ledger,
+        options: TelemetryOptions | None = None,
+        *,
+        logger_provider: LoggerProvider | None = None,
+    ) -> None:
         options = options or ledger.options.telemetry
         self._ledger = ledger
         self._classes = Labels(options.class_labels)
@@ -82,13 +91,15 @@ class Telemetry(Listener):
         self._agents = Labels(MAX_AGENTS)
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
         self._series: dict[tuple[str, ...], Attributes] = {}
-        self._emitted: set[tuple[str, ...]] = set()
-        self._folded = 0
+        self._errors = Series(MAX_SERIES, semconv.OUTCOME)
+        self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
+        self._resolutions = Series(MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
         self._lock = Lock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
+        self._logger_provider = logger_provider
         self._instruments: _Instruments | None = None
         self._bound()
         reset_in_child(self._forget)
@@ -120,10 +131,10 @@ class Telemetry(Listener):
                 semconv.CLASS: self._classes.find(error_class.key),
                 semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             }
-            self._later(_Instruments.resolution, 1, _filled(attributes))
+            self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
-        """Write a log record at ERROR."""
+        """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
         attributes = {
             semconv.RUN_ID: escalation.run_id,
             semconv.GEN_AI_AGENT_NAME: escalation.agent,
@@ -133,16 +144,32 @@ class Telemetry(Listener):
             semconv.ERROR_TYPE: escalation.type,
             semconv.LOCATION: escalation.location,
         }
-        _logger.error("escalation: %s", escalation, extra=_filled(attributes))
+        attributes = _filled(attributes)
+        _logger.error("escalation: %s", escalation, extra={**attributes, semconv.EVENT_NAME: semconv.ESCALATION_EVENT})
+        if not records.is_bridged(_logger):
+            records.emit(
+                self._logger_provider,
+                semconv.ESCALATION_EVENT,
+                f"escalation: {escalation}",
+                attributes,
+                span=escalation.span,
+                time_ns=escalation.time_ns,
+            )
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         """Count a breach by what was done about it."""
-        attributes: Attributes = {semconv.THRESHOLD: answered.escalation.threshold, semconv.ACTION: answered.action}
-        self._later(_Instruments.escalation, 1, attributes)
+        attributes: Attributes = {
+            semconv.THRESHOLD: answered.escalation.threshold,
+            semconv.ACTION: answered.action,
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
+            semconv.CLASS: self._classes.find(answered.escalation.key),
+        }
+        self._later(_Instruments.escalation, 1, self._escalations.admit(attributes))
 
     def on_run_end(self, report: RunReport) -> None:
         """Count a run by how it ended."""
-        self._later(_Instruments.run, 1, {semconv.RESULT: report.result})
+        attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
+        self._later(_Instruments.run, 1, _filled(attributes))
 
     def flush(self) -> None:
         """Hand to the SDK what was measured since it last collected."""
@@ -175,8 +202,8 @@ class Telemetry(Listener):
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
-        counts[LABEL_OVERFLOW] = self._folded + sum(
-            labels.overflowed for labels in (self._tools, self._agents, self._types)
+        counts[LABEL_OVERFLOW] = sum(labels.overflowed for labels in (self._tools, self._agents, self._types)) + sum(
+            series.folded for series in (self._errors, self._escalations, self._resolutions)
         )
         for stage, count in counts.items():
             if count:
@@ -201,7 +228,7 @@ class Telemetry(Listener):
         except IndexError:  # another thread was faster
             return
         with self._ledger.guard.stage(self.stage):
-            record(instruments, value, attributes, _exemplar_context(span))
+            record(instruments, value, attributes, context_of(span))
 
     def _bound(self) -> _Instruments | None:
         """The instruments, if there is a meter provider by now."""
@@ -227,19 +254,12 @@ class Telemetry(Listener):
             semconv.CLASS: self._classes.label(key),
             semconv.OUTCOME: outcome,
         }
-        known = attributes[semconv.CLASS] != semconv.OTHER
-        if known:
+        if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
-        labels = tuple(attributes.values())
-        if labels not in self._emitted:
-            if len(self._emitted) >= MAX_SERIES:
-                self._folded += 1
-                return {semconv.CLASS: semconv.OTHER, semconv.OUTCOME: outcome}
-            self._emitted.add(labels)
-        attributes = _filled(attributes)
-        if known:
-            self._series[place] = attributes
-        return attributes
+        admitted = self._errors.admit(attributes)
+        if admitted[semconv.CLASS] != semconv.OTHER:
+            self._series[place] = admitted
+        return admitted
 
     def _forget(self) -> None:
         """Start empty in a child process, which would report its parent's tokens again."""
@@ -267,7 +287,7 @@ class _Instruments:
             semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again."
         )
         self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
-        self.duration: Final = _histogram(
+        self.duration: Final = histogram(
             meter, semconv.COMPACTION_DURATION, "s", "What it took to compact one failure.", DURATION_BUCKETS
         )
         meter.create_observable_gauge(
@@ -340,13 +360,6 @@ def _instruments_of(provider: MeterProvider) -> _Instruments:
         return made
 
 
-def _histogram(meter: Meter, name: str, unit: str, description: str, buckets: tuple[float, ...]) -> Histogram:
-    try:
-        return meter.create_histogram(name, unit, description, explicit_bucket_boundaries_advisory=buckets)
-    except TypeError:  # an API before 1.30, where only a view can say what the buckets are
-        return meter.create_histogram(name, unit, description)
-
-
 def _class_info(attributes: Attributes, location: Location, template: str) -> Attributes:
     info = {
         semconv.CLASS: attributes[semconv.CLASS],
@@ -360,17 +373,3 @@ def _class_info(attributes: Attributes, location: Location, template: str) -> At
 def _filled(attributes: Attributes) -> Attributes:
     """Leave out what is not known."""
     return {name: value for name, value in attributes.items() if value}
-
-
-def _exemplar_context(span: SpanRef | None) -> Context | None:
-    """Return a context in which the span of an occurrence is the current one: in `on_end` its parent is."""
-    if span is None:
-        return None
-    flags = _SAMPLED if span.sampled else _NOT_SAMPLED
-    context = SpanContext(span.trace_id, span.span_id, is_remote=False, trace_flags=flags)
-    return set_span_in_context(NonRecordingSpan(context), _EMPTY)
-
-
-_EMPTY: Final = Context()
-_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
-_NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)

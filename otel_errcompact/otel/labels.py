@@ -11,6 +11,8 @@ from otel_errcompact.otel import semconv
 MAX_LABEL: Final = 120
 """Characters of one label value."""
 
+Attributes = dict[str, str]
+
 
 class Labels:
     """
@@ -45,3 +47,34 @@ class Labels:
                 return self._known.setdefault(value, one_line(value, MAX_LABEL))
             self.overflowed += 1
             return self._other
+
+
+class Series:
+    """
+    The attribute sets of one counter: the first `size` distinct ones stay, of later ones only what they all share.
+
+    Labels that are each bounded still multiply, and the SDK folds what is too much into one point that says nothing.
+
+    Args:
+        size: How many attribute sets are told apart.
+        shared: The attributes that later ones keep; their class is `other`.
+    """
+
+    def __init__(self, size: int, *shared: str) -> None:
+        self.folded = 0
+        """How often an attribute set lost the rest."""
+        self._size = size
+        self._shared = shared
+        self._known: set[tuple[tuple[str, str], ...]] = set()
+        self._lock = Lock()
+
+    def admit(self, attributes: Attributes) -> Attributes:
+        """Return the attributes to count under; what is not known is left out."""
+        kept = {name: value for name, value in attributes.items() if value}
+        place = tuple(kept.items())
+        with self._lock:
+            if place in self._known or len(self._known) < self._size:
+                self._known.add(place)
+                return kept
+            self.folded += 1
+        return {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}

@@ -14,7 +14,12 @@ EXCEPTION_TYPE: Final = "exception.type"
 EXCEPTION_MESSAGE: Final = "exception.message"
 EXCEPTION_STACKTRACE: Final = "exception.stacktrace"
 EXCEPTION_EVENT: Final = "exception"
+EVENT_NAME: Final = "event.name"
+"""An event's name as an attribute, where log records have no field for it."""
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
+GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
+GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
+GEN_AI_TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 - a name
 GEN_AI_TOOL_NAME: Final = "gen_ai.tool.name"
 GEN_AI_TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 GEN_AI_TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
@@ -43,6 +48,9 @@ RUN_ID: Final = "errcompact.run.id"
 RAW: Final = "errcompact.raw"
 """The raw error as bytes (UTF-8, lone surrogates passed through), where a string attribute cannot hold it exactly."""
 
+# Standard instruments.
+TOKEN_USAGE: Final = "gen_ai.client.token.usage"  # noqa: S105 - a name
+
 # Our instruments.
 ERRORS: Final = "errcompact.errors"
 CLASS_INFO: Final = "errcompact.class.info"
@@ -54,12 +62,16 @@ CONTEXT_TOKENS: Final = "errcompact.context.tokens"
 COMPACTION_DURATION: Final = "errcompact.compaction.duration"
 INTERNAL_FAILURES: Final = "errcompact.internal.failures"
 
+# Our events.
+ESCALATION_EVENT: Final = "errcompact.escalation"
+
 # Span names, or their first word.
 SPAN_RUN: Final = "invoke_agent"
 SPAN_TOOL: Final = "execute_tool"
 SPAN_WORKFLOW: Final = "invoke_workflow"
 MCP_TOOL_CALL: Final = "tools/call"
-MODEL_OPERATIONS: Final = frozenset({"chat", "generate_content", "text_completion", "embeddings"})
+CHAT: Final = "chat"
+MODEL_OPERATIONS: Final = frozenset({CHAT, "generate_content", "text_completion", "embeddings"})
 
 SCOPE: Final = "otel_errcompact"
 """The instrumentation scope of our own boundaries: their spans are settled by their maker, not by the processor."""
@@ -69,6 +81,9 @@ OTHER: Final = "other"
 
 OTHER_TYPE: Final = "_OTHER"
 """The standard's own label for error types beyond what is told apart."""
+
+TOKENS_IN: Final = "input"
+TOKENS_OUT: Final = "output"
 
 FORM_RAW: Final = "raw"
 FORM_DIGEST: Final = "digest"

@@ -125,7 +125,7 @@ def _read_publicly(span: ReadableSpan) -> EndedSpan:
         span.parent,
         status.status_code is StatusCode.ERROR,
         status.description,
-        _plain(span.attributes),
+        plain(span.attributes),
         span.events,
         scope.name if scope is not None else "",
         span.start_time or 0,
@@ -291,7 +291,7 @@ def _records(span: EndedSpan) -> list[Recorded]:
     return [
         recorded
         for event in events[-MAX_RECORDS:]
-        if (recorded := _from_event(span, _plain(event.attributes))) is not None
+        if (recorded := _from_event(span, plain(event.attributes))) is not None
     ]
 
 
@@ -362,7 +362,7 @@ def _contains(later: Recorded, earlier: Recorded) -> bool:
     return same or (later.traced and mentions(later.text, earlier.type, earlier.message))
 
 
-def _plain(attributes: Mapping[str, object] | None) -> dict[str, object]:
+def plain(attributes: Mapping[str, object] | None) -> dict[str, object]:
     """Attributes as a plain dictionary: to copy it costs less than to look up one name in the SDK's own mapping."""
     return cast("Any", attributes).copy() if attributes else {}
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -19,8 +18,10 @@ from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation import install
 from otel_errcompact.ledger import Ledger
-from otel_errcompact.otel import otlp
+from otel_errcompact.otel import otlp, semconv
 from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.reading import MetricReader
+from otel_errcompact.otel.usage import TokenUsage
 from otel_errcompact.replay.calls import play_run
 from otel_errcompact.replay.exporting import OneFailureExporter
 from otel_errcompact.replay.tally import Tallies
@@ -59,6 +60,7 @@ class Pipeline:
         tracer_provider: Makes the spans of recorded tool calls.
         processor: Is told of the spans of recorded traces; the tracer provider's own, so that both go the same way.
         tallies: What listens to the ledger.
+        usage: Where the tokens of the whole context go: the whole of which those of errors are a part.
         exporter: Where spans go, if they go anywhere.
     """
 
@@ -68,6 +70,7 @@ class Pipeline:
         tracer_provider: TracerProvider,
         processor: SpanProcessor,
         tallies: Tallies,
+        usage: TokenUsage,
         exporter: OneFailureExporter | None = None,
     ) -> None:
         self._tracer = tracer_provider.get_tracer(SCOPE)
@@ -75,6 +78,7 @@ class Pipeline:
             raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK that runs are replayed through; unset it")
         self._processor = processor
         self._tallies = tallies
+        self._usage = usage
         self._exporter = exporter
 
     @property
@@ -92,12 +96,17 @@ class Pipeline:
         if isinstance(record, RecordedTrace):
             yield from self._play_trace(record)
         else:
-            yield self._play_run(record)
+            yield self._ended(self._play_run(record))
 
     def finish(self) -> Iterator[ReplayedRun]:
         """End the runs that are still open, and yield what came of them; call it at the end of each file."""
         while self._tallies:
-            yield self._tallies.close_oldest()
+            yield self._ended(self._tallies.close_oldest())
+
+    def _ended(self, run: ReplayedRun) -> ReplayedRun:
+        # The record does not say how often what was sent: each token once, as if a cache had held what came before.
+        self._usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
+        return run
 
     def _play_run(self, run: RecordedRun) -> ReplayedRun:
         run_id = run.run_id or Path(run.source).stem
@@ -107,9 +116,9 @@ class Pipeline:
     def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
         play_trace(trace, self._tallies.open(run_of(trace)), self._tallies, self._processor, SCOPE)
         if trace.run_id in self._tallies:
-            yield self._tallies.close(trace.run_id)
+            yield self._ended(self._tallies.close(trace.run_id))
         while len(self._tallies) > MAX_OPEN_RUNS:
-            yield self._tallies.close_oldest()
+            yield self._ended(self._tallies.close_oldest())
 
 
 @contextmanager
@@ -142,7 +151,8 @@ def open_pipeline(
     installed = install(tracer_provider=tracers, meter_provider=meters, options=options, ledger=ledger)
     exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
     try:
-        yield Pipeline(tracer_provider=tracers, processor=processors, tallies=tallies, exporter=exporter)
+        usage = TokenUsage(meters, scope=SCOPE, provider=SERVICE)
+        yield Pipeline(tracer_provider=tracers, processor=processors, tallies=tallies, usage=usage, exporter=exporter)
     finally:
         # The processor that knows the classes is shut down first: whatever waits for its class is exported before.
         tracers.force_flush()
@@ -163,7 +173,7 @@ def _add_exporter(
 
 
 def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> MeterProvider:
-    readers = () if exporter is None else (PeriodicExportingMetricReader(exporter),)
+    readers = () if exporter is None else (MetricReader(exporter),)
     return MeterProvider(readers, resource, shutdown_on_exit=False)
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import URLError
 
 import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from rich import box
@@ -419,7 +421,7 @@ class Collector(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), CollectorHandler)
-        self.bodies: dict[str, list[bytes]] = {"/v1/traces": [], "/v1/metrics": []}
+        self.bodies: dict[str, list[bytes]] = {"/v1/traces": [], "/v1/metrics": [], "/v1/logs": []}
 
 
 class CollectorHandler(BaseHTTPRequestHandler):
@@ -466,6 +468,73 @@ def test_the_same_session_goes_to_an_otlp_endpoint(collector: Collector, tmp_pat
     assert len(failed) == 11
     assert all(any(a.key == "errcompact.class" for a in span.events[0].attributes) for span in failed)
     assert {"errcompact.errors", "errcompact.escalations", "errcompact.resolutions", "errcompact.runs"} <= names
+    logs = [ExportLogsServiceRequest.FromString(body) for body in collector.bodies["/v1/logs"]]
+    found = [entry for request in logs for r in request.resource_logs for s in r.scope_logs for entry in s.log_records]
+    assert [record.event_name for record in found] == ["errcompact.escalation"] * 2
+    assert {record.span_id for record in found} < {span.span_id for span in failed}
+
+
+def tokens(metrics: Sequence[ExportMetricsServiceRequest]) -> dict[str, tuple[int, float]]:
+    """Count and sum of the standard histogram by the type of its tokens, at the end."""
+    return {
+        attributes["gen_ai.token.type"]: (point.count, point.sum)
+        for request in metrics
+        for r in request.resource_metrics
+        for s in r.scope_metrics
+        for m in s.metrics
+        if m.name == "gen_ai.client.token.usage"
+        for point in m.histogram.data_points
+        if (attributes := {a.key: a.value.string_value for a in point.attributes})
+    }
+
+
+def test_the_whole_bill_goes_out_as_the_standard_histogram(collector: Collector, tmp_path: Path) -> None:
+    """One call of a model before each step: all prompts, as the account's bill has them, and all answers."""
+    endpoint = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+    }
+
+    done = run_demo(tmp_path, "--plain", "--repeat", "2", environment=endpoint)
+
+    metrics = [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies["/v1/metrics"]]
+    (into, out) = (tokens(metrics)[kind] for kind in ("input", "output"))
+    billed = re.search(r"all 20 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", done.stdout)
+    assert billed is not None
+    assert done.stdout.splitlines()[-1] == "session 2: halted, 11 failures in 7 classes, 2 escalations"
+    assert (into[0], out[0]) == (40, 40)
+    # Of two sessions, in which ports and temporary names differ.
+    assert into[1] == pytest.approx(2 * int(billed[1].replace(",", "")), rel=0.02)
+    assert 0 < out[1] < into[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_demo_without_end_is_ended_by_a_signal(collector: Collector, tmp_path: Path, number: signal.Signals) -> None:
+    """At once and cleanly, with everything that was done until then exported."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "FORCE_COLOR"))},
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+    }
+    command = [sys.executable, "-m", "otel_errcompact.cli.main", "demo", "--plain", "--repeat", "0", "--pause", "0.1"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("session 2"):
+                break
+        process.send_signal(number)
+        rest, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+    assert "Abort" not in rest
+    traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]]
+    spans = [s for request in traces for r in request.resource_spans for scope in r.scope_spans for s in scope.spans]
+    assert Counter(span.name.split()[0] for span in spans)["execute_tool"] >= 40
+    assert collector.bodies["/v1/metrics"]
 
 
 class TestPaper:

@@ -90,3 +90,18 @@ def test_what_is_no_ordinary_exception_passes_the_guard() -> None:
     with pytest.raises(KeyboardInterrupt), guard.stage("gate"):
         raise KeyboardInterrupt
     assert not guard.failures
+
+
+def test_what_had_to_be_given_up_is_counted_and_logged_like_faults(caplog: pytest.LogCaptureFixture) -> None:
+    """By number, at most once a minute, and never raised: it is no fault of ours."""
+    now = [0.0]
+    guard = Guard(clock=lambda: now[0])
+    for _ in range(3):
+        guard.lost("export_dropped", 5)
+    now[0] = 60
+    guard.lost("export_dropped", 1)
+    assert guard.failures == {"export_dropped": 16}
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "export_dropped: 5 so far; the application goes on"),
+        ("WARNING", "export_dropped: 16 so far; the application goes on"),
+    ]

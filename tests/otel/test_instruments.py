@@ -19,6 +19,7 @@ from otel_errcompact.escalation import Continue, Halt, Thresholds
 from otel_errcompact.guard import Guard
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import instruments
+from otel_errcompact.otel.histograms import histogram
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.stores.memory import MemoryLimits
 
@@ -205,12 +206,15 @@ class TestOtherInstruments:
         assert meter.values("errcompact.resolutions", "errcompact.class", "gen_ai.tool.name") == {(key, "db"): 1}
 
     def test_runs(self, meter):
-        """Runs are counted by how they ended."""
+        """Runs are counted by how they ended, and by the agent where it is known."""
         meter.ledger.observe("failed", raw())
         meter.ledger.open("clean")
         for run_id in ("failed", "clean"):
             meter.ledger.end(run_id)
-        assert meter.values("errcompact.runs", "errcompact.result") == {("failed",): 1, ("clean",): 1}
+        assert meter.values("errcompact.runs", "errcompact.result", "gen_ai.agent.name") == {
+            ("failed", "shop"): 1,
+            ("clean", ""): 1,
+        }
 
     def test_internal_failures(self):
         """Our own faults, forgotten runs and labels beyond their bound are counted by stage."""
@@ -239,11 +243,11 @@ class TestEscalations:
         assert attended.points("errcompact.escalations") == {}
 
     def test_answered(self, attended):
-        """It is counted by threshold and by what was done about it."""
+        """It is counted by threshold, by what was done about it, and by whose class of error it was."""
+        (key,) = {key for _, _, key in attended.ledger.streaks()}
         attended.ledger.answer("r", Halt("enough"))
-        assert attended.values("errcompact.escalations", "errcompact.threshold", "errcompact.action") == {
-            ("same", "halt"): 1
-        }
+        labels = ("errcompact.threshold", "errcompact.action", "gen_ai.agent.name", "errcompact.class")
+        assert attended.values("errcompact.escalations", *labels) == {("same", "halt", "shop", key): 1}
 
     def test_unhandled(self, meter):
         """In a run nobody has opened it is unhandled."""
@@ -289,15 +293,30 @@ class TestBounds:
         assert agents[("other",)] == 1
         assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("label_overflow",): 1}
 
-    def test_series(self, meter, monkeypatch):
+    def test_series(self, monkeypatch):
         """However the labels combine, a counter's attribute sets stay below what the SDK folds into one point."""
         monkeypatch.setattr(instruments, "MAX_SERIES", 3)
+        meter = metered()
         for number in range(6):
             meter.ledger.observe("r", raw(tool=f"tool {number}"))
         counts = meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.class")
         assert len(counts) == 4
         assert counts[("", "other")] == 3
         assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("label_overflow",): 3}
+
+    def test_series_of_escalations_and_resolutions(self, monkeypatch):
+        """The other counters with a class are bounded too; what breached and what was done about it stays told."""
+        monkeypatch.setattr(instruments, "MAX_SERIES", 1)
+        meter = metered(Options(thresholds=Thresholds(same=1)))
+        for number in range(3):
+            meter.ledger.observe(f"run {number}", raw(tool=f"tool {number}", agent=f"agent {number}"))
+            meter.ledger.succeed(f"run {number}", f"tool {number}")
+        labels = ("errcompact.threshold", "errcompact.action", "gen_ai.agent.name")
+        assert meter.values("errcompact.escalations", *labels) == {
+            ("same", "unhandled", "agent 0"): 1,
+            ("same", "unhandled", ""): 2,
+        }
+        assert meter.values("errcompact.resolutions", "gen_ai.tool.name") == {("tool 0",): 1, ("",): 2}
 
     def test_long_names(self, meter):
         """A label has at most 120 characters."""
@@ -361,7 +380,7 @@ class TestInstruments:
             def create_histogram(self, name: str, unit: str = "", description: str = "") -> Any:
                 made.append((name, unit))
 
-        instruments._histogram(OldMeter("old"), "a", "s", "b", (1.0,))
+        histogram(OldMeter("old"), "a", "s", "b", (1.0,))
         assert made == [("a", "s")]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")

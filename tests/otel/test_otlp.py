@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.otel import otlp
+from otel_errcompact.otel.outbox import Pace
 
 GRPC = "opentelemetry.exporter.otlp.proto.grpc"
 HTTP = "opentelemetry.exporter.otlp.proto.http"
@@ -77,3 +78,20 @@ def test_process_environment(monkeypatch):
     """Without an environment of its own it is the process's."""
     assert otlp.span_exporter() is None
     assert otlp.metric_exporter() is None
+
+
+def test_log_exporter():
+    """Log records have variables of their own, too."""
+    environ = {**ENDPOINT, "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}
+    assert package(otlp.log_exporter(environ)) == HTTP
+    assert otlp.log_exporter({**environ, "OTEL_LOGS_EXPORTER": "none"}) is None
+
+
+def test_pace(caplog):
+    """When batches go is said by the variables of the SDK's own processors; what is no number warns."""
+    assert (otlp.span_pace({}), otlp.log_pace({})) == (Pace(5.0, 512), Pace(1.0, 512))
+    environ = {"OTEL_BSP_SCHEDULE_DELAY": "200", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "0", "OTEL_BLRP_SCHEDULE_DELAY": "7"}
+    assert (otlp.span_pace(environ), otlp.log_pace(environ)) == (Pace(0.2, 512), Pace(0.007, 512))
+    assert [record.getMessage() for record in caplog.records] == [
+        "OTEL_BSP_MAX_EXPORT_BATCH_SIZE='0' is no positive number; 512 is used"
+    ]

@@ -142,6 +142,7 @@ class Metrics(MetricExporter):
     def __init__(self) -> None:
         super().__init__()
         self.values: dict[str, int] = {}
+        self.sums: dict[str, float] = {}
 
     def export(self, metrics_data: MetricsData, timeout_millis: float = 0, **kwargs: Any) -> MetricExportResult:
         for resource in metrics_data.resource_metrics:
@@ -149,6 +150,7 @@ class Metrics(MetricExporter):
                 for metric in scope.metrics:
                     points = metric.data.data_points
                     self.values[metric.name] = sum(getattr(point, "value", None) or point.count for point in points)
+                    self.sums[metric.name] = sum(getattr(point, "sum", 0) for point in points)
         return MetricExportResult.SUCCESS
 
     def force_flush(self, timeout_millis: float = 10_000) -> bool:
@@ -169,6 +171,7 @@ def test_the_instruments_count_what_is_replayed() -> None:
     assert metrics.values["errcompact.resolutions"] == 1
     assert metrics.values["errcompact.runs"] == 1
     assert metrics.values["errcompact.context.tokens"] == replayed.raw_error_tokens + replayed.digest_tokens
+    assert metrics.sums["gen_ai.client.token.usage"] == replayed.context_tokens
 
 
 def test_raw_errors_are_kept_in_a_trajectory_if_asked(tmp_path: Path) -> None:

@@ -74,6 +74,15 @@ def write_account(paper: Paper, session: Session, signals: Signals, trajectory: 
     _trajectory(paper, session, trajectory, exported=signals.exported)
 
 
+def write_again(paper: Paper, number: int, session: Session) -> None:
+    """Say in one line what another session came to."""
+    report = session.report
+    paper.write(
+        f"session {number}: {report.result}, {report.occurrences} failures in {len(report.classes)} classes, "
+        f"{len(report.escalations)} escalations"
+    )
+
+
 def _written(step: Step) -> str:
     arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in step.call.arguments.items())
     return f"{step.call.tool}({arguments})"

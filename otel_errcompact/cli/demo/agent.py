@@ -16,6 +16,9 @@ from typing import Final
 
 TASK: Final = "Publish the sales report. Mend what stands in the way."
 
+MODEL: Final = "scripted"
+"""What it says where it is asked for the name of its model."""
+
 _MISSING_COMMA: Final = re.compile(r"Expecting ',' delimiter: line (?P<line>\d+)")
 _NO_SUCH_COLUMN: Final = re.compile(r"no such column: (?P<column>\w+)")
 _DIVISION_BY_ZERO: Final = re.compile(r"\[ZeroDivisionError\] at [^(]*\((?P<file>[^()]+):(?P<line>\d+)\)")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from otel_errcompact.cli.demo.agent import TASK
 from otel_errcompact.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from otel_errcompact.cli.demo.session import Step
 
@@ -46,31 +46,49 @@ class Bill:
     """All prompts together: each step sends the whole conversation so far, and on the digest's side its block."""
 
 
-def bill(steps: Sequence[Step]) -> Bill:
-    """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
-    task = estimate_tokens(TASK)
-    raw = digest = task
-    prompts_raw = prompts_digest = 0
+class ModelCall(NamedTuple):
+    """
+    What a model would have been sent before a step, and what it would have answered.
+    """
+
+    prompt: Cost
+    answer: int
+    """The tokens of the agent's own words."""
+
+    then: Cost
+    """The conversation after the step."""
+
+
+def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
+    """Yield what each step costs; all tokens are estimated as a quarter of the characters."""
+    raw = digest = estimate_tokens(TASK)
     block = ""
     for step in steps:
-        prompts_raw += raw
-        prompts_digest += digest + estimate_tokens(block)
+        prompt = Cost(raw=raw, digest=digest + estimate_tokens(block))
         block = step.recent_errors
         said = _said(step)
         raw += said + estimate_tokens(step.raw)
         digest += said + estimate_tokens(step.read)
+        yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, digest=digest))
+
+
+def bill(steps: Sequence[Step]) -> Bill:
+    """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
+    calls = list(model_calls(steps))
     failed = [step for step in steps if step.outcome == "failed"]
     return Bill(
         errors=Cost(
             raw=sum(estimate_tokens(step.raw) for step in failed),
             digest=sum(estimate_tokens(step.read) for step in failed),
         ),
-        conversation=Cost(raw=raw, digest=digest),
-        prompts=Cost(raw=prompts_raw, digest=prompts_digest),
+        conversation=calls[-1].then,
+        prompts=Cost(
+            raw=sum(call.prompt.raw for call in calls),
+            digest=sum(call.prompt.digest for call in calls),
+        ),
     )
 
 
 def _said(step: Step) -> int:
-    """The tokens of the agent's own words."""
     call = json.dumps({"tool": step.call.tool, **step.call.arguments})
     return estimate_tokens(step.call.thought) + estimate_tokens(call)

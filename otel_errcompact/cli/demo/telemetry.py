@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader, NumberDataPoint, PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, NumberDataPoint
 from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import NoOpTracer
 
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -21,7 +21,9 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation import Installation, install
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp, semconv
-from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.reading import MetricReader
+from otel_errcompact.otel.resending import log_processor, span_processor
+from otel_errcompact.otel.usage import TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -76,6 +78,9 @@ class Telemetry:
     """
 
     tracer_provider: TracerProvider
+    usage: TokenUsage
+    """The whole bill, of which the tokens of errors are a part."""
+
     reader: InMemoryMetricReader
     records: Sequence[str]
     exported: bool
@@ -102,23 +107,30 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
     reader = InMemoryMetricReader()
     exporter = otlp.metric_exporter()
-    readers = (reader,) if exporter is None else (reader, PeriodicExportingMetricReader(exporter))
+    readers = (reader,) if exporter is None else (reader, MetricReader(exporter))
     meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
     if isinstance(tracers.get_tracer(semconv.SCOPE), NoOpTracer):
         raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK whose counters the demo shows; unset it")
+    ledger = Ledger(options, timer=time.perf_counter_ns)
+    loggers = LoggerProvider(resource, shutdown_on_exit=False)
+    if (records_exporter := otlp.log_exporter()) is not None:
+        loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
     with _captured() as records:
         installed = install(
             tracer_provider=tracers,
             meter_provider=meters,
+            logger_provider=loggers,
             options=options,
-            ledger=Ledger(options, timer=time.perf_counter_ns),
+            ledger=ledger,
         )
         try:
             exported = _export(tracers, installed)
-            yield Telemetry(tracer_provider=tracers, reader=reader, records=records, exported=exported)
+            usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
+            yield Telemetry(tracer_provider=tracers, usage=usage, reader=reader, records=records, exported=exported)
         finally:
             tracers.shutdown()
+            loggers.shutdown()
             # Before the instruments are taken out: some of them are only read when metrics are exported.
             meters.shutdown()
             installed.uninstall()
@@ -129,7 +141,7 @@ def _export(tracers: TracerProvider, installed: Installation) -> bool:
     exporter = otlp.span_exporter()
     if exporter is None or installed.processor is None:
         return False
-    tracers.add_span_processor(BatchSpanProcessor(ErrorClassSpanExporter(exporter, installed.processor.class_of)))
+    tracers.add_span_processor(span_processor(exporter, installed.processor.class_of, installed.ledger.guard))
     return True
 
 

@@ -1,0 +1,207 @@
+"""Exporters that survive a collector that is away: they hand over at once, keep what fails, and send it later."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+
+from otel_errcompact.otel import otlp
+from otel_errcompact.otel.exporter import with_class
+from otel_errcompact.otel.outbox import MAX_BYTES, Outbox, Pace
+from otel_errcompact.otel.spans import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from otel_errcompact.guard import Guard
+
+EXPORT_DROPPED: Final = "export_dropped"
+"""Spans that were never exported. The raw errors on them are still in the trajectory file."""
+
+LOG_EXPORT_DROPPED: Final = "log_export_dropped"
+"""Log records that were never exported."""
+
+MAX_LOG_BYTES: Final = 4 * 1024 * 1024
+"""What may wait of log records; they are few and hold no raw errors."""
+
+SPAN_BYTES: Final = 3_000
+"""What a span takes besides its texts."""
+
+EVENT_BYTES: Final = 1_000
+"""What an event or a link takes besides its texts."""
+
+RECORD_BYTES: Final = 3_000
+"""What a log record takes besides its texts."""
+
+
+class ResendingSpanExporter(SpanExporter):
+    """
+    Hand spans to a thread of its own, which sends them in order and keeps trying while the collector is away.
+
+    `export` never waits. At most `max_bytes` wait in memory; beyond that the oldest spans are dropped, and so is what
+    a shutdown cannot send within seconds: all of it is counted. The batch under way takes its encoded form besides.
+
+    Put a `ResendingSpanProcessor` in front. The SDK's own batch processor works too, but its queue knows no bytes.
+
+    Args:
+        inner: What exports the spans.
+        guard: Counts what was dropped, as `export_dropped`; `ledger.guard`.
+        settle: Makes of a span what is sent, once it has waited for a moment.
+        max_bytes: What may wait in memory, by estimate.
+        pace: When a batch is sent.
+    """
+
+    def __init__(
+        self,
+        inner: SpanExporter,
+        guard: Guard | None = None,
+        *,
+        settle: Callable[[ReadableSpan], ReadableSpan] = lambda span: span,
+        max_bytes: int = MAX_BYTES,
+        pace: Pace | None = None,
+    ) -> None:
+        self.outbox: Final[Outbox[ReadableSpan]] = Outbox(
+            lambda spans: inner.export(spans) is SpanExportResult.SUCCESS,
+            span_bytes,
+            settle=settle,
+            close=inner.shutdown,
+            on_lost=_counting(guard, EXPORT_DROPPED),
+            max_bytes=max_bytes,
+            pace=pace,
+        )
+        """What waits."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Take the spans."""
+        for span in spans:
+            self.outbox.put(span)
+        return SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        """Send what waits, or give it up within seconds."""
+        self.outbox.shutdown()
+
+    def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
+        """Send what waits now; tell whether it has arrived."""
+        return self.outbox.flush((30_000 if timeout_millis is None else timeout_millis) / 1_000)
+
+
+class ResendingSpanProcessor(SimpleSpanProcessor):
+    """
+    Hand every span that ends to a `ResendingSpanExporter`: the one queue in between is bounded in bytes.
+
+    Args:
+        exporter: What sends the spans.
+    """
+
+    def __init__(self, exporter: ResendingSpanExporter) -> None:
+        super().__init__(exporter)
+        self._resending = exporter
+
+    def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
+        """Send what waits now; tell whether it has arrived."""
+        return self._resending.force_flush(timeout_millis)
+
+
+class ResendingLogExporter:
+    """
+    The same for log records. Its base class has had two names in the SDK; none is needed.
+
+    Args:
+        inner: What exports the records.
+        guard: Counts what was dropped, as `log_export_dropped`.
+        max_bytes: What may wait in memory, by estimate.
+        pace: When a batch is sent.
+    """
+
+    def __init__(
+        self, inner: Any, guard: Guard | None = None, *, max_bytes: int = MAX_LOG_BYTES, pace: Pace | None = None
+    ) -> None:
+        self.outbox: Final[Outbox[Any]] = Outbox(
+            lambda records: bool(inner.export(records).name == "SUCCESS"),
+            record_bytes,
+            close=inner.shutdown,
+            on_lost=_counting(guard, LOG_EXPORT_DROPPED),
+            max_bytes=max_bytes,
+            pace=pace,
+        )
+        """What waits."""
+
+    def export(self, batch: Sequence[Any]) -> None:
+        """Take the records; the processor in front asks for no result."""
+        for record in batch:
+            self.outbox.put(record)
+
+    def shutdown(self) -> None:
+        """Send what waits, or give it up within seconds."""
+        self.outbox.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send what waits now; tell whether it has arrived."""
+        return self.outbox.flush(timeout_millis / 1_000)
+
+
+class ResendingLogProcessor(SimpleLogRecordProcessor):
+    """
+    Hand every log record to a `ResendingLogExporter`.
+
+    Args:
+        exporter: What sends the records.
+    """
+
+    def __init__(self, exporter: ResendingLogExporter) -> None:
+        super().__init__(exporter)  # type: ignore[arg-type]  # its base class has had two names
+        self._resending = exporter
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send what waits now; tell whether it has arrived."""
+        return self._resending.force_flush(timeout_millis)
+
+
+def span_processor(
+    exporter: SpanExporter, class_of: Callable[[int], str | None], guard: Guard
+) -> ResendingSpanProcessor:
+    """Return what exports spans, with the class of what failed on them, where the library makes the exporter."""
+    resending = ResendingSpanExporter(
+        exporter, guard, settle=lambda span: with_class(span, class_of), pace=otlp.span_pace()
+    )
+    return ResendingSpanProcessor(resending)
+
+
+def log_processor(exporter: Any, guard: Guard) -> ResendingLogProcessor:
+    """Return what exports log records where the library makes the exporter."""
+    return ResendingLogProcessor(ResendingLogExporter(exporter, guard, pace=otlp.log_pace()))
+
+
+def span_bytes(span: ReadableSpan) -> int:
+    """Estimate what a span holds in memory."""
+    size = SPAN_BYTES + sys.getsizeof(span.status.description) + _texts(span.attributes)
+    for event in span.events:
+        size += EVENT_BYTES + _texts(event.attributes)
+    for link in span.links:
+        size += EVENT_BYTES + _texts(link.attributes)
+    return size
+
+
+def record_bytes(data: Any) -> int:
+    """Estimate what a log record holds in memory."""
+    record = data.log_record
+    return RECORD_BYTES + sys.getsizeof(record.body) + _texts(record.attributes)
+
+
+def _texts(attributes: Mapping[str, Any] | None) -> int:
+    return sum(map(_bytes, plain(attributes).values()))
+
+
+def _bytes(value: object) -> int:
+    parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    return sum(map(sys.getsizeof, parts))
+
+
+def _counting(guard: Guard | None, stage: str) -> Callable[[int], object]:
+    return lambda number: guard.lost(stage, number) if guard is not None else None

@@ -1,0 +1,392 @@
+"""What waits to be exported: in order, once, within a bound of bytes, and never in the way of whoever puts it there."""
+
+from __future__ import annotations
+
+import os
+import time
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+
+from otel_errcompact.otel import outbox as module
+from otel_errcompact.otel.outbox import Outbox, Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+AT_ONCE = Pace(delay_s=0.01, batch=8)
+SOON = (0.005,)
+
+
+class Collector:
+    """
+    Takes what it is sent, unless it is away, or refuses some of it.
+    """
+
+    def __init__(self) -> None:
+        self.got: list[str] = []
+        self.batches: list[int] = []
+        self.away = False
+        self.refused: set[str] = set()
+        self.largest = 1_000
+        self.lost = 0
+        self.closed = 0
+        self.hold: Event | None = None
+
+    def send(self, batch: Sequence[str]) -> bool:
+        self.batches.append(len(batch))
+        if self.hold is not None:
+            self.hold.wait(20)
+        if self.away or self.refused & set(batch):
+            return False
+        if len(batch) > self.largest:
+            raise ValueError("message larger than max")
+        self.got += batch
+        return True
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def lose(self, number: int) -> None:
+        self.lost += number
+
+
+@pytest.fixture
+def collector() -> Collector:
+    return Collector()
+
+
+@pytest.fixture
+def make(collector: Collector) -> Iterator[Callable[..., Outbox[str]]]:
+    made: list[Outbox[str]] = []
+
+    def make(**options: object) -> Outbox[str]:
+        given: dict[str, object] = {"pace": AT_ONCE, "backoff_s": SOON, **options}
+        made.append(
+            Outbox(collector.send, len, close=collector.close, on_lost=collector.lose, **given)  # type: ignore[arg-type]
+        )
+        return made[-1]
+
+    yield make
+    if collector.hold is not None:
+        collector.hold.set()
+    for box in made:
+        box.shutdown()
+
+
+def eventually(holds: Callable[[], bool], *, within_s: float = 5) -> bool:
+    """Whether something comes to hold in time."""
+    deadline = time.monotonic() + within_s
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return holds()
+
+
+def names(number: int) -> list[str]:
+    return [f"{n:03}" for n in range(number)]
+
+
+def test_all_of_it_arrives_in_order(make, collector):
+    """What is put in is sent without being asked for, in batches."""
+    box = make()
+    for name in names(100):
+        box.put(name)
+    assert eventually(lambda: len(box) == 0)
+    assert collector.got == names(100)
+    assert max(collector.batches) <= 8
+    assert (box.bytes, collector.lost) == (0, 0)
+
+
+def test_a_flush_waits_until_it_has_arrived(make, collector):
+    """However long the delay is."""
+    box = make(pace=Pace(delay_s=60, batch=512))
+    box.put("a")
+    assert box.flush(5)
+    assert collector.got == ["a"]
+
+
+def test_a_flush_of_nothing_is_done(make):
+    """There is nothing to wait for."""
+    assert make(pace=Pace(delay_s=60)).flush(0.5)
+
+
+def test_a_flush_that_fails_says_so_at_once(make, collector):
+    """It does not wait for a collector that is away."""
+    collector.away = True
+    box = make(backoff_s=(60,), pace=Pace(delay_s=60))
+    box.put("a")
+    started = time.monotonic()
+    assert not box.flush(30)
+    assert time.monotonic() - started < 5
+    assert len(box) == 1
+
+
+def test_a_flush_beside_an_attempt_that_does_not_end(make, collector):
+    """Its time-out ends it."""
+    collector.hold = Event()
+    box = make()
+    box.put("a")
+    assert not box.flush(0.1)
+
+
+def test_on_return_all_of_it_arrives_in_order_and_once(make, collector):
+    """What fails is kept and tried again."""
+    collector.away = True
+    box = make(backoff_s=(0.005, 0.01, 30.0))
+    for name in names(60):
+        box.put(name)
+    assert eventually(lambda: len(collector.batches) >= 3)
+    collector.away = False
+    assert box.flush(5)
+    assert collector.got == names(60)
+    assert collector.lost == 0
+
+
+def test_the_pauses_grow(make, collector):
+    """A collector that is away is asked ever more seldom."""
+    collector.away = True
+    box = make(backoff_s=(0.001, 0.2, 60))
+    box.put("a")
+    assert eventually(lambda: len(collector.batches) == 3)
+    assert not eventually(lambda: len(collector.batches) > 3, within_s=0.3)
+
+
+def test_beyond_the_bound_the_oldest_go_and_are_counted(make, collector):
+    """The bytes that wait never exceed what is named."""
+    collector.away = True
+    box = make(max_bytes=30)
+    most = 0
+    for name in names(100):
+        box.put(name)
+        most = max(most, box.bytes)
+    collector.away = False
+    assert eventually(lambda: len(box) == 0)
+    assert most <= 30
+    assert collector.got == names(100)[-len(collector.got) :]
+    assert len(collector.got) + collector.lost == 100
+    assert 1 <= len(collector.got) <= 10
+
+
+def test_what_is_larger_than_the_bound_drives_nothing_out(make, collector):
+    """It is itself what is lost."""
+    box = make(max_bytes=30, pace=Pace(delay_s=60))
+    box.put("a")
+    box.put("x" * 31)
+    assert (len(box), collector.lost) == (1, 1)
+
+
+def test_what_is_under_way_is_within_the_bound(make, collector):
+    """There is no room beside it: what comes then is lost, and the attempt is not disturbed."""
+    collector.hold = Event()
+    box = make(max_bytes=10)
+    box.put("x" * 10)
+    assert eventually(lambda: collector.batches == [1])
+    box.put("y")
+    assert (collector.lost, box.bytes) == (1, 10)
+    collector.hold.set()
+    assert eventually(lambda: collector.got == ["x" * 10])
+
+
+def test_batches_are_bounded_in_bytes(make, collector, monkeypatch):
+    """A collector refuses messages beyond a size; what is larger by itself goes alone."""
+    monkeypatch.setattr(module, "MAX_BATCH_BYTES", 10)
+    box = make(pace=Pace(delay_s=60, batch=512))
+    for text in ("a" * 4, "b" * 4, "c" * 4, "d" * 40, "e"):
+        box.put(text)
+    assert box.flush(5)
+    assert collector.batches == [2, 1, 1, 1]
+
+
+def test_enough_for_a_batch_is_sent_before_its_delay_is_over(make, collector):
+    """A burst does not wait."""
+    box = make(pace=Pace(delay_s=60, batch=4))
+    for name in names(4):
+        box.put(name)
+    assert eventually(lambda: collector.got == names(4))
+
+
+def test_a_batch_that_is_too_large_is_sent_in_parts(make, collector):
+    """Whatever the collector's bound is, all of it arrives."""
+    collector.largest = 3
+    box = make(pace=Pace(delay_s=0.01, batch=64))
+    for name in names(64):
+        box.put(name)
+    assert eventually(lambda: len(box) == 0)
+    assert collector.got == names(64)
+
+
+def test_what_the_collector_refuses_is_given_up_and_the_rest_arrives(make, collector):
+    """One bad item does not stand in the way of the others for ever."""
+    collector.refused = {"003", "017"}
+    box = make()
+    for name in names(40):
+        box.put(name)
+    assert eventually(lambda: len(box) == 0)
+    assert sorted(collector.got) == [name for name in names(40) if name not in collector.refused]
+    assert collector.lost == 2
+
+
+def test_nothing_is_given_up_because_the_collector_is_away(make, collector):
+    """However often an item has failed: others fail as well."""
+    collector.away = True
+    box = make(backoff_s=(0.0005,))
+    for name in names(3):
+        box.put(name)
+    assert eventually(lambda: len(collector.batches) > 40)
+    assert (len(box), collector.lost) == (3, 0)
+
+
+def test_an_item_that_was_doubted_while_the_collector_came_back_is_not_lost(make, collector):
+    """The one behind it has passed; then it is tried once more."""
+    asked: list[list[str]] = []
+
+    def send(batch: Sequence[str]) -> bool:
+        asked.append(list(batch))
+        collector.away = len(asked) <= module.REFUSALS + 1
+        return collector.send(batch)
+
+    box = Outbox(send, len, on_lost=collector.lose, pace=Pace(delay_s=60, batch=1), backoff_s=SOON)
+    box.put("a")
+    box.put("b")
+    assert eventually(lambda: len(box) == 0)
+    assert (sorted(collector.got), collector.lost) == (["a", "b"], 0)
+    box.shutdown()
+
+
+def test_whoever_puts_never_waits(make, collector):
+    """Not even while an attempt does not end."""
+    collector.hold = Event()
+    box = make(max_bytes=1_000)
+    box.put("first")
+    assert eventually(lambda: collector.batches == [1])
+    started = time.monotonic()
+    for name in names(1_000):
+        box.put(name)
+    assert time.monotonic() - started < 1
+
+
+def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
+    """Also what cannot be sent yet; and what cannot be settled goes as it is."""
+    collector.away = True
+    settled: list[str] = []
+
+    def settle(item: str) -> str:
+        settled.append(item)
+        return str(1 // 0) if item == "b" else item.upper()
+
+    box = make(settle=settle, backoff_s=(0.01,))
+    for item in ("a", "b", "c"):
+        box.put(item)
+    assert eventually(lambda: settled == ["a", "b", "c"])
+    collector.away = False
+    assert eventually(lambda: collector.got == ["A", "b", "C"])
+    assert settled == ["a", "b", "c"]
+
+
+class TestShutdown:
+    def test_everything_is_sent(self, make, collector):
+        """Batch after batch, and then the exporter is closed."""
+        box = make(pace=Pace(delay_s=60, batch=7))
+        for name in names(50):
+            box.put(name)
+        box.shutdown()
+        assert collector.got == names(50)
+        assert (collector.closed, collector.lost) == (1, 0)
+
+    def test_again(self, make, collector):
+        """The second one finds nothing left to do."""
+        box = make()
+        box.shutdown()
+        box.shutdown()
+        assert collector.closed == 1
+
+    def test_away(self, make, collector):
+        """One more attempt, at once, whatever the pause; what it leaves is counted as lost."""
+        collector.away = True
+        box = make(backoff_s=(60,))
+        for name in names(5):
+            box.put(name)
+        assert eventually(lambda: len(collector.batches) == 1)
+        started = time.monotonic()
+        box.shutdown()
+        assert time.monotonic() - started < 1
+        assert len(collector.batches) == 2
+        assert (collector.lost, collector.closed, len(box), box.bytes) == (5, 1, 0, 0)
+
+    def test_an_attempt_that_does_not_end(self, make, collector, monkeypatch):
+        """It is waited for no longer than is named; what becomes of it later changes nothing."""
+        monkeypatch.setattr(module, "STALLED_S", 0.1)
+        collector.hold = Event()
+        box = make()
+        box.put("a")
+        assert eventually(lambda: collector.batches == [1])
+        box.put("b")
+        started = time.monotonic()
+        box.shutdown()
+        assert time.monotonic() - started < 1
+        assert collector.lost == 2
+        collector.hold.set()
+        assert eventually(lambda: collector.closed == 1)
+        assert (len(box), box.bytes, collector.lost) == (0, 0, 2)
+
+    def test_a_collector_that_is_slow_has_time_while_it_goes_on(self, make, collector, monkeypatch):
+        """But not for ever."""
+        monkeypatch.setattr(module, "STALLED_S", 0.3)
+        monkeypatch.setattr(module, "DRAIN_S", 0.5)
+        box = make(pace=Pace(delay_s=60, batch=1))
+        box._send = lambda batch: time.sleep(0.05) or collector.send(batch)
+        for name in names(100):
+            box.put(name)
+        started = time.monotonic()
+        box.shutdown()
+        assert 0.5 <= time.monotonic() - started < 2
+        assert len(collector.got) >= 3
+        assert len(collector.got) + collector.lost in {100, 101}
+
+    def test_afterwards(self, make, collector):
+        """What comes too late is counted as lost."""
+        box = make()
+        box.shutdown()
+        box.put("a")
+        assert (len(box), collector.lost) == (0, 1)
+        assert box.flush(0.5)
+
+    def test_a_doubted_item_whose_attempt_does_not_end(self, make, collector, monkeypatch):
+        """It is counted once."""
+        monkeypatch.setattr(module, "STALLED_S", 0.05)
+        monkeypatch.setattr(module, "REFUSALS", 0)
+        hold = Event()
+        asked: list[str] = []
+
+        def send(batch: Sequence[str]) -> bool:
+            asked.extend(batch)
+            if asked == ["a", "b", "a"]:
+                hold.wait(10)
+            return asked[-1] == "b"
+
+        box = Outbox(send, len, on_lost=collector.lose, pace=Pace(delay_s=60, batch=1), backoff_s=(60,))
+        box.put("a")
+        box.put("b")
+        assert eventually(lambda: asked == ["a", "b", "a"])
+        box.shutdown()
+        hold.set()
+        assert not eventually(lambda: collector.lost != 1, within_s=0.1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_process_starts_empty_and_sends_its_own(make, collector):
+    """What waits is its parent's to send."""
+    collector.away = True
+    box = make()
+    box.put("parent")
+    child = os.fork()
+    if child == 0:
+        collector.away = False
+        collector.got.clear()
+        box.put("child")
+        box.flush(5)
+        os._exit(0 if collector.got == ["child"] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(box) == 1
