@@ -76,9 +76,8 @@ class Paged:
     A first burst or a first escalation of a new service, for which the webhook was called.
     """
 
-    service: str
     alert: str
-    failed_at: float
+    labels: Mapping[str, str]
     seconds: float
     """From the failure that made it due to the webhook; infinite where it was not called."""
 
@@ -182,7 +181,7 @@ def pages(filling: Mapping[str, Any], measured: Measured) -> Sequence[Paged]:
     """First bursts and first escalations of new services, at different phases of the intervals in between."""
     pages = [paged for name, found in sorted(filling.items()) if name.startswith("page ") for paged in found]
     for paged in pages:
-        measured(f"failure to webhook: {paged.alert}, {paged.service}", paged.seconds)
+        measured(f"failure to webhook: {paged.alert}, {paged.labels['service_name']}", paged.seconds)
     return pages
 
 
@@ -243,9 +242,10 @@ def _pager(stack: Stack, directory: Path, number: int) -> Callable[[], Sequence[
             time.sleep(3.3 * number)
             burst = agent.do("burst", message="connection to 10.0.0.1:5432 refused", times=BURST, tool="db.query")
             escalated = agent.do("escalate", message="quota of project exceeded")
+            key = burst.answer[-1]["key"]
             return [
-                _paged(stack, agent.service, "AgentErrorRecurring", burst.ended),
-                _paged(stack, agent.service, "AgentRunEscalated", escalated.ended),
+                _paged(stack, "AgentErrorRecurring", burst.ended, service_name=agent.service, errcompact_class=key),
+                _paged(stack, "AgentRunEscalated", escalated.ended, service_name=agent.service),
             ]
         finally:
             agent.close()
@@ -253,10 +253,10 @@ def _pager(stack: Stack, directory: Path, number: int) -> Callable[[], Sequence[
     return page
 
 
-def _paged(stack: Stack, service: str, alert: str, failed_at: float) -> Paged:
+def _paged(stack: Stack, alert: str, failed_at: float, **labels: str) -> Paged:
     while time.time() < failed_at + 60:
-        told = stack.webhook.firing(alert, service_name=service)
+        told = stack.webhook.firing(alert, **labels)
         if told:
-            return Paged(service=service, alert=alert, failed_at=failed_at, seconds=told[0].at - failed_at)
+            return Paged(alert=alert, labels=labels, seconds=told[0].at - failed_at)
         time.sleep(0.1)
-    return Paged(service=service, alert=alert, failed_at=failed_at, seconds=float("inf"))
+    return Paged(alert=alert, labels=labels, seconds=float("inf"))

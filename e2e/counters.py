@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from e2e.backends import Prometheus
 
-Counters = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
-"""Values by metric and labels."""
+    Counters = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
+    """Values by metric and labels."""
 
 NAMES: Final = {
     "errcompact.errors": "errcompact_errors_total",

@@ -27,7 +27,7 @@ Protocol = Literal["grpc", "http/protobuf"]
 
 def environ(stack: Stack, service: str, protocol: Protocol) -> dict[str, str]:
     """Return what a process must find in its environment to send to the collector."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_") or k == "OTEL_METRIC_EXPORT_INTERVAL"}
     return {
         **kept,
         "PYTHONPATH": str(ROOT),
