@@ -176,9 +176,7 @@ class Loki(_Backend):
         now = time.time_ns()
         start = now - int(seconds * 1e9)
         answer = self.get("/loki/api/v1/query_range", query=expression, start=start, end=now + 10**9, limit=limit)
-        return [
-            Record(stream["stream"], value[1]) for stream in answer["data"]["result"] for value in stream["values"]
-        ]
+        return [Record(stream["stream"], value[1]) for stream in answer["data"]["result"] for value in stream["values"]]
 
 
 class Alertmanager(_Backend):

@@ -116,9 +116,12 @@ def build(recipe: Recipe | CollectorRecipe) -> Path:
         made.mkdir(parents=True)
         log = cache() / f"{recipe.name}.log"
         started, used = time.monotonic(), _processor_seconds()
-        make = _make_collector if isinstance(recipe, CollectorRecipe) else _make
         with log.open("w", encoding="utf-8") as output:
-            make(recipe, work, made, _Shell(recipe.name, output.fileno(), log))  # type: ignore[arg-type]
+            shell = _Shell(recipe.name, output.fileno(), log)
+            if isinstance(recipe, CollectorRecipe):
+                _make_collector(recipe, work, made, shell)
+            else:
+                _make(recipe, work, made, shell)
         for stale in cache().glob(f"{recipe.name}-*"):
             shutil.rmtree(stale)
         made.rename(ready)
@@ -190,9 +193,9 @@ def _make_collector(recipe: CollectorRecipe, work: Path, made: Path, shell: _She
 
 def _copy(module: Module, to: Path) -> None:
     """Copy a module out of Go's own cache, where nothing can be changed."""
-    # In an empty folder: inside a module, Go would ask that module's replacements first.
     to.mkdir(parents=True, exist_ok=True)
     command = ["go", "mod", "download", "-json", str(module)]
+    # In a folder that is no module: inside one, Go would ask that module's replacements first.
     answer = subprocess.run(command, cwd=cache(), env=_environ(), capture_output=True, text=True, check=False)
     if answer.returncode:
         raise BuildError(f"{module} cannot be fetched: {answer.stdout or answer.stderr}")
@@ -220,7 +223,7 @@ def _go_version() -> str:
 
 def _environ() -> Mapping[str, str]:
     """The environment of Go: without a workspace, which modules bring along for their own developers."""
-    return {**os.environ, "GOWORK": "off", "GOFLAGS": "-buildvcs=false", "CGO_ENABLED": "0"}
+    return {**os.environ, "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
 
 
 @contextmanager

@@ -6,10 +6,15 @@ import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from e2e.build import BuildError, go_is_missing
 from e2e.driving import Agent, Done, run_errcompact
@@ -26,7 +31,7 @@ BESIDE_THE_SECRET: Final = "quartermaster-9f2"
 """Stands in the same message: where this arrived and the secret did not, it was taken out and not lost."""
 
 RAW: Final = (
-    "no route to warehouse 'Zürich–Süd' for order 4711\n"
+    "no route to warehouse 'Zürich Süd' for order 4711\n"
     "  tried:\t10.0.0.7:8443 → timeout\r\n"
     "  tried:\t10.0.0.8:8443 → «connection reset» \N{COLLISION SYMBOL}\n"
     f"  body: {'0123456789abcdef' * 512}"
@@ -158,6 +163,15 @@ def filling(bare_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iter
     teller.close()
 
 
+@pytest.fixture
+def agent(bare_stack: Stack, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Agent]:
+    """An agent of a test's own."""
+    own = Agent(bare_stack, f"e2e-{request.node.name.replace('_', '-')}", "grpc", tmp_path)
+    own.do("succeed")
+    yield own
+    own.close()
+
+
 @pytest.fixture(scope="session")
 def demo(filling: Mapping[str, Any]) -> Printed:
     """`errcompact demo`, exporting over gRPC."""
@@ -177,12 +191,27 @@ def story(filling: Mapping[str, Any]) -> Story:
 
 
 @pytest.fixture(scope="session")
-def pages(filling: Mapping[str, Any], measured: Measured) -> Sequence[Paged]:
+def pages(filling: Mapping[str, Any]) -> Sequence[Paged]:
     """First bursts and first escalations of new services, at different phases of the intervals in between."""
-    pages = [paged for name, found in sorted(filling.items()) if name.startswith("page ") for paged in found]
-    for paged in pages:
-        measured(f"failure to webhook: {paged.alert}, {paged.labels['service_name']}", paged.seconds)
-    return pages
+    return [paged for name, found in filling.items() if name.startswith("page ") for paged in found]
+
+
+@pytest.fixture
+def plain(bare_stack: Stack) -> str:
+    """The service of a program that knows nothing of the library, and has recorded three exceptions."""
+    service = "e2e-plain"
+    tracers = TracerProvider(resource=Resource.create({"service.name": service}), shutdown_on_exit=False)
+    exporter = OTLPSpanExporter(f"{bare_stack.collector_http}/v1/traces")
+    tracers.add_span_processor(SimpleSpanProcessor(exporter))
+    attributes = {"gen_ai.tool.name": "fetch", "gen_ai.agent.name": "other"}
+    for attempt in range(3):
+        with (
+            suppress(TimeoutError),
+            tracers.get_tracer("anybody").start_as_current_span("fetch", attributes=attributes),
+        ):
+            raise TimeoutError(f"no answer to request {attempt}")
+    tracers.shutdown()
+    return service
 
 
 def _demo(stack: Stack, directory: Path) -> Printed:
@@ -207,7 +236,9 @@ def _conversation(task: str, answers: Sequence[str]) -> object:
     messages: list[object] = [{"role": "user", "content": "How many rows?"}]
     for number, answer in enumerate(answers):
         function = {"name": "db.query", "arguments": json.dumps({"attempt": number})}
-        messages.append({"role": "assistant", "content": "", "tool_calls": [{"id": f"c{number}", "function": function}]})
+        messages.append(
+            {"role": "assistant", "content": "", "tool_calls": [{"id": f"c{number}", "function": function}]}
+        )
         messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": answer})
     return {"task_id": task, "reward": 1.0, "traj": messages}
 

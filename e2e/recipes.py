@@ -77,9 +77,7 @@ class CollectorRecipe:
 
 ALERTMANAGER: Final = Recipe(
     name="alertmanager",
-    module=Module(
-        "github.com/prometheus/alertmanager", "v0.34.0", "h1:z75n0NoypggESmt3HD4JlTXOaOZj1EBz1ACHO4Z6EUk="
-    ),
+    module=Module("github.com/prometheus/alertmanager", "v0.34.0", "h1:z75n0NoypggESmt3HD4JlTXOaOZj1EBz1ACHO4Z6EUk="),
     packages=("./cmd/alertmanager", "./cmd/amtool"),
     # Its web interface is made by Node and embedded; the HTTP interface is all that the chain asks.
     files={"ui/app/dist/index.html": "<!doctype html><title>Alertmanager</title>\n"},
@@ -122,7 +120,9 @@ LOKI: Final = Recipe(
 
 COLLECTOR: Final = CollectorRecipe(
     name="collector",
-    builder=Module("go.opentelemetry.io/collector/cmd/builder", "v0.159.0", "h1:5pq4bsa/Y26aQqpZKLQxdwrIDDSCrybk+BjVkKmNqow="),
+    builder=Module(
+        "go.opentelemetry.io/collector/cmd/builder", "v0.159.0", "h1:5pq4bsa/Y26aQqpZKLQxdwrIDDSCrybk+BjVkKmNqow="
+    ),
     manifest=MANIFEST,
     program="otelcol",
 )
