@@ -8,10 +8,10 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast test-model bench-quality lint format types layers bench docs corpus clean
+.PHONY: help install demo test test-fast test-model e2e bench-quality lint format types layers bench docs corpus clean
 
 help: ## Show this list.
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -38,6 +38,10 @@ test-model: install ## Run the model extractor on a real small model; what runs 
 	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.
 	CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python $(BIN)/python --group model
 	$(BIN)/pytest -m slow tests/test_model.py
+
+e2e: install ## Build the real programs once (needs Go), start the whole chain natively, and ask each what arrived.
+	$(BIN)/python -m e2e.build
+	$(BIN)/pytest e2e
 
 lint: install ## Check style, spelling and the project file.
 	$(BIN)/ruff check .

@@ -1,1 +1,1 @@
-"""The chain of real programs, run natively."""
+"""The whole chain run natively: the real programs, built here, with the configuration files that are shipped."""

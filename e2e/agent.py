@@ -1,0 +1,170 @@
+"""
+An agent that does what it is told: a line of JSON on its standard input is one thing to do, a line is the answer.
+
+It is installed as the README says, by `errcompact.install()` and the standard variables; nothing in it knows that it is
+watched. What it counts itself is read beside, from a reader of its own on the same meter provider.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
+
+import otel_errcompact as errcompact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from opentelemetry.sdk.metrics.export import Metric
+
+ABOVE_ALL: Final = 1_000_000
+"""A threshold that is never reached."""
+
+
+class ToolFailedError(Exception):
+    """
+    What the agent's tools fail with.
+    """
+
+
+def main() -> None:
+    """Do what is told until the input ends."""
+    errcompact.install()
+    reader = InMemoryMetricReader()
+    meters = metrics.get_meter_provider()
+    if not isinstance(meters, MeterProvider):
+        sys.exit("no OTLP endpoint is configured")
+    meters.add_metric_reader(reader)
+    deeds: dict[str, Callable[..., object]] = {
+        "burst": burst,
+        "escalate": escalate,
+        "watch": watch,
+        "succeed": succeed,
+        "work": work,
+        "flush": flush,
+        "points": lambda: list(points(reader)),
+    }
+    for line in sys.stdin:
+        asked = json.loads(line)
+        began = time.time()
+        answer = deeds[asked.pop("do")](**asked)
+        print(json.dumps({"began": began, "ended": time.time(), "answer": answer}), flush=True)
+
+
+def burst(message: str, *, tool: str = "search", agent: str = "e2e", times: int = 1, recovers: bool = False) -> object:
+    """Fail with one message a few times within one run that never escalates, and perhaps recover."""
+    failed: list[dict[str, object]] = []
+    with errcompact.run(agent=agent, thresholds=_never()) as run:
+        for _ in range(times):
+            with run.tool(tool) as call:
+                failed.append(_here(message))
+                raise ToolFailedError(message)
+            failed[-1].update(read=call.text)
+        for key in {found.key for found in run.report().classes}:
+            failed[-1].update(key=key, raw=run.raw(key))
+        if recovers:
+            with run.tool(tool) as call:
+                call.result = "found"
+    return failed
+
+
+def escalate(message: str, *, tool: str = "deploy", agent: str = "e2e", more: int = 0) -> object:
+    """Fail with one message until the run is stopped, nobody being there to ask; then perhaps fail on."""
+    failures = 0
+    with errcompact.run(agent=agent) as run:
+        try:
+            for number in range(100):
+                with run.tool(tool, arguments={"attempt": number}):
+                    failures += 1
+                    raise ToolFailedError(message)
+                run.check()
+        except errcompact.RunHalted:
+            pass
+        # An agent that does not ask the gate before its calls, but only hands in what they said.
+        for _ in range(more):
+            run.observe(errcompact.RawError(text=message, tool=tool))
+        (found, *_) = run.report().classes
+        return {"failures": failures, "key": found.key}
+
+
+def watch(message: str, *, tool: str = "print", agent: str = "e2e", times: int = 4) -> object:
+    """Fail on spans that another instrumentation would make, in a run that nobody has opened, so nobody can stop it."""
+    tracer = trace.get_tracer("instrumentation.of.another")
+    conversation = {"gen_ai.conversation.id": f"conversation-{time.time_ns()}", "gen_ai.agent.name": agent}
+    for _ in range(times):
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool, **conversation}
+        with (
+            suppress(ToolFailedError),
+            tracer.start_as_current_span(f"execute_tool {tool}", attributes=attributes),
+        ):
+            raise ToolFailedError(message)
+    return times
+
+
+def succeed(*, tool: str = "search", agent: str = "e2e", times: int = 1) -> object:
+    """Do runs in which nothing fails."""
+    for _ in range(times):
+        with errcompact.run(agent=agent) as run, run.tool(tool) as call:
+            call.result = "found"
+    return times
+
+
+def work(message: str, *, seconds: float, pause: float = 0.02, tool: str = "poll", agent: str = "e2e") -> object:
+    """Fail for some time, each failure in a run and a trace of its own, and tell when each ended."""
+    traces: list[tuple[str, float]] = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with errcompact.run(agent=agent) as run, run.tool(tool):
+            context = trace.get_current_span().get_span_context()
+            raise ToolFailedError(message)
+        traces.append((f"{context.trace_id:032x}", time.time()))
+        time.sleep(pause)
+    return traces
+
+
+def flush() -> bool:
+    """Hand over everything now."""
+    done = [
+        provider.force_flush()
+        for provider in (trace.get_tracer_provider(), metrics.get_meter_provider())
+        if hasattr(provider, "force_flush")
+    ]
+    return all(done)
+
+
+def points(reader: InMemoryMetricReader) -> Iterator[dict[str, Any]]:
+    """Say what the library has counted."""
+    data = reader.get_metrics_data()
+    for resource in data.resource_metrics if data else ():
+        for scope in resource.scope_metrics:
+            for metric in scope.metrics:
+                yield from _points_of(metric)
+
+
+def _points_of(metric: Metric) -> Iterator[dict[str, Any]]:
+    for point in metric.data.data_points:
+        common = {"instrument": metric.name, "attributes": dict(point.attributes or {})}
+        if isinstance(point, NumberDataPoint):
+            yield {**common, "value": point.value}
+        elif isinstance(point, HistogramDataPoint):
+            yield {**common, "count": point.count, "sum": point.sum}
+
+
+def _never() -> errcompact.Thresholds:
+    return errcompact.Thresholds(same=ABOVE_ALL, consecutive=ABOVE_ALL, total=ABOVE_ALL)
+
+
+def _here(message: str) -> dict[str, object]:
+    context = trace.get_current_span().get_span_context()
+    return {"trace": f"{context.trace_id:032x}", "span": f"{context.span_id:016x}", "message": message}
+
+
+if __name__ == "__main__":
+    main()

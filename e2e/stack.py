@@ -1,0 +1,217 @@
+"""The whole stack on loopback addresses of its own, with the configuration files and the arguments that are shipped."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from e2e.backends import Alertmanager, Backends, Loki, Prometheus, Tempo
+from e2e.build import program as built
+from e2e.build import wanted
+from e2e.programs import Program, free_ports
+from e2e.recipes import LOKI, ROOT
+from e2e.webhook import Webhook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+HOST: Final = "127.0.0.1"
+PORTS: Final = (
+    "prometheus",
+    "alertmanager",
+    "tempo",
+    "tempo_inside",
+    "tempo_otlp_grpc",
+    "tempo_otlp_http",
+    "loki",
+    "loki_inside",
+    "collector_grpc",
+    "collector_http",
+    "collector_health",
+    "collector_pages",
+)
+SHIPPED: Final = ("collector-config", "dashboards/generated")
+CONTAINER_FOLDER: Final = "/etc/errcompact"
+"""Where the containers see what is shipped."""
+
+WEBHOOK_FILE: Final = "/run/secrets/alert-webhook-url"
+"""Where Alertmanager's container sees the address to notify."""
+
+VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """
+    The running programs, and where each can be reached.
+    """
+
+    prometheus: str
+    alertmanager: str
+    tempo: str
+    loki: str
+    """Empty where Loki is not built."""
+
+    collector_grpc: str
+    collector_http: str
+    webhook: Webhook
+    programs: Mapping[str, Program]
+    """By the names of their services in the compose file."""
+
+    backends: Backends
+
+    def close(self) -> None:
+        """Stop everything."""
+        self.backends.close()
+        # The senders before the receivers: the other way round each would wait for the next.
+        for service in ("otelcol", "prometheus", "alertmanager", "tempo", "loki"):
+            if service in self.programs:
+                self.programs[service].kill()
+        self.webhook.close()
+
+
+def start(directory: Path) -> tuple[Stack, Mapping[str, float]]:
+    """
+    Start everything at once, and wait until it can be used.
+
+    Args:
+        directory: Gets what the programs keep, their logs, and a copy of what is shipped.
+
+    Returns:
+        The stack, and how long each program took to be ready.
+    """
+    webhook = Webhook()
+    ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+    url = {name: f"http://{HOST}:{port}" for name, port in ports.items()}
+    shipped = _shipped(directory, ports["alertmanager"], webhook.address)
+    programs = {program.name: program for program in _programs(directory, shipped, ports)}
+    with_loki = "loki" in programs
+    stack = Stack(
+        prometheus=url["prometheus"],
+        alertmanager=url["alertmanager"],
+        tempo=url["tempo"],
+        loki=url["loki"] if with_loki else "",
+        collector_grpc=url["collector_grpc"],
+        collector_http=url["collector_http"],
+        webhook=webhook,
+        programs=programs,
+        backends=Backends(
+            prometheus=Prometheus(url["prometheus"]),
+            alertmanager=Alertmanager(url["alertmanager"]),
+            tempo=Tempo(url["tempo"]),
+            loki=Loki(url["loki"]) if with_loki else None,
+        ),
+    )
+    try:
+        for program in programs.values():
+            program.start()
+        with ThreadPoolExecutor() as threads:
+            took = dict(zip(programs, threads.map(Program.wait_ready, programs.values()), strict=True))
+    except BaseException:
+        stack.close()
+        raise
+    return stack, took
+
+
+def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Iterator[Program]:
+    """Yield the programs, each with the arguments of the compose file and the addresses of this stack."""
+    at = {name: f"{HOST}:{port}" for name, port in ports.items()}
+
+    def made(service: str, ready: str, *arguments: str, **environ: str) -> Program:
+        command = _command(service, {CONTAINER_FOLDER: shipped, f"/{service}": directory / service})
+        return Program(
+            name=service,
+            # Services are called as their programs are.
+            command=[str(built(service)), *command, *arguments],
+            ready=f"http://{ready}",
+            directory=directory / service,
+            environ=environ,
+        )
+
+    yield made("prometheus", f"{at['prometheus']}/-/ready", f"--web.listen-address={at['prometheus']}")
+    yield made("alertmanager", f"{at['alertmanager']}/-/ready", f"--web.listen-address={at['alertmanager']}")
+    yield made(
+        "tempo",
+        f"{at['tempo']}/ready",
+        TEMPO_LISTEN_ADDRESS=HOST,
+        TEMPO_HTTP_PORT=str(ports["tempo"]),
+        TEMPO_GRPC_PORT=str(ports["tempo_inside"]),
+        TEMPO_OTLP_GRPC_ADDRESS=at["tempo_otlp_grpc"],
+        TEMPO_OTLP_HTTP_ADDRESS=at["tempo_otlp_http"],
+        TEMPO_DIRECTORY=str(directory / "tempo"),
+    )
+    if wanted(LOKI):
+        yield made(
+            "loki",
+            f"{at['loki']}/ready",
+            LOKI_LISTEN_ADDRESS=HOST,
+            LOKI_HTTP_PORT=str(ports["loki"]),
+            LOKI_GRPC_PORT=str(ports["loki_inside"]),
+            LOKI_DIRECTORY=str(directory / "loki"),
+        )
+    yield made(
+        "otelcol",
+        at["collector_health"],
+        PROMETHEUS_URL=f"http://{at['prometheus']}",
+        TEMPO_URL=f"http://{at['tempo_otlp_http']}",
+        LOKI_URL=f"http://{at['loki']}",
+        OTLP_GRPC_ADDRESS=at["collector_grpc"],
+        OTLP_HTTP_ADDRESS=at["collector_http"],
+        HEALTH_ADDRESS=at["collector_health"],
+        ZPAGES_ADDRESS=at["collector_pages"],
+        QUEUE_DIRECTORY=str(directory / "otelcol" / "queue"),
+        # All of them: what is asserted of traces must not depend on chance.
+        HEALTHY_TRACES_PERCENT="100",
+    )
+
+
+def _shipped(directory: Path, alertmanager_port: int, webhook: str) -> Path:
+    """Copy what is shipped: files lie to each other in containers, and here, as they do in the repository."""
+    to = directory / "shipped"
+    for folder in SHIPPED:
+        shutil.copytree(ROOT / folder, to / folder)
+    # These two read no variables: what they name of the others is replaced in the copy, and nothing else.
+    _replace(to / "collector-config/prometheus.yaml", "alertmanager:9093", f"{HOST}:{alertmanager_port}")
+    secret = directory / "alert-webhook-url"
+    secret.write_text(webhook, encoding="utf-8")
+    _replace(to / "collector-config/alertmanager.yaml", WEBHOOK_FILE, str(secret))
+    return to
+
+
+def _replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    if old not in text:
+        raise AssertionError(f"{file.name} does not name {old} any more")
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _command(service: str, places: Mapping[str, Path]) -> list[str]:
+    """
+    Return the arguments that the compose file gives a program, with its variables filled in.
+
+    Args:
+        service: The service's name.
+        places: Folders of the container, and what stands for them here.
+    """
+    shipped = yaml.safe_load((ROOT / "docker-compose.yml").read_bytes())["services"][service]["command"]
+    variables = _variables()
+    return [_placed(VARIABLE.sub(lambda found: variables[found[1]], argument), places) for argument in shipped]
+
+
+def _placed(argument: str, places: Mapping[str, Path]) -> str:
+    for place, here in places.items():
+        # Only where a value begins: `/prometheus` is also the middle of other paths.
+        argument = re.sub(rf"(?<==){re.escape(place)}(?=/|$)", str(here), argument)
+    return argument
+
+
+def _variables() -> dict[str, str]:
+    """The variables of `.env`, as Docker Compose reads them; those of this process do not count."""
+    lines = (ROOT / ".env").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))

@@ -1,0 +1,349 @@
+"""What agents fail with arrives: counted exactly, whole, without secrets, at the pager, and in spite of outages."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.backends import eventually
+from e2e.conftest import BESIDE_THE_SECRET, BURST, RAW, SECRET, TRANSCRIPT
+from e2e.counters import AGENT, RESOURCE, arrived, counted
+from e2e.driving import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from e2e.backends import Prometheus, Span
+    from e2e.conftest import Measured, Paged, Printed, Story
+    from e2e.counters import Counters
+    from e2e.driving import Agent
+    from e2e.stack import Stack
+
+pytestmark = pytest.mark.timeout(300)
+
+PAGED_WITHIN = 30
+"""Seconds from the failure to the webhook, with the shipped intervals."""
+
+ARRIVAL = 30
+"""Seconds that counters may take once they were handed over: they do not wait on the way."""
+
+SEARCHABLE = 40
+"""Seconds until a trace is found by a search; by its id it is found at once."""
+
+
+def agrees(prometheus: Prometheus, service: str, own: Counters, **options: frozenset[str]) -> Callable[[], bool]:
+    """Make a check that Prometheus says the same as the library."""
+
+    def check() -> bool:
+        return arrived(prometheus, service, **options) == own
+
+    return check
+
+
+def assert_agrees(prometheus: Prometheus, service: str, own: Counters, **options: frozenset[str]) -> float:
+    """Wait until Prometheus says the same as the library; if it never does, show the difference."""
+    try:
+        return eventually(agrees(prometheus, service, own, **options), seconds=ARRIVAL, what=f"counters of {service}")
+    except AssertionError:
+        assert arrived(prometheus, service, **options) == own
+        raise
+
+
+def exceptions(spans: Sequence[Span]) -> list[Mapping[str, object]]:
+    """Return the attributes of all exception events of a trace."""
+    return [attributes for span in spans for name, attributes in span.events if name == "exception"]
+
+
+def arrived_trace(stack: Stack, trace_id: str, seconds: float = 20) -> list[Span]:
+    """Wait until a trace is in Tempo."""
+    eventually(lambda: stack.backends.tempo.trace(trace_id), seconds=seconds, what=f"trace {trace_id}")
+    return stack.backends.tempo.trace(trace_id)
+
+
+def test_the_demo_s_counters_are_in_prometheus(stack: Stack, demo: Printed) -> None:
+    """Over gRPC: what the demo prints of its own instruments is what Prometheus says, by every attribute."""
+    errors = [
+        {
+            "instrument": "errcompact.errors",
+            "attributes": {
+                "gen_ai.tool.name": row["tool"],
+                "error.type": row["error.type"],
+                "errcompact.class": row["class"],
+                "errcompact.outcome": row["outcome"],
+            },
+            "value": int(row["errors"]),
+        }
+        for row in table(demo.stdout, "tool")
+    ]
+    others = [
+        {
+            "instrument": row["instrument"],
+            "attributes": dict(pair.split("=", 1) for pair in row["attributes"].split(", ")),
+            "value": int(row["value"]),
+        }
+        for row in table(demo.stdout, "instrument")
+    ]
+    assert sum(point["value"] for point in errors) == 11
+    # The printed tables leave the agent's name out: it is one.
+    own = counted(errors + others, without=frozenset({"gen_ai_agent_name"}))
+    assert_agrees(stack.backends.prometheus, demo.service, own, without=frozenset({AGENT}))
+    named = stack.backends.prometheus.query(
+        f'last_over_time(errcompact_errors_total{{service_name="{demo.service}"}}[2h])'
+    )
+    assert {labels[AGENT] for labels, _ in named} == {"sales-report"}
+
+
+def test_a_replay_s_counters_are_in_prometheus(stack: Stack, replay: Printed) -> None:
+    """Over HTTP: what `errcompact replay --json` totals is what Prometheus says."""
+    total = json.loads(replay.stdout)["total"]
+    assert (total["runs"], total["failures"], total["classes"]) == (len(TRANSCRIPT), 5, 2)
+    prometheus, service = stack.backends.prometheus, f'service_name="{replay.service}"'
+
+    def sum_of(metric: str, by: str = "") -> dict[str, float]:
+        samples = prometheus.query(f"sum by ({by}) (last_over_time({metric}{{{service}}}[2h]))")
+        return {sample.labels.get(by, ""): sample.value for sample in samples}
+
+    eventually(lambda: sum_of("errcompact_errors_total") == {"": 5.0}, seconds=ARRIVAL, what="errors of the replay")
+    # An escalation stops no recorded run, and is answered with fresh counters.
+    assert sum_of("errcompact_errors_total", "errcompact_outcome") == {"new": 2, "repeat": 3}
+    assert sum_of("errcompact_runs_total", "errcompact_result") == {"failed": 1, "recovered": 1, "clean": 1}
+    assert sum_of("errcompact_escalations_total", "errcompact_threshold") == {"same": total["escalations"]}
+    assert sum_of("errcompact_resolutions_total") == {"": 1}
+    assert sum_of("errcompact_context_tokens_total", "errcompact_form") == {
+        "raw": total["raw_error_tokens"],
+        "digest": total["digest_tokens"],
+    }
+
+
+def test_an_agent_s_counters_are_in_prometheus(stack: Stack, story: Story) -> None:
+    """Every counter, by every attribute set, equals what the agent's own reader says."""
+    own = counted(story.points)
+    seconds = assert_agrees(stack.backends.prometheus, story.service, own)
+    assert seconds < ARRIVAL
+    by_outcome: Counter[str] = Counter()
+    for (metric, labels), value in own.items():
+        if metric == "errcompact_errors_total":
+            by_outcome[dict(labels)["errcompact_outcome"]] += int(value)
+    # A secret, a raw error, two that recover, a burst, three up to each of two escalations, and five after those.
+    assert by_outcome == {"new": 6, "repeat": 1 + BURST - 1 + 2 + 2, "after_escalation": 4 + 1}
+
+
+def test_nothing_but_errors_is_counted_as_a_failure_of_our_own(stack: Stack) -> None:
+    """No agent has had an internal failure."""
+    assert stack.backends.prometheus.query('errcompact_internal_failures_total{service_name=~"e2e-.*"} > 0') == []
+
+
+def test_an_exemplar_leads_to_the_raw_error(stack: Stack, story: Story) -> None:
+    """From the counter's exemplar to a trace in Tempo, whose event holds the raw error byte for byte."""
+    (failed,) = story.raw.answer
+    selector = f'errcompact_errors_total{{service_name="{story.service}", errcompact_class="{failed["key"]}"}}'
+    found: list[Mapping[str, str]] = []
+
+    def look() -> bool:
+        found[:] = stack.backends.prometheus.exemplars(selector)
+        return bool(found)
+
+    eventually(look, seconds=ARRIVAL, what="an exemplar")
+    assert [exemplar["trace_id"] for exemplar in found] == [failed["trace"]]
+    spans = arrived_trace(stack, found[0]["trace_id"])
+    (event,) = exceptions(spans)
+    assert event["exception.message"] == RAW
+    assert event["exception.stacktrace"] == failed["raw"]
+    assert failed["raw"].endswith(f"ToolFailedError: {RAW}\n")
+    assert event["errcompact.class"] == failed["key"]
+
+
+def test_bytes_that_are_no_text_arrive(stack: Stack, agent: Agent) -> None:
+    """What no string attribute can hold exactly stands beside the text, as bytes."""
+    (failed,) = agent.do("burst", message="no such file: 'caf\udce9.txt'", tool="open").answer
+    agent.do("flush")
+    (event,) = exceptions(arrived_trace(stack, failed["trace"]))
+    raw = base64.b64decode(str(event["errcompact.raw"]))
+    assert raw.decode("utf-8", "surrogatepass") == failed["raw"]
+    assert "caf\udce9.txt" in failed["raw"]
+
+
+def test_a_class_leads_to_its_traces(stack: Stack, agent: Agent, measured: Measured) -> None:
+    """TraceQL over span events finds the trace of a class, as the dashboards' links ask."""
+    (failed,) = agent.do("burst", message="the shelf is empty", tool="fetch").answer
+    tempo = stack.backends.tempo
+    by_id = eventually(lambda: tempo.trace(failed["trace"]), seconds=20, what="the trace by its id")
+    query = f'{{ event.errcompact.class = "{failed["key"]}" && resource.service.name = "{agent.service}" }}'
+    searched = eventually(lambda: tempo.search(query), seconds=SEARCHABLE, what=f"search for {query}")
+    assert tempo.search(query) == [failed["trace"]]
+    measured("failure to trace by id", by_id)
+    measured("failure to trace by search", by_id + searched)
+
+
+def test_a_secret_reaches_no_back_end(stack: Stack, story: Story) -> None:
+    """What stood beside the secret has arrived everywhere, the secret nowhere."""
+    (failed,) = story.secret.answer
+    assert SECRET in failed["raw"]
+    spans = arrived_trace(stack, failed["trace"])
+    everything = repr(spans)
+    (event,) = exceptions(spans)
+    assert BESIDE_THE_SECRET in str(event["exception.message"])
+    assert BESIDE_THE_SECRET in str(event["exception.stacktrace"])
+    assert any(BESIDE_THE_SECRET in span.status for span in spans)
+    assert SECRET not in everything
+    texts = set(stack.backends.prometheus.texts())
+    assert any(BESIDE_THE_SECRET in text for text in texts)
+    assert not any(SECRET in text for text in texts)
+    if stack.backends.loki is not None:
+        records = stack.backends.loki.query(f'{{service_name="{story.service}"}}')
+        assert records
+        assert SECRET not in repr(records)
+
+
+def test_a_secret_is_on_no_disk(stack: Stack, story: Story, agent: Agent) -> None:
+    """Neither in what the back ends keep nor in the collector's queue, which held it while Tempo was away."""
+    assert story.secret.answer
+    tempo = stack.programs["tempo"]
+    beside = f"{BESIDE_THE_SECRET}-again"
+    tempo.kill()
+    try:
+        done = agent.do("burst", message=f"login of {beside} failed: key {SECRET} was refused", tool="login")
+        agent.do("flush")
+        queue = stack.programs["otelcol"].directory
+        # That the grep can find what is there is shown by what stood beside the secret.
+        eventually(lambda: holds(queue, beside), seconds=30, what=f"{beside} in the queue on disk")
+    finally:
+        tempo.restart()
+    (event,) = exceptions(arrived_trace(stack, done.answer[0]["trace"], seconds=60))
+    assert beside in str(event["exception.message"])
+    for program in stack.programs.values():
+        assert not holds(program.directory, SECRET), program.name
+        assert SECRET.encode() not in program.log.read_bytes(), program.name
+
+
+def holds(folder: Path, text: str) -> bool:
+    """Tell whether a file in a folder holds a text."""
+    return any(text.encode() in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize(
+    "alert",
+    [
+        pytest.param("AgentErrorRecurring", id="recurrence"),
+        pytest.param("AgentRunEscalated", id="escalation"),
+    ],
+)
+def test_the_pager_rings_on_a_first_burst(pages: Sequence[Paged], measured: Measured, alert: str) -> None:
+    """The very first burst of a new service calls the webhook in under half a minute, at any phase of the intervals."""
+    seconds = sorted(paged.seconds for paged in pages if paged.alert == alert)
+    assert len(seconds) == 3
+    measured(f"failure to webhook: {alert}", ", ".join(f"{each:.1f}" for each in seconds) + " s")
+    assert max(seconds) < PAGED_WITHIN
+
+
+def test_an_alert_says_what_happened(stack: Stack, pages: Sequence[Paged]) -> None:
+    """The webhook gets a text with the number that was counted, and links."""
+    paged = next(paged for paged in pages if paged.alert == "AgentErrorRecurring")
+    (alert, *_) = stack.webhook.firing(paged.alert, **paged.labels)
+    assert alert.labels["severity"] == "warning"
+    assert re.search(rf"\b{BURST} times\b", alert.annotations["summary"])
+    assert alert.annotations["runbook_url"].endswith("#agenterrorrecurring")
+
+
+def test_an_unanswered_escalation_rings_too(stack: Stack, story: Story) -> None:
+    """A run that nobody has opened, so that nobody could stop it."""
+    told = eventually(
+        lambda: stack.webhook.firing("AgentEscalationUnhandled", service_name=story.service),
+        seconds=60,
+        what="AgentEscalationUnhandled",
+    )
+    assert told < 60
+
+
+def test_escalations_are_log_records(stack: Stack, story: Story) -> None:
+    """At ERROR, with the class as structured metadata."""
+    if stack.backends.loki is None:
+        pytest.skip("Loki is not built: ERRCOMPACT_E2E_LOKI=1 python -m e2e.build")
+    loki = stack.backends.loki
+    key = story.escalated.answer["key"]
+    query = f'{{service_name="{story.service}"}} | errcompact_class="{key}"'
+    eventually(lambda: loki.query(query), seconds=30, what=query)
+    (record, *_) = loki.query(query)
+    assert record.labels["severity_text"] == "ERROR"
+    assert record.labels["deployment_environment_name"] == "e2e"
+
+
+def test_an_agent_without_the_library_is_counted_coarsely(stack: Stack, plain: str) -> None:
+    """Plain exception events of anybody's instrumentation become the same metric, by type, tool and agent."""
+    selector = f'errcompact_errors_total{{service_name="{plain}"}}'
+    prometheus = stack.backends.prometheus
+    eventually(lambda: prometheus.total(selector) == 3, seconds=ARRIVAL, what=selector)
+    (sample,) = prometheus.query(selector)
+    told = {name: value for name, value in sample.labels.items() if name not in RESOURCE}
+    assert told.pop("errcompact_class").startswith("coarse-")
+    assert told == {
+        "error_type": "TimeoutError",
+        "errcompact_outcome": "coarse",
+        "gen_ai_tool_name": "fetch",
+        "gen_ai_agent_name": "other",
+    }
+
+
+class TestOutages:
+    """A program dies while an agent is at work, and comes back: nothing that was counted is missing."""
+
+    def test_of_the_collector(self, stack: Stack, agent: Agent, measured: Measured) -> None:
+        """Killed under load: all counters in the end, and every trace of a failure."""
+        collector = stack.programs["otelcol"]
+        agent.tell("work", message="no answer from 10.0.0.9", seconds=14)
+        time.sleep(4)
+        killed = time.time()
+        collector.kill()
+        time.sleep(4)
+        collector.restart()
+        back = time.time()
+        traces = agent.answer().answer
+        own = counted(agent.points())
+        seconds = assert_agrees(stack.backends.prometheus, agent.service, own)
+        missing = self._missing(stack, [trace for trace, _ in traces])
+        measured("collector killed under load: away for", back - killed)
+        measured("collector killed under load: counters right after", seconds)
+        measured("collector killed under load: failures", str(len(traces)))
+        measured("collector killed under load: traces missing", str(len(missing)))
+        assert any(ended < killed for _, ended in traces)
+        assert any(killed < ended < back for _, ended in traces)
+        assert any(ended > back for _, ended in traces)
+        assert missing == []
+
+    def test_of_prometheus(self, stack: Stack, agent: Agent, measured: Measured) -> None:
+        """Away for a while: the collector's queue holds what it would have got."""
+        prometheus = stack.programs["prometheus"]
+        agent.tell("work", message="no answer from 10.0.0.10", seconds=18)
+        time.sleep(2)
+        prometheus.kill()
+        time.sleep(14)
+        before = time.monotonic()
+        prometheus.restart()
+        agent.answer()
+        seconds = assert_agrees(stack.backends.prometheus, agent.service, counted(agent.points()))
+        measured("Prometheus away for 14 s: counters right after its return", time.monotonic() - before)
+        assert seconds < ARRIVAL
+        # What was exported while it was away came out of the queue, with the times at which it was counted.
+        values = stack.backends.prometheus.query_range(
+            f'sum(errcompact_errors_total{{service_name="{agent.service}"}})', time.time() - 60, time.time(), step=1
+        )
+        assert len({value for _, value in values[0]["values"]}) >= 2
+
+    def _missing(self, stack: Stack, traces: Sequence[str]) -> list[str]:
+        missing = list(traces)
+
+        def look() -> bool:
+            missing[:] = [trace for trace in missing if not stack.backends.tempo.trace(trace)]
+            return not missing
+
+        with suppress(AssertionError):
+            eventually(look, seconds=30, what="all traces")
+        return missing
