@@ -7,7 +7,10 @@ one of them is finished only for the one who wrote it.
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote
 
 from grafana_foundation_sdk.builders import common as options
 from grafana_foundation_sdk.builders import dashboard, loki, prometheus, tempo
@@ -149,7 +152,7 @@ def stat(
     *,
     steps: Steps = ((None, NEUTRAL),),
     links: Iterable[Link] = (),
-    decimals: int = 0,
+    decimals: int | None = 0,
 ) -> Stat:
     """Show one number."""
     return (
@@ -286,6 +289,12 @@ def alert_list(caption: Caption, name_contains: str) -> AnyPanel:
     )
 
 
+def events(name: str, expr: str, colour: str, *, title: str, text: str = "") -> dashboard.AnnotationQuery:
+    """Mark on all graphs when something happened."""
+    annotation = dashboard.AnnotationQuery().name(name).datasource(PROMETHEUS).enable(enable=True)
+    return annotation.icon_color(colour).expr(expr).step("60s").title_format(title).text_format(text)
+
+
 # Properties of fields, for overrides.
 
 
@@ -303,9 +312,67 @@ def thresholds(steps: Steps) -> dashboard.ThresholdsConfig:
     )
 
 
+def cell(**properties: Any) -> dict[str, Any]:
+    """Say how the cells of a column are drawn."""
+    return {"custom.cellOptions": properties}
+
+
+def links_of(*links: Link) -> dict[str, Any]:
+    """Give the values of a field links."""
+    return {"links": [each.build() for each in links]}
+
+
+# Transformations of tables.
+
+
+def only(ref: str, transformation: models.DataTransformerConfig) -> models.DataTransformerConfig:
+    """Transform the answers to one question, and leave the others as they are."""
+    transformation.filter_val = models.MatcherConfig("byRefId", ref)
+    return transformation
+
+
+def trends(*refs: str) -> models.DataTransformerConfig:
+    """Turn each series into a row, with the values over time in one cell."""
+    return models.DataTransformerConfig("timeSeriesTable", options={ref: {"stat": "sum"} for ref in refs})
+
+
+def joined(field: str, *, only_common: bool = False) -> models.DataTransformerConfig:
+    """Put the answers to several questions side by side, where a field has the same value."""
+    mode = "inner" if only_common else "outer"
+    return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": mode})
+
+
+def columns(names: dict[str, str], *, hidden: Sequence[str] = ()) -> models.DataTransformerConfig:
+    """Order and name the columns of a table, and hide those nobody reads."""
+    return models.DataTransformerConfig(
+        "organize",
+        options={
+            "excludeByName": dict.fromkeys(hidden, True),
+            "indexByName": {name: index for index, name in enumerate(names)},
+            "renameByName": names,
+        },
+    )
+
+
+# Links.
+
+
 def link(title: str, url: str, *, new_tab: bool = False) -> Link:
     """Lead from a value to another page."""
     return dashboard.DashboardLink(title).url(url).target_blank(new_tab)
+
+
+def explore(data_source: str, query: dict[str, Any]) -> str:
+    """Return the address of Explore with a query to the data source that a variable names."""
+    pane = {
+        "datasource": f"${{{data_source}}}",
+        "queries": [{"refId": "A", "datasource": {"uid": f"${{{data_source}}}"}, **query}],
+        "range": {"from": "${__from}", "to": "${__to}"},
+    }
+    # Variables stay as they are: Grafana puts the values in before it follows the link.
+    parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}))
+    panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
+    return f"/explore?schemaVersion=1&panes={panes}"
 
 
 # Pages.

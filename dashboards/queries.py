@@ -30,7 +30,6 @@ from dashboards.metrics import (
     TARGET_INFO,
     TEMPLATE,
     TOOL,
-    label,
 )
 from otel_errcompact.otel import semconv
 
@@ -389,15 +388,22 @@ def deployed() -> str:
 # TraceQL. A regular expression there matches the whole value.
 
 
+def traces_of(key: str = "$class", *matchers: str) -> str:
+    """Spans that hold a failure of a class, with what failed."""
+    where = " && ".join((f'event.{semconv.CLASS} =~ "{key}"', *matchers))
+    events = (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE)
+    spans = (semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_AGENT_NAME, semconv.RUN_ID)
+    shown = [f"event.{name}" for name in events] + [f"span.{name}" for name in spans]
+    return f"{{ {where} }} | select({', '.join(shown)})"
+
+
 def traces_of_class() -> str:
-    """Spans that hold a failure of the classes that were chosen."""
-    where = f'event.{semconv.CLASS} =~ "$class" && resource.service.name =~ "$service"'
-    shown = ", ".join(f"event.{name}" for name in (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE, semconv.CLASS))
-    return f"{{ {where} }} | select({shown}, span.{semconv.GEN_AI_TOOL_NAME}, span.{semconv.GEN_AI_AGENT_NAME})"
+    """Spans that hold a failure of the classes and services that were chosen."""
+    return traces_of("$class", 'resource.service.name =~ "$service"')
 
 
 def traces_of_run() -> str:
-    """Spans of a run, by its id or by the id of its conversation; of all runs while there is none."""
+    """Spans of a run, by a part of its id or of the id of its conversation; of all runs while there is none."""
     ids = (semconv.RUN_ID, semconv.GEN_AI_CONVERSATION_ID)
     return f"{{ {' || '.join(f'span.{name} =~ `.*${{run:regex}}.*`' for name in ids)} }}"
 
@@ -405,10 +411,16 @@ def traces_of_run() -> str:
 # LogQL. What arrives by OTLP keeps its attributes beside the line.
 
 
+def records_of(key: str = "$class", *matchers: str) -> str:
+    """Log records about a class: failures where they are sent as records, and escalations."""
+    # Loki refuses a selector that might match the empty string, as one of a variable might.
+    selector = ", ".join((f'{SERVICE}=~".+"', *matchers))
+    return f'{{{selector}}} | {CLASS}=~"{key}" | {CLASS}!=""'
+
+
 def records_of_class() -> str:
-    """Log records about the classes that were chosen: failures where they are sent as records, and escalations."""
-    # Loki refuses a selector that might match the empty string; `.+` is there for `$service` being `.*`.
-    return f'{{{SERVICE}=~".+", {SERVICE}=~"$service"}} | {label(semconv.CLASS)}=~"$class" | {label(semconv.CLASS)}!=""'
+    """Log records about the classes and services that were chosen."""
+    return records_of("$class", f'{SERVICE}=~"$service"')
 
 
 # Parts that only this module puts together.
