@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +35,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def files() -> dict[Path, str]:
     """Return every generated file and what it must hold."""
-    return board_files()
+    return {**board_files(), **_alert_files()}
+
+
+def _alert_files() -> dict[Path, str]:
+    if find_spec("dashboards.alert_files") is None:  # until the alerts are merged
+        return {}
+    from dashboards.alert_files import alert_files
+
+    return alert_files()
 
 
 def _content(path: Path) -> str | None:

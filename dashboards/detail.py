@@ -95,7 +95,9 @@ def page() -> Page:
                     Line(11, ((24, records()),)),
                 ),
             ),
-            Section(id=500, title="Runs", lines=(Line(11, ((24, traces_of_run()),)),)),
+            Section(
+                id=500, title="Runs", lines=(Line(11, ((24, traces_of_run()),)), Line(9, ((24, records_of_run()),)))
+            ),
         ),
     )
 
@@ -424,4 +426,18 @@ def traces_of_run() -> Table:
             empty="No such run: there is no Tempo, or it has let go of the run, or the run is younger than 30 s",
         ),
         traceql(queries.traces_of_run(), spans=True),
+    )
+
+
+def records_of_run() -> Logs:
+    """List the log records about a run."""
+    return logs(
+        Caption(
+            id=51,
+            title="Log records of the run",
+            description="Escalations of the run whose id, or a part of it, is entered above. Without an id: of all runs.",
+            unit="short",
+            empty="No record of this run: there is no Loki, or the run did not escalate",
+        ),
+        logql(queries.records_of_run()),
     )

@@ -206,7 +206,7 @@ def table(
     sort_by: str | None = None,
 ) -> Table:
     """List rows, the greatest first."""
-    panel = _about(Table(), caption, targets, links).filterable(filterable=True).show_header(show_header=True)
+    panel = _table(caption, targets, links).filterable(filterable=True)
     for transformation in transformations:
         panel.with_transformation(transformation)
     for override in overrides:
@@ -262,7 +262,7 @@ def logs(caption: Caption, target: loki.Dataquery, *, links: Iterable[Link] = ()
 
 def traces(caption: Caption, target: tempo.Dataquery, *, links: Iterable[Link] = ()) -> Table:
     """List traces or spans; their ids lead to the trace."""
-    return _about(Table(), caption, (target,), links).datasource(TEMPO).show_header(show_header=True)
+    return _table(caption, (target,), links).datasource(TEMPO)
 
 
 def text(caption: Caption, markdown: str) -> Text:
@@ -396,7 +396,18 @@ def build(page: Page) -> models.Dashboard:
     top = 0
     for section in page.sections:
         top = _place(board, section, top)
-    return board.build()
+    return _without_strangers(board.build())
+
+
+def _without_strangers(board: models.Dashboard) -> models.Dashboard:
+    """Leave out what the SDK writes of itself, and Grafana's own types do not know."""
+    for panel in board.panels or ():
+        for each in panel.panels if isinstance(panel, models.RowPanel) else (panel,):
+            if each.type_val == "table":
+                each.options.footer = None
+    for variable in (board.templating and board.templating.list_val) or ():
+        variable.auto = variable.auto_min = variable.auto_count = None
+    return board
 
 
 def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
@@ -422,6 +433,12 @@ def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
         for panel in placed:
             board.with_panel(panel)
     return top
+
+
+def _table(caption: Caption, targets: Iterable[Target], links: Iterable[Link]) -> Table:
+    panel = _about(Table(), caption, targets, links).show_header(show_header=True)
+    # Grafana's types ask for it.
+    return panel.cell_options(common.TableAutoCellOptions())
 
 
 def _about(panel: Any, caption: Caption, targets: Iterable[Target], links: Iterable[Link]) -> Any:

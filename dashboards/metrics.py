@@ -68,6 +68,8 @@ ACTION: Final = label(semconv.ACTION)
 RESULT: Final = label(semconv.RESULT)
 FORM: Final = label(semconv.FORM)
 STAGE: Final = label(semconv.STAGE)
+RUN_ID: Final = label(semconv.RUN_ID)
+"""Of log records in Loki only: run ids are far too many for labels of metrics."""
 TOKEN_TYPE: Final = label("gen_ai.token.type")
 
 # Labels made of resource attributes that Prometheus is told to promote.

@@ -24,6 +24,7 @@ from dashboards.metrics import (
     NEW,
     OUTCOME,
     RESOLUTIONS,
+    RUN_ID,
     SERVICE,
     SERVICE_VERSION,
     STREAK,
@@ -392,7 +393,7 @@ def traces_of(key: str = "$class", *matchers: str) -> str:
     """Spans that hold a failure of a class, with what failed."""
     where = " && ".join((f'event.{semconv.CLASS} =~ "{key}"', *matchers))
     events = (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE)
-    spans = (semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_AGENT_NAME, semconv.RUN_ID)
+    spans = (semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_CONVERSATION_ID)
     shown = [f"event.{name}" for name in events] + [f"span.{name}" for name in spans]
     return f"{{ {where} }} | select({', '.join(shown)})"
 
@@ -403,9 +404,9 @@ def traces_of_class() -> str:
 
 
 def traces_of_run() -> str:
-    """Spans of a run, by a part of its id or of the id of its conversation; of all runs while there is none."""
-    ids = (semconv.RUN_ID, semconv.GEN_AI_CONVERSATION_ID)
-    return f"{{ {' || '.join(f'span.{name} =~ `.*${{run:regex}}.*`' for name in ids)} }}"
+    """Spans of a run, by a part of its id, whatever calls it so; of all runs while there is none."""
+    names = (semconv.GEN_AI_CONVERSATION_ID, semconv.SESSION_ID, semconv.RUN_ID)
+    return f"{{ {' || '.join(f'span.{name} =~ `.*${{run:regex}}.*`' for name in names)} }}"
 
 
 # LogQL. What arrives by OTLP keeps its attributes beside the line.
@@ -421,6 +422,11 @@ def records_of(key: str = "$class", *matchers: str) -> str:
 def records_of_class() -> str:
     """Log records about the classes and services that were chosen."""
     return records_of("$class", f'{SERVICE}=~"$service"')
+
+
+def records_of_run() -> str:
+    """Log records about a run, by a part of its id; about all runs while there is none."""
+    return f'{{{SERVICE}=~".+"}} | {RUN_ID}=~".*${{run:regex}}.*" | {RUN_ID}!=""'
 
 
 # Parts that only this module puts together.
