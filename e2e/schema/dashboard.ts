@@ -59,8 +59,16 @@ type Panel =
 
 type Row = Omit<Json<raw.RowPanel>, 'panels'> & { panels: Panel[] };
 
-// An annotation's query is what its data source wants; the types know only the one of Grafana's own annotations.
-type Annotation = Omit<Json<raw.AnnotationQuery>, 'target'> & { target?: Record<string, unknown>; expr?: string };
+// What an annotation asks is in the hands of its data source; these are the fields of Prometheus'.
+type Annotation = Omit<Json<raw.AnnotationQuery>, 'target'> & {
+  target?: Record<string, unknown>;
+  expr?: string;
+  step?: string;
+  tagKeys?: string;
+  textFormat?: string;
+  titleFormat?: string;
+  useValueForTime?: boolean;
+};
 
 export type Dashboard = Omit<Json<raw.Dashboard>, 'panels' | 'annotations'> & {
   annotations?: { list?: Annotation[] };

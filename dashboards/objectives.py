@@ -1,0 +1,14 @@
+"""What is promised: the figures that dashboards draw a line at and alerts fire on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SUCCESS_OBJECTIVE: Final = 0.95
+"""The share of runs that shall end clean or recovered."""
+
+ALLOWED_BAD_RUNS: Final = round(1 - SUCCESS_OBJECTIVE, 6)
+"""The error budget, as a share of all runs."""
+
+MAX_SHARE: Final = 0.10
+"""The share of digests in what agents send to their models above which errors are a cost of their own."""
