@@ -435,7 +435,8 @@ def records_of_run() -> Logs:
         Caption(
             id=51,
             title="Log records of the run",
-            description="Escalations of the run whose id, or a part of it, is entered above. Without an id: of all runs.",
+            description="Escalations of the run whose id, or a part of it, is entered above. Without an id: of all "
+            "runs.",
             unit="short",
             empty="No record of this run: there is no Loki, or the run did not escalate",
         ),
