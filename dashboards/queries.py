@@ -139,7 +139,8 @@ def grown(series: str, window: str = RANGE, at: str = "") -> str:
     newest = f"last_over_time({series}[{window}]{at})"
     before = f"last_over_time({series}[1h]{at} offset {window})"
     exact = f"((({newest} - {before}) >= 0) or {newest})"
-    return f"({exact} unless (resets({series}[{window}]{at}) > 0) or increase({series}[{window}]{at}))"
+    restarted = f"round(increase({series}[{window}]{at}))"
+    return f"({exact} unless (resets({series}[{window}]{at}) > 0) or {restarted})"
 
 
 def steps(series: str) -> str:
