@@ -20,9 +20,11 @@ from dashboards.layout import (
     Table,
     TimeSeries,
     bar_gauge,
+    columns,
     instant,
     logql,
     logs,
+    merged,
     promql,
     rows,
     stat,
@@ -31,7 +33,6 @@ from dashboards.layout import (
 )
 from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, RESULT, SERVICE, TEMPLATE, THRESHOLD
 from dashboards.objectives import ALLOWED_BAD_RUNS, SUCCESS_OBJECTIVE
-from dashboards.transformations import columns, merge
 
 UID: Final = "errcompact-escalations"
 
@@ -304,7 +305,7 @@ def agents() -> Table:
         rows(queries.runs_by_agent(), ref="C"),
         rows(queries.bad_runs_by_agent(), ref="D"),
         transformations=(
-            merge(),
+            merged(),
             columns(
                 {
                     SERVICE: "Service",
@@ -313,7 +314,8 @@ def agents() -> Table:
                     "Value #B": "Unhandled",
                     "Value #C": "Runs",
                     "Value #D": "Failed or halted",
-                }
+                },
+                hidden=("Time",),
             ),
         ),
         overrides=(
@@ -352,7 +354,8 @@ def classes() -> Table:
                     ERROR_TYPE: "Type",
                     TEMPLATE: "Message",
                     LOCATION: "Location",
-                }
+                },
+                hidden=("Time",),
             ),
         ),
         overrides=(("Class", {"links": [_data_link("This class", "errcompact-detail", "class", "${__value.text}")]}),),

@@ -26,7 +26,9 @@ from dashboards.layout import (
     Table,
     TimeSeries,
     bar_gauge,
+    columns,
     instant,
+    merged,
     promql,
     rows,
     stat,
@@ -34,7 +36,6 @@ from dashboards.layout import (
     timeseries,
 )
 from dashboards.metrics import ENVIRONMENT, ERROR_TYPE, SERVICE, STAGE
-from dashboards.transformations import columns, merge
 from dashboards.variables import PROMETHEUS
 
 UID: Final = "errcompact-health"
@@ -237,7 +238,7 @@ def services() -> Table:
         rows(queries.silence(), ref="B"),
         rows(queries.processes(), ref="C"),
         transformations=(
-            merge(),
+            merged(),
             columns(
                 {
                     SERVICE: "Service",
@@ -245,7 +246,8 @@ def services() -> Table:
                     "Value #A": "Last report",
                     "Value #B": "Silent for",
                     "Value #C": "Processes",
-                }
+                },
+                hidden=("Time",),
             ),
         ),
         overrides=(

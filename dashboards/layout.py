@@ -342,6 +342,17 @@ def joined(field: str, *, only_common: bool = False) -> models.DataTransformerCo
     return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": mode})
 
 
+def merged() -> models.DataTransformerConfig:
+    """Make one row of the answers with the same labels."""
+    return models.DataTransformerConfig("merge", options={})
+
+
+def difference(minuend: str, subtrahend: str, name: str) -> models.DataTransformerConfig:
+    """Add a column: one less the other."""
+    binary = {"left": minuend, "operator": "-", "right": subtrahend}
+    return models.DataTransformerConfig("calculateField", options={"alias": name, "binary": binary, "mode": "binary"})
+
+
 def columns(names: dict[str, str], *, hidden: Sequence[str] = ()) -> models.DataTransformerConfig:
     """Order and name the columns of a table, and hide those nobody reads."""
     return models.DataTransformerConfig(

@@ -18,7 +18,10 @@ from dashboards.layout import (
     Table,
     Text,
     TimeSeries,
+    columns,
+    difference,
     instant,
+    merged,
     promql,
     rows,
     stat,
@@ -28,7 +31,6 @@ from dashboards.layout import (
 )
 from dashboards.metrics import ENVIRONMENT, SERVICE
 from dashboards.objectives import MAX_SHARE
-from dashboards.transformations import columns, difference, merge
 from otel_errcompact.otel import semconv
 
 UID: Final = "errcompact-tokens"
@@ -337,7 +339,7 @@ def services() -> Table:
         rows(queries.digest_by_service(), ref="B"),
         rows(queries.input_by_service(), ref="C"),
         transformations=(
-            merge(),
+            merged(),
             difference("Value #A", "Value #B", "Saved"),
             columns(
                 {
@@ -347,7 +349,8 @@ def services() -> Table:
                     "Value #B": "Digests",
                     "Saved": "Saved",
                     "Value #C": "All input",
-                }
+                },
+                hidden=("Time",),
             ),
         ),
         sort_by="Saved",
@@ -368,8 +371,11 @@ def models() -> Table:
         rows(queries.billed_by_model("input"), ref="B"),
         rows(queries.billed_by_model("output"), ref="C"),
         transformations=(
-            merge(),
-            columns({queries.MODEL: "Model", "Value #A": "Calls", "Value #B": "Input", "Value #C": "Output"}),
+            merged(),
+            columns(
+                {queries.MODEL: "Model", "Value #A": "Calls", "Value #B": "Input", "Value #C": "Output"},
+                hidden=("Time",),
+            ),
         ),
         sort_by="Input",
     )
