@@ -25,6 +25,7 @@ from dashboards.layout import (
     bar_gauge,
     columns,
     instant,
+    legend,
     logql,
     logs,
     promql,
@@ -263,7 +264,7 @@ def trend() -> TimeSeries:
             unit="short",
             empty=_NOTHING,
         ),
-        promql(queries.top_classes(), f"{{{{{ERROR_TYPE}}}}} {{{{{CLASS}}}}}", exemplar=True),
+        promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
         stacked=True,
         bars=True,
         calcs=("max", "sum"),
@@ -281,7 +282,7 @@ def outcomes() -> TimeSeries:
             unit="short",
             empty=_NOTHING,
         ),
-        promql(queries.outcomes(), f"{{{{{OUTCOME}}}}}"),
+        promql(queries.outcomes(), legend(OUTCOME)),
         stacked=True,
         bars=True,
         colours=OUTCOME_COLOURS,
@@ -300,7 +301,7 @@ def streaks() -> StateTimeline:
             unit="short",
             empty="No operation was failing when metrics were exported",
         ),
-        promql(queries.streaks_by_operation(), f"{{{{{AGENT}}}}} {{{{{TOOL}}}}}"),
+        promql(queries.streaks_by_operation(), legend(AGENT, TOOL)),
         steps=((None, OK), (1, "yellow"), (queries.THRESHOLD_SAME - 1, WARNING), (queries.THRESHOLD_SAME, BAD)),
     )
 
@@ -351,14 +352,14 @@ def by_outcome() -> BarGauge:
             unit="short",
             empty=_NOTHING,
         ),
-        instant(queries.outcomes_in_range(), f"{{{{{OUTCOME}}}}}"),
+        instant(queries.outcomes_in_range(), legend(OUTCOME)),
         colours=OUTCOME_COLOURS,
     )
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
     caption = Caption(id=panel_id, title=title, description=description, unit="short", empty=_NOTHING)
-    return bar_gauge(caption, instant(queries.failures_by(name), f"{{{{{name}}}}}"))
+    return bar_gauge(caption, instant(queries.failures_by(name), legend(name)))
 
 
 # Raw errors.

@@ -65,9 +65,24 @@ Target = prometheus.Dataquery | tempo.Dataquery | loki.Dataquery
 Override = tuple[str, dict[str, Any]]
 """The name of a field (or `/a pattern/`), and the properties it gets."""
 
-Link = dashboard.DashboardLink
 Steps = tuple[tuple[float | None, str], ...]
 """From which value on which colour; the first value is None."""
+
+
+class Link(NamedTuple):
+    """
+    A way from a value to another page.
+
+    The SDK's builder is for links of whole dashboards and writes what only those have.
+    """
+
+    title: str
+    url: str
+    new_tab: bool = False
+
+    def build(self) -> dict[str, Any]:
+        """Return what Grafana calls a data link."""
+        return {"title": self.title, "url": self.url, "targetBlank": self.new_tab}
 
 
 class Caption(NamedTuple):
@@ -128,6 +143,11 @@ def instant(expr: str, legend: str = "", *, ref: str = "A") -> prometheus.Dataqu
 def rows(expr: str, *, ref: str = "A") -> prometheus.Dataquery:
     """Ask Prometheus for values at the end of the time range, as rows of a table."""
     return instant(expr, ref=ref).format(PromQueryFormat.TABLE)
+
+
+def legend(*labels: str) -> str:
+    """Name series by their labels."""
+    return " ".join(f"{{{{{label}}}}}" for label in labels)
 
 
 def traceql(query: str, *, ref: str = "A", spans: bool = False, limit: int = 50) -> tempo.Dataquery:
@@ -368,20 +388,15 @@ def columns(names: dict[str, str], *, hidden: Sequence[str] = ()) -> models.Data
 # Links.
 
 
-def link(title: str, url: str, *, new_tab: bool = False) -> Link:
-    """Lead from a value to another page."""
-    return dashboard.DashboardLink(title).url(url).target_blank(new_tab)
-
-
 def explore(data_source: str, query: dict[str, Any]) -> str:
-    """Return the address of Explore with a query to the data source that a variable names."""
+    """Return the address of Explore with a query; the variable of a data source is called like its type."""
     pane = {
         "datasource": f"${{{data_source}}}",
-        "queries": [{"refId": "A", "datasource": {"uid": f"${{{data_source}}}"}, **query}],
+        "queries": [{"refId": "A", "datasource": {"type": data_source, "uid": f"${{{data_source}}}"}, **query}],
         "range": {"from": "${__from}", "to": "${__to}"},
     }
     # Variables stay as they are: Grafana puts the values in before it follows the link.
-    parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}))
+    parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
     panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
     return f"/explore?schemaVersion=1&panes={panes}"
 

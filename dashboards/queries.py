@@ -381,7 +381,7 @@ def alerts_firing() -> str:
 
 def deployed() -> str:
     """Services whose version was not there a minute ago, although the service was."""
-    running = select(TARGET_INFO, f'{SERVICE_VERSION}!=""', 'job=~"(.*/)?($service)"')
+    running = select(TARGET_INFO, _SCOPE[0], f'{SERVICE_VERSION}!=""', 'job=~"(.*/)?($service)"')
     by = f"group by (job, {SERVICE_VERSION})"
     since = f"{by} ({running}) unless {by} (last_over_time({running}[1h] offset 1m))"
     return f"({since}) and on (job) group by (job) (last_over_time({running}[1h] offset 1m))"
@@ -393,7 +393,8 @@ def deployed() -> str:
 def traces_of(key: str = "$class", *matchers: str) -> str:
     """Spans that hold a failure of a class, with what failed."""
     where = " && ".join((f'event.{semconv.CLASS} =~ "{key}"', *matchers))
-    events = (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE)
+    # What a tool gave back as text stands in the stack trace.
+    events = (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE, semconv.EXCEPTION_STACKTRACE)
     spans = (semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_CONVERSATION_ID)
     shown = [f"event.{name}" for name in events] + [f"span.{name}" for name in spans]
     return f"{{ {where} }} | select({', '.join(shown)})"

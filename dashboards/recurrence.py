@@ -28,7 +28,7 @@ from dashboards.layout import (
     explore,
     instant,
     joined,
-    link,
+    legend,
     links_of,
     only,
     promql,
@@ -38,7 +38,18 @@ from dashboards.layout import (
     timeseries,
     trends,
 )
-from dashboards.metrics import AGENT, CLASS, ERROR_TYPE, HANDLED, LOCATION, OUTCOME, SERVICE, TEMPLATE, TOOL
+from dashboards.metrics import (
+    AGENT,
+    CLASS,
+    ERROR_TYPE,
+    HANDLED,
+    LOCATION,
+    OUTCOME,
+    SERVICE,
+    SERVICE_VERSION,
+    TEMPLATE,
+    TOOL,
+)
 
 if TYPE_CHECKING:
     from grafana_foundation_sdk.builders.dashboard import AnnotationQuery
@@ -111,21 +122,21 @@ def annotations() -> tuple[AnnotationQuery, ...]:
             queries.class_began(),
             "blue",
             title="New in this process",
-            text=f"{{{{{ERROR_TYPE}}}}} {{{{{CLASS}}}}}",
+            text=legend(ERROR_TYPE, CLASS),
         ),
         events(
             "Alerts",
             queries.alerts_firing(),
             BAD,
-            title="{{alertname}}",
-            text=f"{{{{severity}}}} {{{{{SERVICE}}}}}",
+            title=legend("alertname"),
+            text=legend("severity", SERVICE),
         ),
         events(
             "Deployments",
             queries.deployed(),
             "purple",
             title="New version",
-            text="{{job}} {{service_version}}",
+            text=legend("job", SERVICE_VERSION),
         ),
     )
 
@@ -335,13 +346,13 @@ def links_of_class() -> tuple[Link, ...]:
     key = f"${{__data.fields.{CLASS}}}"
     service = f"${{__data.fields.{SERVICE}:percentencode}}"
     return (
-        link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
-        link(
+        Link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
+        Link(
             "Traces",
             explore("tempo", {"queryType": "traceql", "tableType": "spans", "query": queries.traces_of(key)}),
             new_tab=True,
         ),
-        link("Logs", explore("loki", {"queryType": "range", "expr": queries.records_of(key)}), new_tab=True),
+        Link("Logs", explore("loki", {"queryType": "range", "expr": queries.records_of(key)}), new_tab=True),
     )
 
 
@@ -359,7 +370,7 @@ def top_classes() -> TimeSeries:
             unit="short",
             empty=_NOTHING,
         ),
-        promql(queries.top_classes(), f"{{{{{ERROR_TYPE}}}}} {{{{{CLASS}}}}}", exemplar=True),
+        promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
         stacked=True,
         bars=True,
         calcs=("max", "sum"),
@@ -379,7 +390,7 @@ def live_streaks() -> TimeSeries:
             unit="short",
             empty="No operation is failing right now",
         ),
-        promql(queries.streaks_by_operation(), f"{{{{{AGENT}}}}} {{{{{TOOL}}}}} {{{{{CLASS}}}}}"),
+        promql(queries.streaks_by_operation(), legend(AGENT, TOOL, CLASS)),
         threshold=queries.THRESHOLD_SAME,
         links=(_link_of_series(),),
     )
@@ -397,7 +408,7 @@ def outcomes() -> TimeSeries:
             unit="short",
             empty=_NOTHING,
         ),
-        promql(queries.outcomes(), f"{{{{{OUTCOME}}}}}", exemplar=True),
+        promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
         stacked=True,
         bars=True,
         colours=OUTCOME_COLOURS,
@@ -469,17 +480,17 @@ def handled() -> BarGauge:
             unit="short",
             empty="Nothing had to be handled in this range",
         ),
-        instant(queries.handled_by(ERROR_TYPE), f"{{{{{ERROR_TYPE}}}}}"),
+        instant(queries.handled_by(ERROR_TYPE), legend(ERROR_TYPE)),
     )
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
     caption = Caption(id=panel_id, title=title, description=description, unit="short", empty=_NOTHING)
-    return bar_gauge(caption, instant(queries.failures_by(name), f"{{{{{name}}}}}"))
+    return bar_gauge(caption, instant(queries.failures_by(name), legend(name)))
 
 
 def _link_of_series() -> Link:
-    return link(
+    return Link(
         "All about this class",
         f"{DETAIL}?var-class=${{__field.labels.{CLASS}}}&${{service:queryparam}}&{_HERE}&${{__url_time_range}}",
     )
