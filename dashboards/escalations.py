@@ -32,7 +32,7 @@ from dashboards.layout import (
     timeseries,
 )
 from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, RESULT, SERVICE, TEMPLATE, THRESHOLD
-from dashboards.objectives import ALLOWED_BAD_RUNS, SUCCESS_OBJECTIVE
+from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
 
 UID: Final = "errcompact-escalations"
 
@@ -172,7 +172,7 @@ def budget_left() -> Stat:
         Caption(
             id=6,
             title="Error budget left",
-            description=f"The objective is that {SUCCESS_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
+            description=f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
             f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up; below zero "
             "the objective is missed.",
             unit="percentunit",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-SUCCESS_OBJECTIVE: Final = 0.95
-"""The share of runs that shall end clean or recovered."""
+RUN_OBJECTIVE: Final = 0.95
+"""The share of runs that must end well: neither failed nor halted."""
 
-ALLOWED_BAD_RUNS: Final = round(1 - SUCCESS_OBJECTIVE, 6)
+ALLOWED_BAD_RUNS: Final = round(1 - RUN_OBJECTIVE, 6)
 """The error budget, as a share of all runs."""
 
 MAX_SHARE: Final = 0.10

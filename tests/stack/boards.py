@@ -31,6 +31,7 @@ DURATION: Final = "6h"
 """What stands for the dashboard's time range where only the form of a query matters."""
 
 OF_GRAFANA: Final = {
+    "__all": ".*",
     "__interval": "30s",
     "__interval_ms": "30000",
     "__rate_interval": "3m",

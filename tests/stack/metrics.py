@@ -15,6 +15,7 @@ from otel_errcompact.escalation import Continue, Thresholds
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel.instruments import Telemetry
 from tests.stack.boards import GENERATED
+from tests.stack.promql import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,9 +84,11 @@ FOREIGN: Final[Known] = {
 
 def known() -> Known:
     """Return the labels of every metric that a query may name."""
-    found = {**dict(_ours()), **FOREIGN}
-    found = {name: labels | OF_RESOURCE for name, labels in found.items()}
-    return {**found, **_recorded(found)}
+    found = {name: labels | OF_RESOURCE for name, labels in {**dict(_ours()), **FOREIGN}.items()}
+    for rule in _recording_rules():
+        made = labels_of(rule["expr"], found) | rule.get("labels", {}).keys()
+        found[rule["record"]] = found.get(rule["record"], frozenset()) | made
+    return found
 
 
 def _ours() -> Iterator[tuple[str, frozenset[str]]]:
@@ -133,13 +136,8 @@ def _renamed(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _recorded(found: Known) -> Known:
-    """Return what the recording rules make, which may have any label of the metrics they are made of."""
+def _recording_rules() -> list[dict[str, Any]]:
     path = GENERATED / "rules.yaml"
     groups = yaml.safe_load(path.read_text(encoding="utf-8"))["groups"] if path.is_file() else []
-    return {
-        rule["record"]: frozenset().union(*(labels for name, labels in found.items() if name in rule["expr"]))
-        for group in groups
-        for rule in group["rules"]
-        if "record" in rule
-    }
+    # A rule reads what rules before it make.
+    return [rule for group in groups for rule in group["rules"] if "record" in rule]
