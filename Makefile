@@ -62,6 +62,9 @@ bench: install ## Measure our cost beside the SDK's, and memory and hostile inpu
 docs: install ## Write the pages that are made from tables in the code.
 	$(BIN)/python -m docs.generate
 
+dashboards: install ## Write the dashboards and the alert rules from their definitions.
+	$(BIN)/python -m dashboards
+
 bench-quality: install ## Measure keys, tokens and what survives on labelled errors, beside other tools.
 	$(BIN)/python -m benchmarks.quality
 
