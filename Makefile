@@ -8,7 +8,7 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast test-model bench-quality lint format types layers bench docs corpus clean
+.PHONY: help install demo test test-fast test-model bench-quality lint format types layers bench docs dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
