@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
+from dashboards import detail, escalations, health, recurrence, tokens
 from dashboards.layout import build
 
 if TYPE_CHECKING:
@@ -21,15 +20,11 @@ if TYPE_CHECKING:
 
 GENERATED: Final = Path(__file__).resolve().parent / "generated"
 
-MODULES: Final = ("recurrence", "detail", "escalations", "tokens", "health")
-"""The dashboards, in the order in which an operator reads them."""
-
 
 @functools.cache
 def pages() -> tuple[Page, ...]:
-    """Return the definition of each dashboard."""
-    names = [f"{__package__}.{module}" for module in MODULES]
-    return tuple(import_module(name).page() for name in names if find_spec(name))
+    """Return the definition of each dashboard, in the order in which an operator reads them."""
+    return tuple(each.page() for each in (recurrence, detail, escalations, tokens, health))
 
 
 def board_files() -> dict[Path, str]:
