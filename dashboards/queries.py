@@ -227,7 +227,7 @@ def failures_per_minute() -> str:
 
 def resolution_rate() -> str:
     """Of the classes that failed in a run, how many were resolved in it."""
-    return f"clamp_max({total(resolved())} / {total(grown(_first_of_run()))}, 1)"
+    return f"clamp_max(({total(resolved())} or vector(0)) / {total(grown(_first_of_run()))}, 1)"
 
 
 def resolved(window: str = RANGE) -> str:

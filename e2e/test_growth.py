@@ -130,6 +130,12 @@ def test_new_classes(tmp_path, series, expected):
     ask(tmp_path, series, queries.new_classes_in_range(), [] if expected is None else [("{}", expected)])
 
 
+def test_resolution_rate(tmp_path):
+    """Without any resolution the rate is zero; without any failure there is none."""
+    ask(tmp_path, [counter(FIRST_BURST)], queries.resolution_rate(), [("{}", 0)])
+    ask(tmp_path, NOBODY, queries.resolution_rate(), [])
+
+
 def test_first_and_last_seen(tmp_path):
     """First seen is the first sample of a counter, last seen the newest that is greater than the one before it."""
     row = written({queries.ROW: "c1/shop"})
