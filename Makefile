@@ -8,7 +8,7 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast test-model e2e bench-quality lint format types layers bench docs corpus clean
+.PHONY: help install demo test test-fast test-model e2e bench-quality lint format types layers bench docs dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ bench: install ## Measure our cost beside the SDK's, and memory and hostile inpu
 
 docs: install ## Write the pages that are made from tables in the code.
 	$(BIN)/python -m docs.generate
+
+dashboards: install ## Write the dashboards and the alert rules from their definitions.
+	$(BIN)/python -m dashboards
 
 bench-quality: install ## Measure keys, tokens and what survives on labelled errors, beside other tools.
 	$(BIN)/python -m benchmarks.quality

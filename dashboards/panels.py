@@ -1,23 +1,64 @@
-"""Where a panel stands: a stub until the dashboards are built, with the same function."""
+"""All dashboards, and where each panel is found: what alerts refer to."""
 
 from __future__ import annotations
 
-from typing import Final
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-_IDS: Final = {
-    ("errcompact-recurrence", "Top classes over time"): 1,
-    ("errcompact-recurrence", "New classes"): 2,
-    ("errcompact-recurrence", "Live streaks"): 3,
-    ("errcompact-escalations", "Escalations over time"): 1,
-    ("errcompact-escalations", "Escalations by action"): 2,
-    ("errcompact-escalations", "Failures after escalation"): 3,
-    ("errcompact-escalations", "Error budget"): 4,
-    ("errcompact-tokens", "Share of errors in the context"): 1,
-    ("errcompact-health", "Own faults"): 1,
-    ("errcompact-health", "Services reporting"): 2,
-}
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+
+from dashboards import detail, escalations, health, recurrence, tokens
+from dashboards.layout import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grafana_foundation_sdk.models import dashboard as models
+
+    from dashboards.layout import Page
+
+GENERATED: Final = Path(__file__).resolve().parent / "generated"
+
+
+@functools.cache
+def pages() -> tuple[Page, ...]:
+    """Return the definition of each dashboard, in the order in which an operator reads them."""
+    return tuple(each.page() for each in (recurrence, detail, escalations, tokens, health))
+
+
+def board_files() -> dict[Path, str]:
+    """Return the file of each dashboard, and what it must hold."""
+    return {GENERATED / f"{page.uid}.json": as_json(page) for page in pages()}
+
+
+def as_json(page: Page) -> str:
+    """Return a dashboard as Grafana reads it; sorted, so that a change shows as just that."""
+    return JSONEncoder(sort_keys=True, indent=2).encode(build(page)) + "\n"
 
 
 def panel_id(dashboard_uid: str, title: str) -> int:
-    """Return the id of the panel with this title."""
-    return _IDS[dashboard_uid, title]
+    """
+    Return the id of a panel by its dashboard and title.
+
+    Raises:
+        LookupError: If there is not exactly one such panel.
+    """
+    found = [panel.id_val for panel in _panels(dashboard_uid) if panel.title == title]
+    if len(found) != 1:
+        titles = sorted(str(panel.title) for panel in _panels(dashboard_uid))
+        raise LookupError(f"{len(found)} panels {title!r} on dashboard {dashboard_uid!r}; it has {titles}")
+    return found[0]
+
+
+@functools.cache
+def _panels(dashboard_uid: str) -> tuple[models.Panel, ...]:
+    return tuple(panel for page in pages() if page.uid == dashboard_uid for panel in _of(build(page)))
+
+
+def _of(board: models.Dashboard) -> Iterator[models.Panel]:
+    for panel in board.panels or ():
+        if panel.type_val == "row":
+            yield from panel.panels
+        else:
+            yield panel

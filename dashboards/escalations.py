@@ -1,0 +1,382 @@
+"""The page for whoever is on call: which runs escalated, what was done about it, and how much may still go wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards import queries_escalations as queries
+from dashboards import variables
+from dashboards.layout import (
+    BAD,
+    OK,
+    WARNING,
+    BarGauge,
+    Caption,
+    Line,
+    Logs,
+    Page,
+    Section,
+    Stat,
+    Table,
+    TimeSeries,
+    bar_gauge,
+    columns,
+    instant,
+    logql,
+    logs,
+    merged,
+    promql,
+    rows,
+    stat,
+    table,
+    timeseries,
+)
+from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, RESULT, SERVICE, TEMPLATE, THRESHOLD
+from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
+
+UID: Final = "errcompact-escalations"
+
+ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
+RESULTS: Final = {"clean": "green", "recovered": "blue", "failed": "orange", "halted": "dark-red"}
+
+_NONE_BAD: Final = ((None, OK), (1, BAD))
+_NONE_WARNING: Final = ((None, OK), (1, WARNING))
+
+
+def page() -> Page:
+    """Return the whole page."""
+    return Page(
+        uid=UID,
+        title="Agent errors: escalations and budgets",
+        description="Which runs reached a threshold, what was done about it, and how much of the error budget is left.",
+        variables=variables.everything(),
+        sections=(
+            Section(
+                id=100,
+                title="In the time range",
+                lines=(
+                    Line(
+                        4,
+                        (
+                            (4, escalations()),
+                            (4, unhandled()),
+                            (4, failures_after()),
+                            (4, ended_runs()),
+                            (4, halted_runs()),
+                            (4, budget_left()),
+                        ),
+                    ),
+                    Line(6, ((12, by_threshold()), (12, runs_by_result()))),
+                ),
+            ),
+            Section(
+                id=200,
+                title="Over time",
+                lines=(
+                    Line(9, ((12, over_time()), (12, by_action()))),
+                    Line(9, ((12, failures_after_over_time()), (12, error_budget()))),
+                ),
+            ),
+            Section(
+                id=300,
+                title="Who and what escalates",
+                lines=(Line(9, ((24, agents()),)), Line(9, ((24, classes()),)), Line(10, ((24, records()),))),
+            ),
+        ),
+    )
+
+
+# In the time range.
+
+
+def escalations() -> Stat:
+    """How many thresholds were reached."""
+    return stat(
+        Caption(
+            id=1,
+            title="Escalations",
+            description="Thresholds that runs reached in the time range: too many failures of one class, in a row, or "
+            "in the whole run. Follows the variables Agent and Class; Tool and Type are no labels of an escalation.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.escalations_in_range()),
+        steps=_NONE_WARNING,
+    )
+
+
+def unhandled() -> Stat:
+    """How many of them met nobody."""
+    return stat(
+        Caption(
+            id=2,
+            title="Unhandled",
+            description="Escalations with no handler to answer them: the agent was never told to stop. Give the run an "
+            "`on_escalation` handler, or open runs with `errcompact.run()`.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.unhandled_in_range()),
+        steps=_NONE_BAD,
+    )
+
+
+def failures_after() -> Stat:
+    """How often it went on failing all the same."""
+    return stat(
+        Caption(
+            id=3,
+            title="Failures since",
+            description="Failures in runs that had escalated already. Anything above zero means that the escalation "
+            "changed nothing and the agent goes on paying for the same mistake.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.after_escalation_in_range()),
+        steps=_NONE_BAD,
+    )
+
+
+def ended_runs() -> Stat:
+    """How many runs there were at all."""
+    return stat(
+        Caption(
+            id=4,
+            title="Runs",
+            description="Runs that ended in the time range, however they ended. Follows the variable Agent only.",
+            unit="short",
+            empty="No run ended",
+        ),
+        instant(queries.runs_in_range()),
+    )
+
+
+def halted_runs() -> Stat:
+    """How many runs were stopped."""
+    return stat(
+        Caption(
+            id=5,
+            title="Halted runs",
+            description="Runs that the gate stopped after an escalation was answered with Halt.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.halted_in_range()),
+        steps=_NONE_WARNING,
+    )
+
+
+def budget_left() -> Stat:
+    """How much may still go wrong."""
+    return stat(
+        Caption(
+            id=6,
+            title="Error budget left",
+            description=f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
+            f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up; below zero "
+            "the objective is missed.",
+            unit="percentunit",
+            empty="No run ended",
+        ),
+        instant(queries.budget_left()),
+        steps=((None, BAD), (0, WARNING), (0.5, OK)),
+    )
+
+
+def by_threshold() -> BarGauge:
+    """Which thresholds are reached."""
+    return bar_gauge(
+        Caption(
+            id=7,
+            title="Escalations by threshold",
+            description="same: one class, time and again. consecutive: failures of any class in a row. total: the "
+            "whole run's failures.",
+            unit="short",
+            empty="No escalation",
+        ),
+        instant(queries.escalations_by_threshold(), f"{{{{{THRESHOLD}}}}}"),
+    )
+
+
+def runs_by_result() -> BarGauge:
+    """How runs end."""
+    return bar_gauge(
+        Caption(
+            id=8,
+            title="Runs by result",
+            description="clean: no failure. recovered: failures, but every operation succeeded in the end. failed: the "
+            "last word was a failure. halted: stopped by an escalation.",
+            unit="short",
+            empty="No run ended",
+        ),
+        instant(queries.runs_by_result(), f"{{{{{RESULT}}}}}"),
+        colours=RESULTS,
+    )
+
+
+# Over time.
+
+
+def over_time() -> TimeSeries:
+    """When runs escalated."""
+    return timeseries(
+        Caption(
+            id=20,
+            title="Escalations over time",
+            description="Thresholds reached, by agent and threshold. Each bar is the exact number of its interval.",
+            unit="short",
+            empty="No escalation",
+        ),
+        promql(queries.escalations_over_time(), f"{{{{{AGENT}}}}} {{{{{THRESHOLD}}}}}"),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def by_action() -> TimeSeries:
+    """What was done about them."""
+    return timeseries(
+        Caption(
+            id=21,
+            title="Escalations by action",
+            description="What the handler answered: continue, pause or halt. unhandled: there was no handler.",
+            unit="short",
+            empty="No escalation",
+        ),
+        promql(queries.escalations_over_time_by_action(), f"{{{{{ACTION}}}}}"),
+        stacked=True,
+        bars=True,
+        colours=ACTIONS,
+        calcs=("sum",),
+    )
+
+
+def failures_after_over_time() -> TimeSeries:
+    """Which agents fail on after an escalation."""
+    return timeseries(
+        Caption(
+            id=22,
+            title="Failures after escalation",
+            description="Failures in runs that had escalated already, by agent and class: work that nobody stopped.",
+            unit="short",
+            empty="No failure after an escalation",
+        ),
+        promql(queries.after_escalation_over_time(), f"{{{{{AGENT}}}}} {{{{{CLASS}}}}}", exemplar=True),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def error_budget() -> TimeSeries:
+    """How fast the error budget is used up."""
+    return timeseries(
+        Caption(
+            id=23,
+            title="Error budget",
+            description="The share of runs that ended failed or halted within the hour, and within the six hours, "
+            f"before each point. Above the dashed line ({ALLOWED_BAD_RUNS:.0%}) the error budget is used faster than "
+            "it may be.",
+            unit="percentunit",
+            empty="No run ended",
+        ),
+        promql(queries.bad_share("1h"), "within 1 hour", ref="A"),
+        promql(queries.bad_share("6h"), "within 6 hours", ref="B"),
+        threshold=ALLOWED_BAD_RUNS,
+    )
+
+
+# Who and what.
+
+
+def agents() -> Table:
+    """Which agents escalate most."""
+    return table(
+        Caption(
+            id=30,
+            title="Agents that escalate most",
+            description="Per agent: escalations, how many of them nobody answered, and how its runs ended.",
+            unit="short",
+            empty="No escalation",
+        ),
+        rows(queries.escalations_by_agent(), ref="A"),
+        rows(queries.unhandled_by_agent(), ref="B"),
+        rows(queries.runs_by_agent(), ref="C"),
+        rows(queries.bad_runs_by_agent(), ref="D"),
+        transformations=(
+            merged(),
+            columns(
+                {
+                    SERVICE: "Service",
+                    AGENT: "Agent",
+                    "Value #A": "Escalations",
+                    "Value #B": "Unhandled",
+                    "Value #C": "Runs",
+                    "Value #D": "Failed or halted",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(
+            (
+                "Agent",
+                {
+                    "links": [
+                        _data_link(
+                            "Recurring errors of this agent", "errcompact-recurrence", "agent", "${__value.text}"
+                        )
+                    ]
+                },
+            ),
+        ),
+        sort_by="Escalations",
+    )
+
+
+def classes() -> Table:
+    """Which classes of failures escalate."""
+    return table(
+        Caption(
+            id=31,
+            title="Classes that escalate",
+            description="Per error class: escalations in the time range, and what the class means. Escalations over "
+            "failures of mixed classes name the class of the last one.",
+            unit="short",
+            empty="No escalation",
+        ),
+        rows(queries.escalations_by_class()),
+        transformations=(
+            columns(
+                {
+                    CLASS: "Class",
+                    "Value": "Escalations",
+                    ERROR_TYPE: "Type",
+                    TEMPLATE: "Message",
+                    LOCATION: "Location",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(("Class", {"links": [_data_link("This class", "errcompact-detail", "class", "${__value.text}")]}),),
+        sort_by="Escalations",
+    )
+
+
+def records() -> Logs:
+    """What each escalation said."""
+    return logs(
+        Caption(
+            id=32,
+            title="Escalation records",
+            description="The log record of each escalation, with its run, agent, tool, threshold and class.",
+            unit="short",
+            empty="No record of an escalation, or no Loki",
+        ),
+        logql(queries.escalation_records()),
+    )
+
+
+def _data_link(title: str, uid: str, variable: str, value: str) -> dict[str, str | bool]:
+    chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
+    return {"title": title, "url": f"/d/{uid}?{chosen}&${{__url_time_range}}", "targetBlank": False}

@@ -1,0 +1,567 @@
+"""The page on the watchers: whether what the other pages say is complete, and what it costs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from grafana_foundation_sdk.builders import heatmap as heatmap_options
+from grafana_foundation_sdk.builders.heatmap import Panel as Heatmap
+from grafana_foundation_sdk.models import common
+from grafana_foundation_sdk.models.heatmap import HeatmapColorMode, HeatmapColorScale
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+
+from dashboards import queries_health as queries
+from dashboards import variables
+from dashboards.layout import (
+    BAD,
+    MIN_INTERVAL,
+    OK,
+    WARNING,
+    BarGauge,
+    Caption,
+    Line,
+    Page,
+    Section,
+    Stat,
+    Table,
+    TimeSeries,
+    bar_gauge,
+    columns,
+    instant,
+    merged,
+    promql,
+    rows,
+    stat,
+    table,
+    timeseries,
+)
+from dashboards.metrics import ENVIRONMENT, ERROR_TYPE, SERVICE, STAGE
+from dashboards.variables import PROMETHEUS
+
+UID: Final = "errcompact-health"
+
+NO_FAILURE: Final = "No failures"
+NO_COLLECTOR: Final = "The collector sends nothing of itself"
+NO_PROMETHEUS: Final = "Prometheus does not scrape itself"
+NO_SDK: Final = "Set OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED=true in the agents"
+
+SILENT_S: Final = ((None, OK), (90, WARNING), (300, BAD))
+"""Seconds: later than the slowest usual export interval and a half; and no answer from Prometheus any more."""
+
+_NONE_BAD: Final = ((None, OK), (1, BAD))
+_NONE_WARNING: Final = ((None, OK), (1, WARNING))
+
+
+def page() -> Page:
+    """Return the whole page."""
+    return Page(
+        uid=UID,
+        title="Agent errors: plugin and collector health",
+        description="Whether what the other pages say is complete: faults of the plugin itself, what was dropped on "
+        "the way, and what watching costs.",
+        variables=(*variables.data_sources(), *variables.scope()),
+        sections=(
+            Section(
+                id=100,
+                title="The plugin",
+                lines=(
+                    Line(
+                        4,
+                        (
+                            (4, reporting()),
+                            (4, faults()),
+                            (4, overflow()),
+                            (4, evicted()),
+                            (4, per_failure()),
+                            (4, series()),
+                        ),
+                    ),
+                    Line(9, ((12, faults_over_time()), (12, services()))),
+                    Line(8, ((12, bounds()), (12, series_by_metric()))),
+                ),
+            ),
+            Section(
+                id=200,
+                title="What compaction costs the agents",
+                lines=(Line(8, ((12, duration()), (12, duration_heatmap()))),),
+            ),
+            Section(
+                id=300,
+                title="The agents' SDK",
+                lines=(Line(8, ((12, sdk_dropped()), (12, sdk_queue()))),),
+            ),
+            Section(
+                id=400,
+                title="The collector",
+                lines=(
+                    Line(8, ((12, received()), (12, exported()))),
+                    Line(8, ((12, lost()), (12, queue()))),
+                    Line(6, ((8, queue_used()), (8, memory()), (8, uptime()))),
+                ),
+            ),
+            Section(
+                id=500,
+                title="Prometheus",
+                lines=(Line(8, ((12, rejected()), (6, exemplars()), (6, head_series()))),),
+            ),
+        ),
+    )
+
+
+# The plugin.
+
+
+def reporting() -> Stat:
+    """How many services there are."""
+    return stat(
+        Caption(
+            id=1,
+            title="Services",
+            description="Services with the plugin that have reported within the last five minutes.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.services()),
+        steps=((None, BAD), (1, OK)),
+    )
+
+
+def faults() -> Stat:
+    """How often we failed ourselves."""
+    return stat(
+        Caption(
+            id=2,
+            title="Faults",
+            description="Failures of the plugin itself. The agent does not notice them, but the failure it was about "
+            "may be missing here.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.faults_in_range()),
+        steps=_NONE_BAD,
+    )
+
+
+def overflow() -> Stat:
+    """How much went under `other`."""
+    return stat(
+        Caption(
+            id=3,
+            title="Label overflow",
+            description="Failures counted under `other` because a process knew as many classes, tools, agents or types "
+            "as it may have labels for. OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS raises the bound for classes.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.overflow_in_range()),
+        steps=_NONE_WARNING,
+    )
+
+
+def evicted() -> Stat:
+    """How many runs were forgotten."""
+    return stat(
+        Caption(
+            id=4,
+            title="Evicted runs",
+            description="Runs whose history was forgotten before they ended, because a process held as many as it may. "
+            "Their next failure counts as new.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.evicted_in_range()),
+        steps=_NONE_WARNING,
+    )
+
+
+def per_failure() -> Stat:
+    """What one failure costs."""
+    return stat(
+        Caption(
+            id=5,
+            title="Cost per failure",
+            description="What it took on average to compact one failure, inside the agent's process.",
+            unit="s",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.duration_mean()),
+        decimals=None,
+    )
+
+
+def series() -> Stat:
+    """How many series we cause."""
+    return stat(
+        Caption(
+            id=6,
+            title="Series",
+            description="Time series of all errcompact_* metrics at the end of the time range: what they cost in "
+            "Prometheus.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.series()),
+        decimals=None,
+    )
+
+
+def faults_over_time() -> TimeSeries:
+    """Where we failed ourselves."""
+    return timeseries(
+        Caption(
+            id=20,
+            title="Own faults",
+            description="Failures of the plugin itself, by service and stage. The process logs the traceback of each "
+            "kind once a minute, under the logger otel_errcompact.",
+            unit="short",
+            empty="No faults",
+        ),
+        promql(queries.faults_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def services() -> Table:
+    """Who reported last, and when."""
+    return table(
+        Caption(
+            id=21,
+            title="Services reporting",
+            description="Every service with the plugin that reported in the time range: when last, for how long it has "
+            "been silent since, and how many of its processes report now. A batch job is silent once it is done.",
+            unit="short",
+            empty="No service has reported in the time range",
+        ),
+        rows(queries.last_report(), ref="A"),
+        rows(queries.silence(), ref="B"),
+        rows(queries.processes(), ref="C"),
+        transformations=(
+            merged(),
+            columns(
+                {
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                    "Value #A": "Last report",
+                    "Value #B": "Silent for",
+                    "Value #C": "Processes",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        overrides=(
+            ("Last report", {"unit": "dateTimeAsIso"}),
+            (
+                "Silent for",
+                {
+                    "unit": "s",
+                    "thresholds": {
+                        "mode": "absolute",
+                        "steps": [{"color": colour, "value": value} for value, colour in SILENT_S],
+                    },
+                    "custom.cellOptions": {"type": "color-text"},
+                },
+            ),
+        ),
+        sort_by="Silent for",
+    )
+
+
+def bounds() -> TimeSeries:
+    """What was forgotten to bound memory."""
+    return timeseries(
+        Caption(
+            id=22,
+            title="Forgotten to stay within bounds",
+            description="Labels folded into `other` and runs forgotten before their end, by service.",
+            unit="short",
+            empty="Nothing",
+        ),
+        promql(queries.bounded_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def series_by_metric() -> BarGauge:
+    """Which metrics cost most series."""
+    return bar_gauge(
+        Caption(
+            id=23,
+            title="Series by metric",
+            description="Time series of each errcompact_* metric at the end of the time range.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.series_by_metric(), "{{__name__}}"),
+    )
+
+
+# What we cost.
+
+
+def duration() -> TimeSeries:
+    """How long compaction takes."""
+    return timeseries(
+        Caption(
+            id=30,
+            title="Compaction of one failure",
+            description="Quantiles over all services: half, 95 % and 99 % of the failures were compacted faster.",
+            unit="s",
+            empty=NO_FAILURE,
+        ),
+        promql(queries.duration_quantile(0.5), "50 %", ref="A", exemplar=True),
+        promql(queries.duration_quantile(0.95), "95 %", ref="B"),
+        promql(queries.duration_quantile(0.99), "99 %", ref="C"),
+    )
+
+
+def duration_heatmap() -> Heatmap:
+    """How the durations spread."""
+    caption = Caption(
+        id=31,
+        title="Spread of compaction",
+        description="How many failures took how long to compact.",
+        unit="s",
+        empty=NO_FAILURE,
+    )
+    colours = (
+        heatmap_options.HeatmapColorOptions()
+        .mode(HeatmapColorMode.SCHEME)
+        .scheme("Blues")
+        .scale(HeatmapColorScale.EXPONENTIAL)
+        .exponent(0.5)
+        .steps(32)
+        .fill("dark-blue")
+        .reverse(reverse=False)
+    )
+    query = promql(queries.duration_heatmap(), "{{le}}").format(PromQueryFormat.HEATMAP)
+    return (
+        Heatmap()
+        .id(caption.id)
+        .title(caption.title)
+        .description(caption.description)
+        .datasource(PROMETHEUS)
+        .interval(MIN_INTERVAL)
+        .unit("short")
+        .no_value(caption.empty)
+        .with_target(query)
+        .calculate(calculate=False)
+        .color(colours)
+        .cell_gap(1)
+        .show_value(common.VisibilityMode.NEVER)
+        .show_legend()
+        .y_axis(heatmap_options.YAxisConfig().unit(caption.unit).axis_placement(common.AxisPlacement.LEFT))
+    )
+
+
+# The agents' SDK.
+
+
+def sdk_dropped() -> TimeSeries:
+    """What did not leave the agents."""
+    return timeseries(
+        Caption(
+            id=40,
+            title="Dropped by the SDK",
+            description="Spans and log records that never left the agents' processes, by what went wrong: queue_full, "
+            "or the error of the export. Needs the SDK's own metrics.",
+            unit="short",
+            empty=f"Nothing dropped, or not measured: {NO_SDK}",
+        ),
+        promql(queries.sdk_dropped(), f"{{{{{SERVICE}}}}} {{{{{queries.COMPONENT}}}}} {{{{{ERROR_TYPE}}}}}"),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def sdk_queue() -> TimeSeries:
+    """What waits in the agents."""
+    return timeseries(
+        Caption(
+            id=41,
+            title="Span queue of the SDK",
+            description="Spans that wait in the agents for their export, and how many may. Needs the SDK's own "
+            "metrics.",
+            unit="short",
+            empty=NO_SDK,
+        ),
+        promql(queries.sdk_queue("size"), f"{{{{{SERVICE}}}}} waiting", ref="A"),
+        promql(queries.sdk_queue("capacity"), f"{{{{{SERVICE}}}}} at most", ref="B"),
+    )
+
+
+# The collector.
+
+
+def received() -> TimeSeries:
+    """What comes in."""
+    return timeseries(
+        Caption(
+            id=50,
+            title="Received",
+            description="Spans, metric points and log records that the collector took in, per second.",
+            unit="cps",
+            empty=NO_COLLECTOR,
+        ),
+        *(
+            promql(queries.collector("receiver_accepted", signal), signal.replace("_", " "), ref=ref)
+            for ref, signal in zip("ABC", queries.SIGNALS, strict=True)
+        ),
+    )
+
+
+def exported() -> TimeSeries:
+    """What goes out."""
+    return timeseries(
+        Caption(
+            id=51,
+            title="Exported",
+            description="Spans, metric points and log records that reached Tempo, Prometheus and Loki, per second. "
+            "Fewer spans than received: only a share of the healthy traces is kept.",
+            unit="cps",
+            empty=NO_COLLECTOR,
+        ),
+        *(
+            promql(queries.collector("exporter_sent", signal), signal.replace("_", " "), ref=ref)
+            for ref, signal in zip("ABC", queries.SIGNALS, strict=True)
+        ),
+    )
+
+
+def lost() -> TimeSeries:
+    """What was turned away or lost."""
+    return timeseries(
+        Caption(
+            id=52,
+            title="Refused and lost",
+            description="refused: the collector was at its memory limit, and the agents try again. send failed: a back "
+            "end refused it for good. queue full: the queue on disk holds no more.",
+            unit="short",
+            empty="Nothing",
+        ),
+        *(
+            promql(
+                queries.collector_lost(signal),
+                f"{signal.replace('_', ' ')} {{{{kind}}}} {{{{receiver}}}}{{{{exporter}}}}",
+                ref=ref,
+            )
+            for ref, signal in zip("ABC", queries.SIGNALS, strict=True)
+        ),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def queue() -> TimeSeries:
+    """What waits for a back end."""
+    return timeseries(
+        Caption(
+            id=53,
+            title="Sending queues",
+            description="What waits on disk for each back end. A queue that grows means that its back end is down or "
+            "too slow; it drains by itself.",
+            unit="bytes",
+            empty=NO_COLLECTOR,
+        ),
+        promql(queries.queue_size(), "{{exporter}}"),
+    )
+
+
+def queue_used() -> BarGauge:
+    """How full the queues are."""
+    return bar_gauge(
+        Caption(
+            id=54,
+            title="Queues, share in use",
+            description="How full the queue of each back end is now. At 100 % what comes in is refused.",
+            unit="percentunit",
+            empty=NO_COLLECTOR,
+        ),
+        instant(queries.queue_used(), "{{exporter}}"),
+    ).max(1)
+
+
+def memory() -> TimeSeries:
+    """What the collector needs."""
+    return timeseries(
+        Caption(
+            id=55,
+            title="Memory of the collector",
+            description="Resident memory. At MEMORY_LIMIT_MIB (400 as shipped) of heap the collector refuses work.",
+            unit="bytes",
+            empty=NO_COLLECTOR,
+        ),
+        promql(queries.collector_memory(), f"{{{{{SERVICE}}}}}"),
+    )
+
+
+def uptime() -> Stat:
+    """Since when the collector runs."""
+    return stat(
+        Caption(
+            id=56,
+            title="Collector runs for",
+            description="Since its last start; of several collectors, the youngest. A collector that restarts again "
+            "and again is short of memory.",
+            unit="s",
+            empty=NO_COLLECTOR,
+        ),
+        instant(queries.collector_uptime()),
+        decimals=None,
+    )
+
+
+# Prometheus.
+
+
+def rejected() -> TimeSeries:
+    """What Prometheus did not take."""
+    return timeseries(
+        Caption(
+            id=60,
+            title="Samples that Prometheus refused",
+            description="By reason. too old: beyond the out-of-order window, after an outage that lasted longer. "
+            "duplicate: two processes write the same series; give each its own service.instance.id.",
+            unit="short",
+            empty=f"None, or {NO_PROMETHEUS}",
+        ),
+        promql(queries.rejected_samples(), "{{kind}}"),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def exemplars() -> Stat:
+    """How many links to traces there are."""
+    return stat(
+        Caption(
+            id=61,
+            title="Exemplars held",
+            description="Links from counters to traces that Prometheus keeps in memory, the newest.",
+            unit="short",
+            empty=NO_PROMETHEUS,
+        ),
+        instant(queries.exemplars()),
+        decimals=None,
+    )
+
+
+def head_series() -> Stat:
+    """How many series there are at all."""
+    return stat(
+        Caption(
+            id=62,
+            title="Series in memory",
+            description="All time series that Prometheus holds in memory, ours and others.",
+            unit="short",
+            empty=NO_PROMETHEUS,
+        ),
+        instant(queries.head_series()),
+        decimals=None,
+    )

@@ -1,0 +1,516 @@
+"""
+How an answer is drawn: thin builders, so that one panel is one small function.
+
+What a panel means (description, unit, and what an empty panel says) is part of every call, because a panel that lacks
+one of them is finished only for the one who wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote
+
+from grafana_foundation_sdk.builders import common as options
+from grafana_foundation_sdk.builders import dashboard, loki, prometheus, tempo
+from grafana_foundation_sdk.builders.bargauge import Panel as BarGauge
+from grafana_foundation_sdk.builders.dashboard import Panel as AnyPanel
+from grafana_foundation_sdk.builders.logs import Panel as Logs
+from grafana_foundation_sdk.builders.stat import Panel as Stat
+from grafana_foundation_sdk.builders.statetimeline import Panel as StateTimeline
+from grafana_foundation_sdk.builders.table import Panel as Table
+from grafana_foundation_sdk.builders.text import Panel as Text
+from grafana_foundation_sdk.builders.timeseries import Panel as TimeSeries
+from grafana_foundation_sdk.models import common
+from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+from grafana_foundation_sdk.models.tempo import SearchTableType
+from grafana_foundation_sdk.models.text import TextMode
+
+from dashboards import metrics
+from dashboards.variables import LOKI, PROMETHEUS, TEMPO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from grafana_foundation_sdk.cog.builder import Builder
+
+    from dashboards.variables import Variable
+
+WIDTH: Final = 24
+"""Columns of Grafana's grid."""
+
+MIN_INTERVAL: Final = "10s"
+"""How often the library exports as shipped: between two exports there is nothing to draw."""
+
+FOLDER: Final = "Agent errors"
+TAG: Final = "errcompact"
+
+OUTCOME_COLOURS: Final = {
+    metrics.NEW: "blue",
+    metrics.REPEAT: "orange",
+    metrics.AFTER_ESCALATION: "dark-red",
+    metrics.HANDLED: "green",
+    metrics.COARSE: "purple",
+}
+"""One colour per outcome on every dashboard."""
+
+OK: Final = "green"
+WARNING: Final = "orange"
+BAD: Final = "red"
+NEUTRAL: Final = "text"
+
+Target = prometheus.Dataquery | tempo.Dataquery | loki.Dataquery
+Override = tuple[str, dict[str, Any]]
+"""The name of a field (or `/a pattern/`), and the properties it gets."""
+
+Steps = tuple[tuple[float | None, str], ...]
+"""From which value on which colour; the first value is None."""
+
+
+class Link(NamedTuple):
+    """
+    A way from a value to another page.
+
+    The SDK's builder is for links of whole dashboards and writes what only those have.
+    """
+
+    title: str
+    url: str
+    new_tab: bool = False
+
+    def build(self) -> dict[str, Any]:
+        """Return what Grafana calls a data link."""
+        return {"title": self.title, "url": self.url, "targetBlank": self.new_tab}
+
+
+class Caption(NamedTuple):
+    """What a panel is about."""
+
+    id: int
+    """Fixed by hand: links and alerts refer to it."""
+    title: str
+    description: str
+    unit: str
+    empty: str
+    """What the panel says when there is nothing to show, and what that means."""
+
+
+class Line(NamedTuple):
+    """Panels side by side, as wide as the page together."""
+
+    height: int
+    panels: tuple[tuple[int, Builder[models.Panel]], ...]
+    """Each with its width."""
+
+
+class Section(NamedTuple):
+    """A row with a title that can be folded away."""
+
+    id: int
+    title: str
+    lines: tuple[Line, ...]
+    collapsed: bool = False
+
+
+class Page(NamedTuple):
+    """A dashboard."""
+
+    uid: str
+    title: str
+    description: str
+    variables: tuple[Variable, ...]
+    sections: tuple[Section, ...]
+    annotations: tuple[dashboard.AnnotationQuery, ...] = ()
+
+
+# Questions.
+
+
+def promql(expr: str, legend: str = "", *, ref: str = "A", exemplar: bool = False) -> prometheus.Dataquery:
+    """Ask Prometheus for values over time."""
+    query = prometheus.Dataquery().ref_id(ref).datasource(PROMETHEUS).expr(expr).range().exemplar(exemplar)
+    return query.legend_format(legend or "__auto")
+
+
+def instant(expr: str, legend: str = "", *, ref: str = "A") -> prometheus.Dataquery:
+    """Ask Prometheus for values at the end of the time range."""
+    query = prometheus.Dataquery().ref_id(ref).datasource(PROMETHEUS).expr(expr).instant()
+    return query.legend_format(legend or "__auto")
+
+
+def rows(expr: str, *, ref: str = "A") -> prometheus.Dataquery:
+    """Ask Prometheus for values at the end of the time range, as rows of a table."""
+    return instant(expr, ref=ref).format(PromQueryFormat.TABLE)
+
+
+def legend(*labels: str) -> str:
+    """Name series by their labels."""
+    return " ".join(f"{{{{{label}}}}}" for label in labels)
+
+
+def traceql(query: str, *, ref: str = "A", spans: bool = False, limit: int = 50) -> tempo.Dataquery:
+    """Ask Tempo for traces, or for the spans that match."""
+    kind = SearchTableType.SPANS if spans else SearchTableType.TRACES
+    return (
+        tempo.Dataquery().ref_id(ref).datasource(TEMPO).query_type("traceql").query(query).limit(limit).table_type(kind)
+    )
+
+
+def logql(expr: str, *, ref: str = "A", max_lines: int = 200) -> loki.Dataquery:
+    """Ask Loki for lines."""
+    return loki.Dataquery().ref_id(ref).datasource(LOKI).expr(expr).query_type("range").max_lines(max_lines)
+
+
+# Panels.
+
+
+def stat(
+    caption: Caption,
+    target: Target,
+    *,
+    steps: Steps = ((None, NEUTRAL),),
+    links: Iterable[Link] = (),
+    decimals: int | None = 0,
+) -> Stat:
+    """Show one number."""
+    return (
+        _about(Stat(), caption, (target,), links)
+        .thresholds(thresholds(steps))
+        .color_mode(common.BigValueColorMode.VALUE)
+        .graph_mode(common.BigValueGraphMode.NONE)
+        .reduce_options(options.ReduceDataOptions().calcs(["lastNotNull"]).values(values=False))
+        .decimals(decimals)
+    )
+
+
+def timeseries(
+    caption: Caption,
+    *targets: Target,
+    stacked: bool = False,
+    bars: bool = False,
+    threshold: float | None = None,
+    colours: dict[str, str] | None = None,
+    links: Iterable[Link] = (),
+    calcs: Sequence[str] = ("lastNotNull", "max"),
+) -> TimeSeries:
+    """Draw values over time, with a table of them as the legend."""
+    panel = (
+        _about(TimeSeries(), caption, targets, links)
+        .legend(_legend(calcs))
+        .tooltip(options.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI).sort(common.SortOrder.DESCENDING))
+        .fill_opacity(60 if bars else 10)
+        .line_width(1)
+        .show_points(common.VisibilityMode.NEVER if bars else common.VisibilityMode.AUTO)
+        .draw_style(common.GraphDrawStyle.BARS if bars else common.GraphDrawStyle.LINE)
+        .axis_soft_min(0)
+        .color_scheme(_palette_by_name())
+    )
+    if stacked:
+        panel.stacking(options.StackingConfig().mode(common.StackingMode.NORMAL).group("A"))
+    if threshold is not None:
+        panel.thresholds(thresholds(((None, "transparent"), (threshold, BAD))))
+        panel.thresholds_style(options.GraphThresholdsStyleConfig().mode(common.GraphThresholdsStyleMode.DASHED))
+    for name, colour in (colours or {}).items():
+        _override(panel, (name, fixed_colour(colour)))
+    return panel
+
+
+def table(
+    caption: Caption,
+    *targets: Target,
+    transformations: Iterable[models.DataTransformerConfig] = (),
+    overrides: Iterable[Override] = (),
+    links: Iterable[Link] = (),
+    sort_by: str | None = None,
+) -> Table:
+    """List rows, the greatest first."""
+    panel = _table(caption, targets, links).filterable(filterable=True)
+    for transformation in transformations:
+        panel.with_transformation(transformation)
+    for override in overrides:
+        _override(panel, override)
+    if sort_by is not None:
+        panel.sort_by([options.TableSortByFieldState().display_name(sort_by).desc(desc=True)])
+    return panel
+
+
+def bar_gauge(
+    caption: Caption, *targets: Target, colours: dict[str, str] | None = None, links: Iterable[Link] = ()
+) -> BarGauge:
+    """Compare values as bars."""
+    panel = (
+        _about(BarGauge(), caption, targets, links)
+        .orientation(common.VizOrientation.HORIZONTAL)
+        .display_mode(common.BarGaugeDisplayMode.BASIC)
+        .value_mode(common.BarGaugeValueMode.TEXT)
+        .show_unfilled(show_unfilled=False)
+        .min(0)
+        .reduce_options(options.ReduceDataOptions().calcs(["lastNotNull"]).values(values=False))
+        .color_scheme(_palette_by_name())
+    )
+    for name, colour in (colours or {}).items():
+        _override(panel, (name, fixed_colour(colour)))
+    return panel
+
+
+def state_timeline(caption: Caption, *targets: Target, steps: Steps, links: Iterable[Link] = ()) -> StateTimeline:
+    """Show when each thing was in which state."""
+    return (
+        _about(StateTimeline(), caption, targets, links)
+        .thresholds(thresholds(steps))
+        .color_scheme(dashboard.FieldColor().mode(models.FieldColorModeId.THRESHOLDS))
+        .merge_values(merge_values=True)
+        .show_value(common.VisibilityMode.AUTO)
+        .row_height(0.8)
+    )
+
+
+def logs(caption: Caption, target: loki.Dataquery, *, links: Iterable[Link] = ()) -> Logs:
+    """List log records, the newest first."""
+    return (
+        _about(Logs(), caption, (target,), links)
+        .datasource(LOKI)
+        .show_time(show_time=True)
+        .wrap_log_message(wrap_log_message=True)
+        .enable_log_details(enable_log_details=True)
+        .sort_order(common.LogsSortOrder.DESCENDING)
+        .dedup_strategy(common.LogsDedupStrategy.NONE)
+    )
+
+
+def traces(caption: Caption, target: tempo.Dataquery, *, links: Iterable[Link] = ()) -> Table:
+    """List traces or spans; their ids lead to the trace."""
+    return _table(caption, (target,), links).datasource(TEMPO)
+
+
+def text(caption: Caption, markdown: str) -> Text:
+    """Show text, which has neither data nor a unit."""
+    panel = Text().id(caption.id).title(caption.title).description(caption.description)
+    return panel.mode(TextMode.MARKDOWN).content(markdown)
+
+
+def alert_list(caption: Caption, name_contains: str) -> AnyPanel:
+    """List the alerts that are pending or firing, by name: a filter by folder would hide those of Prometheus itself."""
+    panel = AnyPanel().type("alertlist").id(caption.id).title(caption.title).description(caption.description)
+    return panel.no_value(caption.empty).options(
+        {
+            "alertInstanceLabelFilter": "",
+            "alertName": name_contains,
+            "dashboardAlerts": False,
+            "groupBy": [],
+            "groupMode": "default",
+            "maxItems": 20,
+            "sortOrder": 1,
+            "stateFilter": {"error": True, "firing": True, "noData": False, "normal": False, "pending": True},
+            "viewMode": "list",
+        }
+    )
+
+
+def events(name: str, expr: str, colour: str, *, title: str, text: str = "") -> dashboard.AnnotationQuery:
+    """Mark on all graphs when something happened."""
+    annotation = dashboard.AnnotationQuery().name(name).datasource(PROMETHEUS).enable(enable=True)
+    return annotation.icon_color(colour).expr(expr).step("60s").title_format(title).text_format(text)
+
+
+# Properties of fields, for overrides.
+
+
+def fixed_colour(colour: str) -> dict[str, Any]:
+    """Give a field one colour."""
+    return {"color": {"mode": "fixed", "fixedColor": colour}}
+
+
+def thresholds(steps: Steps) -> dashboard.ThresholdsConfig:
+    """Colour values by what they reach."""
+    return (
+        dashboard.ThresholdsConfig()
+        .mode(models.ThresholdsMode.ABSOLUTE)
+        .steps([models.Threshold(value, colour) for value, colour in steps])
+    )
+
+
+def cell(**properties: Any) -> dict[str, Any]:
+    """Say how the cells of a column are drawn."""
+    return {"custom.cellOptions": properties}
+
+
+def links_of(*links: Link) -> dict[str, Any]:
+    """Give the values of a field links."""
+    return {"links": [each.build() for each in links]}
+
+
+# Transformations of tables.
+
+
+def only(ref: str, transformation: models.DataTransformerConfig) -> models.DataTransformerConfig:
+    """Transform the answers to one question, and leave the others as they are."""
+    transformation.filter_val = models.MatcherConfig("byRefId", ref)
+    return transformation
+
+
+def trends(*refs: str) -> models.DataTransformerConfig:
+    """Turn each series into a row, with the values over time in one cell."""
+    return models.DataTransformerConfig("timeSeriesTable", options={ref: {"stat": "sum"} for ref in refs})
+
+
+def joined(field: str, *, only_common: bool = False) -> models.DataTransformerConfig:
+    """Put the answers to several questions side by side, where a field has the same value."""
+    mode = "inner" if only_common else "outer"
+    return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": mode})
+
+
+def merged() -> models.DataTransformerConfig:
+    """Make one row of the answers with the same labels."""
+    return models.DataTransformerConfig("merge", options={})
+
+
+def difference(minuend: str, subtrahend: str, name: str) -> models.DataTransformerConfig:
+    """Add a column: one less the other."""
+    binary = {"left": minuend, "operator": "-", "right": subtrahend}
+    return models.DataTransformerConfig("calculateField", options={"alias": name, "binary": binary, "mode": "binary"})
+
+
+def columns(names: dict[str, str], *, hidden: Sequence[str] = ()) -> models.DataTransformerConfig:
+    """Order and name the columns of a table, and hide those nobody reads."""
+    return models.DataTransformerConfig(
+        "organize",
+        options={
+            "excludeByName": dict.fromkeys(hidden, True),
+            "indexByName": {name: index for index, name in enumerate(names)},
+            "renameByName": names,
+        },
+    )
+
+
+# Links.
+
+
+def explore(data_source: str, query: dict[str, Any]) -> str:
+    """Return the address of Explore with a query; the variable of a data source is called like its type."""
+    pane = {
+        "datasource": f"${{{data_source}}}",
+        "queries": [{"refId": "A", "datasource": {"type": data_source, "uid": f"${{{data_source}}}"}, **query}],
+        "range": {"from": "${__from}", "to": "${__to}"},
+    }
+    # Variables stay as they are: Grafana puts the values in before it follows the link.
+    parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
+    panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
+    return f"/explore?schemaVersion=1&panes={panes}"
+
+
+# Pages.
+
+
+def build(page: Page) -> models.Dashboard:
+    """Lay a page out."""
+    board = (
+        dashboard.Dashboard(page.title)
+        .uid(page.uid)
+        .description(page.description)
+        .tags([TAG])
+        .readonly()
+        .time("now-6h", "now")
+        .refresh("30s")
+        .tooltip(models.DashboardCursorSync.CROSSHAIR)
+        .variables(list(page.variables))
+        .annotations(list(page.annotations))
+        .link(_to_all_dashboards())
+    )
+    top = 0
+    for section in page.sections:
+        top = _place(board, section, top)
+    return _without_strangers(board.build())
+
+
+def _without_strangers(board: models.Dashboard) -> models.Dashboard:
+    """Leave out what the SDK writes of itself, and Grafana's own types do not know."""
+    for panel in board.panels or ():
+        for each in panel.panels if isinstance(panel, models.RowPanel) else (panel,):
+            if each.type_val == "table":
+                each.options.footer = None
+    for variable in (board.templating and board.templating.list_val) or ():
+        variable.auto = variable.auto_min = variable.auto_count = None
+    return board
+
+
+def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
+    row = dashboard.Row(section.title).id(section.id).collapsed(section.collapsed)
+    row.grid_pos(models.GridPos(h=1, w=WIDTH, x=0, y=top))
+    top += 1
+    placed: list[Builder[models.Panel]] = []
+    for line in section.lines:
+        if (width := sum(width for width, _ in line.panels)) != WIDTH:
+            raise ValueError(
+                f"the panels of a line in {section.title!r} are {width} columns wide together, not {WIDTH}"
+            )
+        left = 0
+        for width, panel in line.panels:
+            placed.append(panel.grid_pos(models.GridPos(h=line.height, w=width, x=left, y=top)))
+            left += width
+        top += line.height
+    if section.collapsed:
+        for panel in placed:
+            row.with_panel(panel)
+    board.with_row(row)
+    if not section.collapsed:
+        for panel in placed:
+            board.with_panel(panel)
+    return top
+
+
+def _table(caption: Caption, targets: Iterable[Target], links: Iterable[Link]) -> Table:
+    panel = _about(Table(), caption, targets, links).show_header(show_header=True)
+    # Grafana's types ask for it.
+    return panel.cell_options(common.TableAutoCellOptions())
+
+
+def _about(panel: Any, caption: Caption, targets: Iterable[Target], links: Iterable[Link]) -> Any:
+    panel.id(caption.id).title(caption.title).description(caption.description).unit(caption.unit)
+    panel.no_value(caption.empty).datasource(PROMETHEUS).interval(MIN_INTERVAL)
+    for target in targets:
+        panel.with_target(target)
+    if links := list(links):
+        panel.data_links(links)
+    return panel
+
+
+def _override(panel: Any, override: Override) -> None:
+    name, properties = override
+    values = [models.DynamicConfigValue(key, value) for key, value in properties.items()]
+    if name.startswith("/"):
+        panel.override_by_regexp(name, values)
+    else:
+        panel.override_by_name(name, values)
+
+
+def _legend(calcs: Sequence[str]) -> options.VizLegendOptions:
+    return (
+        options.VizLegendOptions()
+        .show_legend(show_legend=True)
+        .display_mode(common.LegendDisplayMode.TABLE)
+        .placement(common.LegendPlacement.BOTTOM)
+        .calcs(list(calcs))
+        .sort_by({"lastNotNull": "Last *", "max": "Max", "sum": "Total"}[calcs[-1]])
+        .sort_desc(sort_desc=True)
+    )
+
+
+def _palette_by_name() -> dashboard.FieldColor:
+    # By name, so that a class keeps its colour while others come and go.
+    return dashboard.FieldColor().mode(models.FieldColorModeId.PALETTE_CLASSIC_BY_NAME)
+
+
+def _to_all_dashboards() -> dashboard.DashboardLink:
+    to_all = (
+        dashboard.DashboardLink("Agent errors")
+        .type(models.DashboardLinkType.DASHBOARDS)
+        .tags([TAG])
+        .as_dropdown(as_dropdown=False)
+        .include_vars(include_vars=True)
+        .keep_time(keep_time=True)
+    )
+    to_all._internal.placement = None  # noqa: SLF001 - the SDK's default folds the links into a menu
+    return to_all

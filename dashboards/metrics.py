@@ -1,0 +1,88 @@
+"""
+What the library's telemetry is called once it is in Prometheus.
+
+Prometheus translates OTLP names (`UnderscoreEscapingWithSuffixes`): dots become underscores, a unit becomes a suffix
+unless it stands in braces, and counters end in `_total`. Names come from `semconv`, so that none is spelled twice.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from otel_errcompact.otel import semconv
+
+UNIT_SUFFIXES: Final = {"s": "_seconds"}
+"""Of the units in use; those in braces, like `{error}`, leave no trace in a name."""
+
+
+def label(attribute: str) -> str:
+    """Return the label an attribute arrives as."""
+    return re.sub(r"[^a-zA-Z0-9_:]", "_", attribute)
+
+
+def gauge(instrument: str, unit: str = "") -> str:
+    """Return the metric a gauge arrives as."""
+    return label(instrument) + UNIT_SUFFIXES.get(unit, "")
+
+
+def counter(instrument: str, unit: str = "") -> str:
+    """Return the metric a counter arrives as."""
+    return gauge(instrument, unit) + "_total"
+
+
+def histogram(instrument: str, part: str, unit: str = "") -> str:
+    """Return the metric that one part of a histogram (`bucket`, `sum` or `count`) arrives as."""
+    return f"{gauge(instrument, unit)}_{part}"
+
+
+# Metrics of the library.
+ERRORS: Final = counter(semconv.ERRORS)
+CLASS_INFO: Final = gauge(semconv.CLASS_INFO)
+STREAK: Final = gauge(semconv.STREAK)
+ESCALATIONS: Final = counter(semconv.ESCALATIONS)
+RESOLUTIONS: Final = counter(semconv.RESOLUTIONS)
+RUNS: Final = counter(semconv.RUNS)
+CONTEXT_TOKENS: Final = counter(semconv.CONTEXT_TOKENS)
+COMPACTION_DURATION_BUCKET: Final = histogram(semconv.COMPACTION_DURATION, "bucket", "s")
+COMPACTION_DURATION_SUM: Final = histogram(semconv.COMPACTION_DURATION, "sum", "s")
+COMPACTION_DURATION_COUNT: Final = histogram(semconv.COMPACTION_DURATION, "count", "s")
+INTERNAL_FAILURES: Final = counter(semconv.INTERNAL_FAILURES)
+
+# Metrics of others: the model's whole bill, whichever instrumentation counts it, and Prometheus' own.
+TOKEN_USAGE_SUM: Final = histogram("gen_ai.client.token.usage", "sum")
+TOKEN_USAGE_COUNT: Final = histogram("gen_ai.client.token.usage", "count")
+TARGET_INFO: Final = "target_info"
+ALERTS: Final = "ALERTS"
+
+# Labels.
+ERROR_TYPE: Final = label(semconv.ERROR_TYPE)
+TOOL: Final = label(semconv.GEN_AI_TOOL_NAME)
+AGENT: Final = label(semconv.GEN_AI_AGENT_NAME)
+CLASS: Final = label(semconv.CLASS)
+OUTCOME: Final = label(semconv.OUTCOME)
+LOCATION: Final = label(semconv.LOCATION)
+TEMPLATE: Final = label(semconv.TEMPLATE)
+THRESHOLD: Final = label(semconv.THRESHOLD)
+ACTION: Final = label(semconv.ACTION)
+RESULT: Final = label(semconv.RESULT)
+FORM: Final = label(semconv.FORM)
+STAGE: Final = label(semconv.STAGE)
+RUN_ID: Final = label(semconv.RUN_ID)
+"""Of log records in Loki only: run ids are far too many for labels of metrics."""
+TOKEN_TYPE: Final = label("gen_ai.token.type")
+
+# Labels made of resource attributes that Prometheus is told to promote.
+SERVICE: Final = label("service.name")
+ENVIRONMENT: Final = label("deployment.environment.name")
+SERVICE_VERSION: Final = label("service.version")
+
+# What an occurrence can be, and which of it is a failure an operator cares about.
+NEW: Final = "new"
+REPEAT: Final = "repeat"
+AFTER_ESCALATION: Final = "after_escalation"
+HANDLED: Final = semconv.HANDLED
+COARSE: Final = "coarse"
+"""Counted by the collector, of agents that send plain exceptions."""
+
+OUTCOMES: Final = (NEW, REPEAT, AFTER_ESCALATION, HANDLED, COARSE)

@@ -1,0 +1,165 @@
+"""What the page on escalations and budgets asks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards.metrics import (
+    ACTION,
+    AFTER_ESCALATION,
+    AGENT,
+    CLASS,
+    CLASS_INFO,
+    ENVIRONMENT,
+    ERROR_TYPE,
+    ERRORS,
+    ESCALATIONS,
+    LOCATION,
+    OUTCOME,
+    RESULT,
+    RUNS,
+    SERVICE,
+    TEMPLATE,
+    THRESHOLD,
+)
+from dashboards.objectives import ALLOWED_BAD_RUNS
+from dashboards.queries import RANGE, chosen, grown, scoped, select, steps, total
+
+UNHANDLED: Final = f'{ACTION}="unhandled"'
+HALTED: Final = f'{RESULT}="halted"'
+BAD: Final = f'{RESULT}=~"failed|halted"'
+
+
+def escalations(*matchers: str) -> str:
+    """Return the counters of escalations that the variables select."""
+    return scoped(ESCALATIONS, chosen(AGENT), chosen(CLASS), *matchers)
+
+
+def runs(*matchers: str) -> str:
+    """Return the counters of ended runs that the variables select; a run is of no class."""
+    return scoped(RUNS, chosen(AGENT), *matchers)
+
+
+def after_escalation() -> str:
+    """Return the counters of failures that went on although a run had escalated."""
+    return scoped(ERRORS, chosen(AGENT), chosen(CLASS), f'{OUTCOME}="{AFTER_ESCALATION}"')
+
+
+# In the time range.
+
+
+def escalations_in_range(*matchers: str) -> str:
+    """Escalations in the time range."""
+    return total(grown(escalations(*matchers)))
+
+
+def unhandled_in_range() -> str:
+    """Escalations that nobody answered."""
+    return escalations_in_range(UNHANDLED)
+
+
+def after_escalation_in_range() -> str:
+    """Failures that went on after an escalation."""
+    return total(grown(after_escalation()))
+
+
+def runs_in_range(*matchers: str) -> str:
+    """Runs that ended in the time range."""
+    return total(grown(runs(*matchers)))
+
+
+def halted_in_range() -> str:
+    """Runs that were halted in the time range."""
+    return runs_in_range(HALTED)
+
+
+def escalations_by_threshold() -> str:
+    """Escalations in the time range, by the threshold that was reached."""
+    return total(grown(escalations()), THRESHOLD)
+
+
+def runs_by_result() -> str:
+    """Runs of the time range, by how they ended."""
+    return total(grown(runs()), RESULT)
+
+
+def budget_left() -> str:
+    """The share of the time range's error budget that is not used up; below zero the objective is missed."""
+    return f"1 - {bad_share(RANGE)} / {ALLOWED_BAD_RUNS:g}"
+
+
+def bad_share(window: str) -> str:
+    """The share of runs that ended failed or halted; nothing where no run ended, and zero where all ended well."""
+    ended = total(grown(runs(), window))
+    return f"(({total(grown(runs(BAD), window))} or 0 * {ended}) / ({ended} > 0))"
+
+
+# Over time.
+
+
+def escalations_over_time() -> str:
+    """Escalations, by agent and threshold."""
+    return f"{total(steps(escalations()), AGENT, THRESHOLD)} > 0"
+
+
+def escalations_over_time_by_action() -> str:
+    """Escalations, by what was done about them."""
+    return f"{total(steps(escalations()), ACTION)} > 0"
+
+
+def after_escalation_over_time() -> str:
+    """Failures after an escalation, by agent and class."""
+    return f"topk(10, {total(steps(after_escalation()), AGENT, CLASS)} > 0)"
+
+
+# Who and what.
+
+
+def escalations_by_agent() -> str:
+    """Escalations of the agents that escalate most."""
+    return f"topk(20, {total(grown(escalations()), SERVICE, AGENT)} > 0)"
+
+
+def unhandled_by_agent() -> str:
+    """Those of them that nobody answered."""
+    return f"{total(grown(escalations(UNHANDLED)), SERVICE, AGENT)} > 0"
+
+
+def runs_by_agent(*matchers: str) -> str:
+    """Runs of each agent."""
+    return f"{total(grown(runs(*matchers)), SERVICE, AGENT)} > 0"
+
+
+def bad_runs_by_agent() -> str:
+    """Those of them that ended failed or halted."""
+    return runs_by_agent(BAD)
+
+
+def escalations_by_class() -> str:
+    """
+    Escalations of the classes that escalate most, with what each class means.
+
+    A class has one meaning per process that knows it, so one is picked; a class that nobody explains any more stays.
+    """
+    counted = f"topk(20, {total(grown(escalations()), CLASS)} > 0)"
+    known = f"last_over_time({select(CLASS_INFO, *_place())}[{RANGE}])"
+    meaning = f"topk by ({CLASS}) (1, max by ({CLASS}, {ERROR_TYPE}, {LOCATION}, {TEMPLATE}) ({known}))"
+    explained = f"{counted} * on ({CLASS}) group_left ({ERROR_TYPE}, {LOCATION}, {TEMPLATE}) {meaning}"
+    return f"{explained} or {counted} unless on ({CLASS}) {meaning}"
+
+
+def _place() -> tuple[str, ...]:
+    return (f'{ENVIRONMENT}=~"$environment"', f'{SERVICE}=~"$service"')
+
+
+# Logs.
+
+
+def escalation_records() -> str:
+    """
+    The log records of escalations.
+
+    Loki refuses a selector that could match everything, hence `.+`; only records of escalations name a threshold.
+    """
+    found = f'{{{SERVICE}=~".+", {SERVICE}=~"$service", {ENVIRONMENT}=~"$environment"}}'
+    return f'{found} | {THRESHOLD}!="" | {AGENT}=~"$agent" | {CLASS}=~"$class"'

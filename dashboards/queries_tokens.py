@@ -1,0 +1,158 @@
+"""What the page on tokens asks. Every share is of the whole bill: the input tokens that models report."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards.metrics import (
+    AFTER_ESCALATION,
+    CONTEXT_TOKENS,
+    ENVIRONMENT,
+    ERRORS,
+    FORM,
+    NEW,
+    OUTCOME,
+    REPEAT,
+    SERVICE,
+    TOKEN_TYPE,
+    TOKEN_USAGE_COUNT,
+    TOKEN_USAGE_SUM,
+    label,
+)
+from dashboards.queries import grown, scoped, steps, total
+from otel_errcompact.otel import semconv
+
+MODEL: Final = label("gen_ai.request.model")
+
+SHARE_WINDOW: Final = "30m"
+"""As long as the alert on the share looks back."""
+
+
+def errors(form: str) -> str:
+    """Return the counter of the tokens of raw errors or of digests."""
+    return scoped(CONTEXT_TOKENS, f'{FORM}="{form}"')
+
+
+def raw() -> str:
+    """Return the tokens that raw errors would have cost."""
+    return errors(semconv.FORM_RAW)
+
+
+def digest() -> str:
+    """Return the tokens that digests did cost."""
+    return errors(semconv.FORM_DIGEST)
+
+
+def billed(kind: str) -> str:
+    """Return the tokens that models report, `input` or `output`."""
+    return scoped(TOKEN_USAGE_SUM, f'{TOKEN_TYPE}="{kind}"')
+
+
+# In the time range.
+
+
+def raw_in_range() -> str:
+    """Tokens of raw errors."""
+    return total(grown(raw()))
+
+
+def digest_in_range() -> str:
+    """Tokens of digests."""
+    return total(grown(digest()))
+
+
+def saved_in_range() -> str:
+    """Tokens that did not get into the context."""
+    return f"{raw_in_range()} - {digest_in_range()}"
+
+
+def factor_in_range() -> str:
+    """How many times smaller a digest is; nothing where there was no digest."""
+    return f"{raw_in_range()} / ({digest_in_range()} > 0)"
+
+
+def billed_in_range(kind: str) -> str:
+    """Tokens that models report."""
+    return total(grown(billed(kind)))
+
+
+def digest_share_in_range() -> str:
+    """The share of digests in all input."""
+    return f"{digest_in_range()} / ({billed_in_range('input')} > 0)"
+
+
+def raw_share_in_range() -> str:
+    """The share that raw errors would have had: they would have made the input itself longer."""
+    return _share_of_raw(raw_in_range(), digest_in_range(), billed_in_range("input"))
+
+
+def per_failure(form: str) -> str:
+    """Tokens per failure in one form."""
+    return f"{total(grown(errors(form)))} / ({total(grown(_counted()))} > 0)"
+
+
+def _counted() -> str:
+    # Digests are made of what was observed: not of what was handled, nor of what the collector counted by itself.
+    return scoped(ERRORS, f'{OUTCOME}=~"{NEW}|{REPEAT}|{AFTER_ESCALATION}"')
+
+
+# Over time.
+
+
+def raw_over_time() -> str:
+    """Tokens of raw errors, step by step."""
+    return total(steps(raw()))
+
+
+def digest_over_time() -> str:
+    """Tokens of digests, step by step."""
+    return total(steps(digest()))
+
+
+def billed_over_time(kind: str) -> str:
+    """Tokens that models report, step by step."""
+    return total(steps(billed(kind)))
+
+
+def digest_share() -> str:
+    """The share of digests in all input, of the window before each point."""
+    return f"{total(grown(digest(), SHARE_WINDOW))} / ({total(grown(billed('input'), SHARE_WINDOW))} > 0)"
+
+
+def raw_share() -> str:
+    """The share that raw errors would have had."""
+    windows = (total(grown(series, SHARE_WINDOW)) for series in (raw(), digest(), billed("input")))
+    return _share_of_raw(*windows)
+
+
+def _share_of_raw(raw_tokens: str, digest_tokens: str, whole: str) -> str:
+    return f"{raw_tokens} / (({whole} > 0) - {digest_tokens} + {raw_tokens})"
+
+
+# By service and by model.
+
+
+def raw_by_service() -> str:
+    """Tokens of raw errors of each service."""
+    return f"{total(grown(raw()), SERVICE, ENVIRONMENT)} > 0"
+
+
+def digest_by_service() -> str:
+    """Tokens of digests of each service."""
+    return f"{total(grown(digest()), SERVICE, ENVIRONMENT)} > 0"
+
+
+def input_by_service() -> str:
+    """Input tokens of each service."""
+    return f"{total(grown(billed('input')), SERVICE, ENVIRONMENT)} > 0"
+
+
+def billed_by_model(kind: str) -> str:
+    """Tokens that each model reports."""
+    return f"{total(grown(billed(kind)), MODEL)} > 0"
+
+
+def calls_by_model() -> str:
+    """Calls of each model that report their input."""
+    calls = scoped(TOKEN_USAGE_COUNT, f'{TOKEN_TYPE}="input"')
+    return f"{total(grown(calls), MODEL)} > 0"

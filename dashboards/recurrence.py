@@ -1,0 +1,496 @@
+"""The page an operator opens first: which failures recur, where, and since when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dashboards import queries, variables
+from dashboards.layout import (
+    BAD,
+    NEUTRAL,
+    OUTCOME_COLOURS,
+    WARNING,
+    AnyPanel,
+    BarGauge,
+    Caption,
+    Line,
+    Link,
+    Page,
+    Section,
+    Stat,
+    Table,
+    TimeSeries,
+    alert_list,
+    bar_gauge,
+    cell,
+    columns,
+    events,
+    explore,
+    instant,
+    joined,
+    legend,
+    links_of,
+    only,
+    promql,
+    rows,
+    stat,
+    table,
+    timeseries,
+    trends,
+)
+from dashboards.metrics import (
+    AGENT,
+    CLASS,
+    ERROR_TYPE,
+    HANDLED,
+    LOCATION,
+    OUTCOME,
+    SERVICE,
+    SERVICE_VERSION,
+    TEMPLATE,
+    TOOL,
+)
+
+if TYPE_CHECKING:
+    from grafana_foundation_sdk.builders.dashboard import AnnotationQuery
+    from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
+
+UID: Final = "errcompact-recurrence"
+DETAIL: Final = "/d/errcompact-detail"
+
+_HERE: Final = "${datasource:queryparam}&${tempo:queryparam}&${loki:queryparam}&${environment:queryparam}"
+"""The variables every link takes along, with the time range."""
+
+_NOTHING: Final = "No failures in this range"
+
+
+def page() -> Page:
+    """Return the whole page."""
+    return Page(
+        uid=UID,
+        title="Agent errors: recurrence",
+        description="Which failures of agents recur, where, and since when. A row of the table leads to its class.",
+        variables=variables.everything(),
+        annotations=annotations(),
+        sections=(
+            Section(
+                id=100,
+                title="Now",
+                lines=(
+                    Line(
+                        8,
+                        (
+                            (3, failures()),
+                            (3, distinct_classes()),
+                            (3, new_class_count()),
+                            (3, over_threshold()),
+                            (3, escalations()),
+                            (3, failures_per_minute()),
+                            (6, alerts()),
+                        ),
+                    ),
+                ),
+            ),
+            Section(
+                id=200,
+                title="Classes",
+                lines=(Line(14, ((24, classes()),)), Line(8, ((24, new_classes()),))),
+            ),
+            Section(
+                id=300,
+                title="Over time",
+                lines=(
+                    Line(11, ((24, top_classes()),)),
+                    Line(9, ((12, live_streaks()), (12, outcomes()))),
+                    Line(9, ((4, resolution_rate()), (20, resolutions()))),
+                ),
+            ),
+            Section(
+                id=400,
+                title="Where",
+                lines=(Line(9, ((6, by_agent()), (6, by_tool()), (6, by_type()), (6, handled()))),),
+            ),
+        ),
+    )
+
+
+def annotations() -> tuple[AnnotationQuery, ...]:
+    """Mark new classes, alerts and deployments on all graphs."""
+    return (
+        events(
+            "First failures of a class",
+            queries.class_began(),
+            "blue",
+            title="New in this process",
+            text=legend(ERROR_TYPE, CLASS),
+        ),
+        events(
+            "Alerts",
+            queries.alerts_firing(),
+            BAD,
+            title=legend("alertname"),
+            text=legend("severity", SERVICE),
+        ),
+        events(
+            "Deployments",
+            queries.deployed(),
+            "purple",
+            title="New version",
+            text=legend("job", SERVICE_VERSION),
+        ),
+    )
+
+
+# Now.
+
+
+def failures() -> Stat:
+    """How many failures there were."""
+    return stat(
+        Caption(
+            id=1,
+            title="Failures",
+            description="Failures in the time range, counted one by one, also in a class's first burst. What was "
+            "handled inside a call that succeeded after all is none.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.failures_in_range()),
+    )
+
+
+def distinct_classes() -> Stat:
+    """How many classes they belong to."""
+    return stat(
+        Caption(
+            id=2,
+            title="Classes",
+            description="Distinct error classes among these failures: same type, place and masked message.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.classes_in_range()),
+    )
+
+
+def new_class_count() -> Stat:
+    """How many of them are new."""
+    return stat(
+        Caption(
+            id=3,
+            title="New in range",
+            description="Classes that failed in the time range and had not failed in the day before it.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.new_classes_in_range()),
+        steps=((None, NEUTRAL), (1, WARNING)),
+    )
+
+
+def over_threshold() -> Stat:
+    """How many classes loop right now."""
+    return stat(
+        Caption(
+            id=4,
+            title="Over threshold",
+            description=f"Classes with {queries.THRESHOLD_SAME} or more failures in a row in some run that is still "
+            "going, without a success of the same operation between them.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.classes_over_threshold()),
+        steps=((None, NEUTRAL), (1, BAD)),
+    )
+
+
+def escalations() -> Stat:
+    """How many runs were stopped or handed to a human."""
+    return stat(
+        Caption(
+            id=5,
+            title="Escalations",
+            description="Thresholds that were reached in the time range, whatever was then done. "
+            "The dashboard on escalations says what.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.escalations_in_range()),
+        steps=((None, NEUTRAL), (1, BAD)),
+    )
+
+
+def failures_per_minute() -> Stat:
+    """How fast it fails right now."""
+    return stat(
+        Caption(
+            id=6,
+            title="Per minute, now",
+            description="Failures per minute over the last five minutes of the time range.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.failures_per_minute()),
+        decimals=1,
+    )
+
+
+def alerts() -> AnyPanel:
+    """Which of our alerts are active."""
+    return alert_list(
+        Caption(
+            id=7,
+            title="Alerts",
+            description="Alerts of this project that are pending or firing, from Grafana and from Prometheus.",
+            unit="short",
+            empty="No alert is active",
+        ),
+        name_contains="Agent",
+    )
+
+
+# Classes.
+
+
+def classes() -> Table:
+    """List each class once per service: what it is, how often, since when, and where to look."""
+    return table(
+        Caption(
+            id=10,
+            title="Classes",
+            description="One row per class and service. Type, tool and agent are those with the most failures. "
+            "First seen looks back to the day before the time range. Times are known to five minutes, in the last "
+            "hour to one. `other` holds the classes beyond the bound on labels; a class without a template was "
+            "counted by the collector, of an agent without this library.",
+            unit="short",
+            empty=_NOTHING,
+        ),
+        rows(queries.class_rows(), ref="A"),
+        rows(queries.first_seen(), ref="B"),
+        rows(queries.last_seen(), ref="C"),
+        promql(queries.trend(), ref="D"),
+        transformations=(only("D", trends("D")), joined(queries.ROW), _class_columns()),
+        overrides=(
+            ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
+            ("Type", {"custom.width": 190}),
+            ("Template", {"custom.minWidth": 260, "custom.inspect": True, **cell(type="auto", wrapText=True)}),
+            ("Location", {"custom.width": 200, "custom.inspect": True}),
+            ("Occurrences", {"custom.width": 110, "decimals": 0}),
+            ("Trend", {"custom.width": 160, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
+            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 130}),
+        ),
+        sort_by="Occurrences",
+    )
+
+
+def _class_columns() -> DataTransformerConfig:
+    return columns(
+        {
+            CLASS: "Class",
+            ERROR_TYPE: "Type",
+            TEMPLATE: "Template",
+            SERVICE: "Service",
+            AGENT: "Agent",
+            TOOL: "Tool",
+            "Value #A": "Occurrences",
+            "Trend #D": "Trend",
+            "Value #B": "First seen",
+            "Value #C": "Last seen",
+            LOCATION: "Location",
+        },
+        # Joined tables each bring a time of their own.
+        hidden=("Time", "Time 1", "Time 2", "Time 3", "Time 4", queries.ROW),
+    )
+
+
+def new_classes() -> Table:
+    """List the classes that had not been there."""
+    return table(
+        Caption(
+            id=11,
+            title="New classes",
+            description="Classes that failed in the time range and had not failed in the day before it.",
+            unit="short",
+            empty="No new class in this range: what fails has failed before, or nothing fails",
+        ),
+        rows(queries.new_class_rows(), ref="A"),
+        rows(queries.first_seen(), ref="B"),
+        transformations=(
+            # Only rows of new classes: `first_seen` knows the old ones too.
+            joined(queries.ROW, only_common=True),
+            columns(
+                {
+                    CLASS: "Class",
+                    ERROR_TYPE: "Type",
+                    TEMPLATE: "Template",
+                    SERVICE: "Service",
+                    "Value #A": "Occurrences",
+                    "Value #B": "First seen",
+                    LOCATION: "Location",
+                },
+                hidden=("Time", "Time 1", "Time 2", queries.ROW),
+            ),
+        ),
+        overrides=(
+            ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
+            ("Type", {"custom.width": 190}),
+            ("Occurrences", {"custom.width": 110, "decimals": 0}),
+            ("First seen", {"unit": "dateTimeFromNow", "custom.width": 130}),
+        ),
+        sort_by="First seen",
+    )
+
+
+def links_of_class() -> tuple[Link, ...]:
+    """Lead from a row to what is known of its class."""
+    key = f"${{__data.fields.{CLASS}}}"
+    service = f"${{__data.fields.{SERVICE}:percentencode}}"
+    return (
+        Link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
+        Link(
+            "Traces",
+            explore("tempo", {"queryType": "traceql", "tableType": "spans", "query": queries.traces_of(key)}),
+            new_tab=True,
+        ),
+        Link("Logs", explore("loki", {"queryType": "range", "expr": queries.records_of(key)}), new_tab=True),
+    )
+
+
+# Over time.
+
+
+def top_classes() -> TimeSeries:
+    """Which classes fail most, over time."""
+    return timeseries(
+        Caption(
+            id=20,
+            title="Top classes over time",
+            description="Failures of the ten classes that failed most in the time range; the bars of a class add up "
+            "to its failures. Diamonds are single occurrences (exemplars): they lead to their traces.",
+            unit="short",
+            empty=_NOTHING,
+        ),
+        promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
+        stacked=True,
+        bars=True,
+        calcs=("max", "sum"),
+        links=(_link_of_series(),),
+    )
+
+
+def live_streaks() -> TimeSeries:
+    """How close classes are to the threshold."""
+    return timeseries(
+        Caption(
+            id=21,
+            title="Live streaks",
+            description="Failures of a class since the same operation last succeeded, the longest over all runs "
+            f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. A "
+            "streak that ended stays in sight for three minutes.",
+            unit="short",
+            empty="No operation is failing right now",
+        ),
+        promql(queries.streaks_by_operation(), legend(AGENT, TOOL, CLASS)),
+        threshold=queries.THRESHOLD_SAME,
+        links=(_link_of_series(),),
+    )
+
+
+def outcomes() -> TimeSeries:
+    """What failures turned out to be, over time."""
+    return timeseries(
+        Caption(
+            id=22,
+            title="Outcomes over time",
+            description="new: first of its class in its run. repeat: again in the same run. after_escalation: "
+            "although the run was to stop. handled: inside a call that succeeded after all. coarse: counted by the "
+            "collector, of agents without this library.",
+            unit="short",
+            empty=_NOTHING,
+        ),
+        promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
+        stacked=True,
+        bars=True,
+        colours=OUTCOME_COLOURS,
+        calcs=("max", "sum"),
+    )
+
+
+def resolution_rate() -> Stat:
+    """How often agents get over a failure."""
+    return stat(
+        Caption(
+            id=23,
+            title="Resolution rate",
+            description="Of the classes that failed in a run, the share that was resolved in it: the operation that "
+            "failed has since succeeded.",
+            unit="percentunit",
+            empty=_NOTHING,
+        ),
+        instant(queries.resolution_rate()),
+        steps=((None, BAD), (0.5, WARNING), (0.8, OUTCOME_COLOURS[HANDLED])),
+    )
+
+
+def resolutions() -> TimeSeries:
+    """Whether agents get over failures as fast as these come."""
+    return timeseries(
+        Caption(
+            id=24,
+            title="Failing and resolved",
+            description="Classes that began to fail in a run, and classes whose operation has since succeeded. "
+            "A lasting gap means that agents give up, or loop.",
+            unit="short",
+            empty=_NOTHING,
+        ),
+        promql(queries.began(), "began to fail", ref="A"),
+        promql(queries.resolutions(), "resolved", ref="B"),
+        bars=True,
+        colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED]},
+        calcs=("max", "sum"),
+    )
+
+
+# Where.
+
+
+def by_agent() -> BarGauge:
+    """Which agents fail."""
+    return _by(30, "By agent", AGENT, "Failures in the time range of the ten agents that fail most.")
+
+
+def by_tool() -> BarGauge:
+    """Which tools fail."""
+    return _by(31, "By tool", TOOL, "Failures in the time range of the ten tools that fail most.")
+
+
+def by_type() -> BarGauge:
+    """Which types of errors there are."""
+    return _by(32, "By type", ERROR_TYPE, "Failures in the time range of the ten most frequent types.")
+
+
+def handled() -> BarGauge:
+    """What was handled before the agent saw it."""
+    return bar_gauge(
+        Caption(
+            id=33,
+            title="Handled failures by type",
+            description="Failures inside calls that succeeded after all, such as a request that was tried again. No "
+            "agent saw them and no alert counts them, but they cost time and may become failures.",
+            unit="short",
+            empty="Nothing had to be handled in this range",
+        ),
+        instant(queries.handled_by(ERROR_TYPE), legend(ERROR_TYPE)),
+    )
+
+
+def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
+    caption = Caption(id=panel_id, title=title, description=description, unit="short", empty=_NOTHING)
+    return bar_gauge(caption, instant(queries.failures_by(name), legend(name)))
+
+
+def _link_of_series() -> Link:
+    return Link(
+        "All about this class",
+        f"{DETAIL}?var-class=${{__field.labels.{CLASS}}}&${{service:queryparam}}&{_HERE}&${{__url_time_range}}",
+    )

@@ -1,0 +1,395 @@
+"""The page on cost: what digests keep out of the context, always beside the whole bill."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards import queries_tokens as queries
+from dashboards import variables
+from dashboards.layout import (
+    NEUTRAL,
+    OK,
+    WARNING,
+    Caption,
+    Line,
+    Page,
+    Section,
+    Stat,
+    Table,
+    Text,
+    TimeSeries,
+    columns,
+    difference,
+    instant,
+    merged,
+    promql,
+    rows,
+    stat,
+    table,
+    text,
+    timeseries,
+)
+from dashboards.metrics import ENVIRONMENT, SERVICE
+from dashboards.objectives import MAX_SHARE
+from otel_errcompact.otel import semconv
+
+UID: Final = "errcompact-tokens"
+
+NO_BILL: Final = "No gen_ai.client.token.usage metric: instrument the model's client to see the whole bill"
+NO_FAILURE: Final = "No failures"
+
+FORMS: Final = {"raw errors": "orange", "digests": "blue"}
+USAGE: Final = {"input": "purple", "output": "yellow"}
+
+MEANING: Final = """\
+- **Raw errors and digests are estimates**: characters / 4, rounded up. The agent's own tokenizer will differ, most of
+  all for stack traces and for other languages than English. Both forms are counted in the same way, so their ratio is
+  better than either figure.
+- **Input and output are what the models report**, through whatever instrumentation sends `gen_ai.client.token.usage`.
+  Without it there is no whole bill, and these panels say so.
+- **An error counts once here, and many times on the bill.** It is counted when it enters the context; the model reads
+  the context again with every later call. So the shares are lower bounds, of what errors cost and of what digests save.
+  `errcompact replay` counts a recorded run prompt by prompt.
+- **Saved is not money.** Prompt caches make repeated input cheaper; what it costs depends on them.
+- **The block of recent errors** that `run.digest()` renders for a prompt is not in these counters.
+"""
+
+
+def page() -> Page:
+    """Return the whole page."""
+    return Page(
+        uid=UID,
+        title="Agent errors: tokens, the whole bill",
+        description="What raw errors would have cost in the context, what their digests cost, and what share of the "
+        "whole bill that is.",
+        variables=(*variables.data_sources(), *variables.scope()),
+        sections=(
+            Section(
+                id=100,
+                title="In the time range",
+                lines=(
+                    Line(
+                        4,
+                        (
+                            (4, kept_out()),
+                            (4, let_in()),
+                            (4, saved()),
+                            (4, factor()),
+                            (4, raw_per_failure()),
+                            (4, digest_per_failure()),
+                        ),
+                    ),
+                    Line(
+                        4,
+                        (
+                            (6, all_input()),
+                            (6, all_output()),
+                            (6, share_of_digests()),
+                            (6, share_of_raw()),
+                        ),
+                    ),
+                ),
+            ),
+            Section(
+                id=200,
+                title="Over time",
+                lines=(
+                    Line(9, ((12, errors_over_time()), (12, bill_over_time()))),
+                    Line(9, ((24, share_over_time()),)),
+                ),
+            ),
+            Section(
+                id=300,
+                title="Where",
+                lines=(Line(8, ((12, services()), (12, models()))), Line(8, ((24, meaning()),))),
+            ),
+        ),
+    )
+
+
+# In the time range.
+
+
+def kept_out() -> Stat:
+    """What raw errors would have cost."""
+    return stat(
+        Caption(
+            id=1,
+            title="Raw errors kept out",
+            description="Tokens (characters / 4) of the raw errors of the time range: what the agents would have read.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.raw_in_range()),
+        decimals=None,
+    )
+
+
+def let_in() -> Stat:
+    """What digests cost."""
+    return stat(
+        Caption(
+            id=2,
+            title="Digests let in",
+            description="Tokens (characters / 4) of the digests that the agents read in their place.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.digest_in_range()),
+        decimals=None,
+    )
+
+
+def saved() -> Stat:
+    """The difference."""
+    return stat(
+        Caption(
+            id=3,
+            title="Saved",
+            description="Raw errors less digests. Below zero where errors are so short that their digest is longer.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.saved_in_range()),
+        decimals=None,
+        steps=((None, WARNING), (0, OK)),
+    )
+
+
+def factor() -> Stat:
+    """The ratio."""
+    return stat(
+        Caption(
+            id=4,
+            title="Smaller by",
+            description="Tokens of raw errors per token of digest, over all failures of the time range.",
+            unit="suffix:x",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.factor_in_range()),
+        decimals=1,
+        steps=((None, WARNING), (1, OK)),
+    )
+
+
+def raw_per_failure() -> Stat:
+    """How long a raw error is."""
+    return stat(
+        Caption(
+            id=5,
+            title="Raw, per failure",
+            description="Tokens of one raw error, on average.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.per_failure(semconv.FORM_RAW)),
+    )
+
+
+def digest_per_failure() -> Stat:
+    """How long a digest is."""
+    return stat(
+        Caption(
+            id=6,
+            title="Digest, per failure",
+            description="Tokens of one digest, on average over first failures and repeats.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        instant(queries.per_failure(semconv.FORM_DIGEST)),
+    )
+
+
+def all_input() -> Stat:
+    """The whole bill, one half."""
+    return stat(
+        Caption(
+            id=7,
+            title="All input tokens",
+            description="What the models report to have read, from the standard metric gen_ai.client.token.usage.",
+            unit="short",
+            empty=NO_BILL,
+        ),
+        instant(queries.billed_in_range("input")),
+        decimals=None,
+    )
+
+
+def all_output() -> Stat:
+    """The whole bill, the other half."""
+    return stat(
+        Caption(
+            id=8,
+            title="All output tokens",
+            description="What the models report to have written, from the standard metric gen_ai.client.token.usage.",
+            unit="short",
+            empty=NO_BILL,
+        ),
+        instant(queries.billed_in_range("output")),
+        decimals=None,
+    )
+
+
+def share_of_digests() -> Stat:
+    """What errors cost of the whole."""
+    return stat(
+        Caption(
+            id=9,
+            title="Digests, share of input",
+            description="Digests as a share of all input tokens. A digest counts once, when it is made; see what the "
+            "figures mean, below.",
+            unit="percentunit",
+            empty=NO_BILL,
+        ),
+        instant(queries.digest_share_in_range()),
+        decimals=2,
+        steps=((None, OK), (MAX_SHARE, WARNING)),
+    )
+
+
+def share_of_raw() -> Stat:
+    """What errors would have cost of the whole."""
+    return stat(
+        Caption(
+            id=10,
+            title="Raw errors, share it would have been",
+            description="Raw errors as a share of what the input would have been with them instead of the digests.",
+            unit="percentunit",
+            empty=NO_BILL,
+        ),
+        instant(queries.raw_share_in_range()),
+        decimals=2,
+        steps=((None, NEUTRAL),),
+    )
+
+
+# Over time.
+
+
+def errors_over_time() -> TimeSeries:
+    """Raw errors beside digests."""
+    return timeseries(
+        Caption(
+            id=20,
+            title="Raw errors and digests",
+            description="Tokens of the errors of each interval, in both forms.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        promql(queries.raw_over_time(), "raw errors", ref="A"),
+        promql(queries.digest_over_time(), "digests", ref="B"),
+        colours=FORMS,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def bill_over_time() -> TimeSeries:
+    """The whole bill, with what digests are of it."""
+    return timeseries(
+        Caption(
+            id=21,
+            title="The whole bill",
+            description="Tokens that the models report for each interval, and the digests among their input.",
+            unit="short",
+            empty=NO_BILL,
+        ),
+        promql(queries.billed_over_time("input"), "input", ref="A"),
+        promql(queries.billed_over_time("output"), "output", ref="B"),
+        promql(queries.digest_over_time(), "digests", ref="C"),
+        colours={**USAGE, **FORMS},
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def share_over_time() -> TimeSeries:
+    """The share of errors, as it is and as it would have been."""
+    return timeseries(
+        Caption(
+            id=22,
+            title="Share of errors in the context",
+            description=f"Of the input tokens of the {queries.SHARE_WINDOW} before each point: digests as they are, "
+            f"and raw errors as they would have been. Above the dashed line ({MAX_SHARE:.0%}) the task is crowded out.",
+            unit="percentunit",
+            empty=NO_BILL,
+        ),
+        promql(queries.digest_share(), "digests", ref="A"),
+        promql(queries.raw_share(), "raw errors, would have been", ref="B"),
+        colours={"digests": FORMS["digests"], "raw errors, would have been": FORMS["raw errors"]},
+        threshold=MAX_SHARE,
+    )
+
+
+# Where.
+
+
+def services() -> Table:
+    """Which services save most."""
+    return table(
+        Caption(
+            id=30,
+            title="By service",
+            description="Tokens of the time range, by service. Input is empty for services whose models are not "
+            "instrumented.",
+            unit="short",
+            empty=NO_FAILURE,
+        ),
+        rows(queries.raw_by_service(), ref="A"),
+        rows(queries.digest_by_service(), ref="B"),
+        rows(queries.input_by_service(), ref="C"),
+        transformations=(
+            merged(),
+            difference("Value #A", "Value #B", "Saved"),
+            columns(
+                {
+                    SERVICE: "Service",
+                    ENVIRONMENT: "Environment",
+                    "Value #A": "Raw errors",
+                    "Value #B": "Digests",
+                    "Saved": "Saved",
+                    "Value #C": "All input",
+                },
+                hidden=("Time",),
+            ),
+        ),
+        sort_by="Saved",
+    )
+
+
+def models() -> Table:
+    """Which models read and write how much."""
+    return table(
+        Caption(
+            id=31,
+            title="By model",
+            description="What each model reports of the time range: its calls, and the tokens it read and wrote.",
+            unit="short",
+            empty=NO_BILL,
+        ),
+        rows(queries.calls_by_model(), ref="A"),
+        rows(queries.billed_by_model("input"), ref="B"),
+        rows(queries.billed_by_model("output"), ref="C"),
+        transformations=(
+            merged(),
+            columns(
+                {queries.MODEL: "Model", "Value #A": "Calls", "Value #B": "Input", "Value #C": "Output"},
+                hidden=("Time",),
+            ),
+        ),
+        sort_by="Input",
+    )
+
+
+def meaning() -> Text:
+    """What the figures do not say."""
+    return text(
+        Caption(
+            id=32,
+            title="What the figures mean",
+            description="How tokens are counted here, and what that leaves out.",
+            unit="",
+            empty="",
+        ),
+        MEANING,
+    )

@@ -1,0 +1,188 @@
+"""What the dashboards' queries answer to counters as they are: born late, ended, begun again, away for a while."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+import pytest
+import yaml
+from e2e.build import program
+
+from dashboards import queries
+from dashboards.metrics import AGENT, CLASS, CLASS_INFO, ERROR_TYPE, ERRORS, OUTCOME, SERVICE, TEMPLATE, TOOL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INTERVAL: Final = 10
+"""Seconds between two samples, as shipped."""
+
+NOW: Final = "30m"
+RANGE: Final = "10m"
+
+CHOSEN: Final = {
+    "$__range": RANGE,
+    "$__interval": "10s",
+    "$environment": ".*",
+    "$service": ".*",
+    "$agent": ".*",
+    "$tool": ".*",
+    "$error_type": ".*",
+    "$class": ".*",
+}
+"""The values of the variables: all of everything, over the last ten minutes."""
+
+
+def counter(values: str, *, key: str = "c1", outcome: str = "new", service: str = "shop", instance: str = "i1") -> dict:
+    """One counter of occurrences, sample by sample from half an hour ago on; `_` is a sample that is missing."""
+    labels = {
+        CLASS: key,
+        OUTCOME: outcome,
+        SERVICE: service,
+        "instance": instance,
+        ERROR_TYPE: "TimeoutError",
+        TOOL: "search",
+        AGENT: "sales",
+    }
+    return {"series": f"{ERRORS}{written(labels)}", "values": values}
+
+
+def info(template: str, *, key: str = "c1", instance: str = "i1") -> dict:
+    """What the key of a class means, as one process says."""
+    labels = {CLASS: key, ERROR_TYPE: "TimeoutError", TEMPLATE: template, SERVICE: "shop", "instance": instance}
+    return {"series": f"{CLASS_INFO}{written(labels)}", "values": "1x180"}
+
+
+def written(labels: dict[str, str]) -> str:
+    """Labels as PromQL writes them."""
+    return "{" + ", ".join(f'{name}="{value}"' for name, value in labels.items()) + "}"
+
+
+NOBODY: Final = ()
+LONG_AGO: Final = "5x60"
+"""Five failures, in a process that ended 20 minutes ago."""
+
+FIRST_BURST: Final = "_x177 7 7 7"
+"""A class that nobody had seen 30 seconds ago, with seven failures at once."""
+
+STEADY: Final = "3+0x120 4 5 6x58"
+"""Three failures before the time range, three more in it."""
+
+ENDED: Final = "_x140 2 4 4 _x37"
+"""A process that came and went within the time range: nothing is left of it at the end of the range."""
+
+BEGAN_AGAIN: Final = "0+1x150 0+1x29"
+"""A failure every ten seconds, in a process that began again under the same name."""
+
+AWAY: Final = "3x100 _x50 5x29"
+"""No sample for eight minutes: the collector was away, the counter went on."""
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        pytest.param([counter(FIRST_BURST)], 7, id="first burst"),
+        pytest.param([counter("_x180 1")], 1, id="one failure, seen once"),
+        pytest.param([counter(STEADY)], 3, id="only what came in the range"),
+        pytest.param([counter(ENDED)], 4, id="a process that has ended"),
+        pytest.param([counter(AWAY)], 2, id="a collector that was away"),
+        pytest.param([counter("9x180")], 0, id="nothing new"),
+        pytest.param([counter(FIRST_BURST), counter(FIRST_BURST, instance="i2")], 14, id="two processes"),
+        pytest.param([counter(STEADY), counter(ENDED, key="c2")], 7, id="two classes"),
+        pytest.param([counter(FIRST_BURST, outcome="handled"), counter(STEADY)], 3, id="handled failures are none"),
+        pytest.param([counter(LONG_AGO)], None, id="long ago"),
+        pytest.param(NOBODY, None, id="no data"),
+    ],
+)
+def test_failures_in_range(tmp_path, series, expected):
+    """Failures are counted one by one, whenever a counter was born and whether or not its process still lives."""
+    ask(tmp_path, series, queries.failures_in_range(), [] if expected is None else [("{}", expected)])
+
+
+def test_began_again(tmp_path):
+    """A counter that began again within the range is estimated, to a whole number and within two failures."""
+    # 30 failures in the range before the process began again, and 29 after it.
+    estimate = queries.failures_in_range()
+    ask(tmp_path, [counter(BEGAN_AGAIN)], f"abs({estimate} - 59) <= bool 2", [("{}", 1)])
+    ask(tmp_path, [counter(BEGAN_AGAIN)], f"{estimate} == bool round({estimate})", [("{}", 1)])
+
+
+def test_bars_add_up(tmp_path):
+    """The bars of a graph are what came between two points, also in a counter's first burst."""
+    bars = f"sum_over_time(({queries.outcomes()})[{RANGE}:10s])"
+    for values, failures in ((FIRST_BURST, 7), (STEADY, 3), (ENDED, 4), (AWAY, 2)):
+        ask(tmp_path, [counter(values)], bars, [(written({OUTCOME: "new"}), failures)])
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        pytest.param([counter(FIRST_BURST)], 1, id="first burst"),
+        pytest.param([counter(FIRST_BURST), counter(LONG_AGO, instance="i0")], None, id="seen in an older process"),
+        pytest.param([counter(STEADY)], None, id="seen before the range"),
+        pytest.param([counter(FIRST_BURST, key="other")], None, id="beyond the bound on labels"),
+        pytest.param(NOBODY, None, id="no data"),
+    ],
+)
+def test_new_classes(tmp_path, series, expected):
+    """A class is new if no process saw it in the day before the range."""
+    ask(tmp_path, series, queries.new_classes_in_range(), [] if expected is None else [("{}", expected)])
+
+
+def test_resolution_rate(tmp_path):
+    """Without any resolution the rate is zero; without any failure there is none."""
+    ask(tmp_path, [counter(FIRST_BURST)], queries.resolution_rate(), [("{}", 0)])
+    ask(tmp_path, NOBODY, queries.resolution_rate(), [])
+
+
+def test_first_and_last_seen(tmp_path):
+    """First seen is the first sample of a counter, last seen the newest that is greater than the one before it."""
+    row = written({queries.ROW: "c1/shop"})
+    # The samples 121 and 122 of STEADY are the newest that are greater: 20 min 10 s, 20 min 20 s; seen at minute 21.
+    ask(tmp_path, [counter(STEADY)], queries.first_seen(), [(row, 0)])
+    ask(tmp_path, [counter(STEADY)], f"{queries.last_seen()} / 1000 >= bool 20 * 60", [(row, 1)])
+    ask(tmp_path, [counter(STEADY)], f"{queries.last_seen()} / 1000 <= bool 22 * 60", [(row, 1)])
+    # To the minute: the first sample stands at 29 min 30 s, the full minute after it sees the one at 29 min 50 s.
+    ask(tmp_path, [counter(FIRST_BURST)], f"{queries.first_seen()} / 1000", [(row, 1_790)])
+
+
+@pytest.mark.parametrize(
+    ("series", "templates"),
+    [
+        pytest.param([info("timed out")], {"c1": "timed out"}, id="known"),
+        pytest.param([info("timed out"), info("timed out", instance="i2")], {"c1": "timed out"}, id="told twice"),
+        pytest.param([info("no such file", key="c9")], {"c1": None}, id="told of another class only"),
+        pytest.param([], {"c1": None}, id="not told"),
+    ],
+)
+def test_rows_of_classes(tmp_path, series, templates):
+    """Each class has one row per service, whether or not its key was explained, and however often."""
+    rows = [
+        (
+            written(
+                {CLASS: key, SERVICE: "shop", ERROR_TYPE: "TimeoutError", TOOL: "search", AGENT: "sales"}
+                | ({TEMPLATE: template} if template else {})
+                | {queries.ROW: f"{key}/shop"}
+            ),
+            14,
+        )
+        for key, template in templates.items()
+    ]
+    counters = [counter(FIRST_BURST), counter(FIRST_BURST, instance="i2")]
+    ask(tmp_path, [*counters, *series], queries.class_rows(), rows)
+
+
+def ask(tmp_path: Path, series: object, expr: str, expected: list[tuple[str, float]]) -> None:
+    """Let promtool ask a Prometheus that holds these series, half an hour after the first sample."""
+    for name, value in CHOSEN.items():
+        expr = expr.replace(name, value)
+    samples = [{"labels": labels, "value": value} for labels, value in expected]
+    question = {"expr": expr, "eval_time": NOW, "exp_samples": samples}
+    case = {"interval": f"{INTERVAL}s", "input_series": list(series), "promql_expr_test": [question]}
+    file = tmp_path / "case.yaml"
+    file.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [case]}), encoding="utf-8")
+    done = subprocess.run(
+        [program("promtool"), "test", "rules", file.name], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,260 @@
+"""What can be wrong with a dashboard; each check returns a complaint per fault, and nothing if there is none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.otel import semconv
+from tests.stack import promql
+from tests.stack.boards import (
+    OF_GRAFANA,
+    UIDS,
+    VARIABLE,
+    WITHOUT_QUERY,
+    asked_of_variable,
+    filled,
+    load,
+    panels,
+    queries,
+    values_of,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.stack.boards import Json
+    from tests.stack.promql import Known
+
+COLUMNS: Final = 24
+WITHOUT_NUMBERS: Final = WITHOUT_QUERY | {"logs"}
+WITHOUT_EMPTY_STATE: Final = frozenset({"dashlist", "row", "text"})
+"""Text is never empty."""
+
+DATA_SOURCES: Final = {"datasource": "prometheus", "tempo": "tempo", "loki": "loki"}
+"""The variables that stand for data sources, and of which kind."""
+
+LEGEND_LABEL: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+BOARD_LINK: Final = re.compile(r"/d/(?P<uid>[\w-]+)(?P<rest>[^\s)\"']*)")
+LINKED_VARIABLE: Final = re.compile(r"[?&]var-(\w+)=")
+FIXED_RATE: Final = re.compile(r"\b(?:rate|irate)\((?:[^()]|\([^()]*\))*\[(?!\$__)")
+
+TRACE_ATTRIBUTE: Final = re.compile(r"\b(?:span|event|resource)\.(?P<name>[a-z_][\w.]*)")
+OF_TRACES: Final = frozenset(
+    {value for name, value in vars(semconv).items() if name.isupper() and isinstance(value, str) and "." in value}
+    | {"service.name", "deployment.environment.name"}
+)
+LOG_LABEL: Final = re.compile(r"[{|,]\s*(?P<name>\w+)\s*(?:=~|!~|!=|=)")
+OF_LOGS: Final = frozenset({re.sub(r"\W", "_", name) for name in OF_TRACES} | {"severity_text", "detected_level"})
+
+
+def texts(board: Json) -> list[str]:
+    """Every panel has an id, a title and a description, and text has something to say."""
+    found = []
+    for panel in panels(board):
+        missing = [name for name in ("id", "title") if not panel.get(name)]
+        missing += ["description"] if panel["type"] != "row" and not panel.get("description") else []
+        missing += ["content"] if panel["type"] == "text" and not panel.get("options", {}).get("content") else []
+        found += [f"{_name(panel)} has no {name}" for name in missing]
+    return found
+
+
+def units(board: Json) -> list[str]:
+    """Numbers have a unit."""
+    shown = (panel for panel in panels(board) if panel["type"] not in WITHOUT_NUMBERS)
+    return [f"{_name(panel)} has no unit" for panel in shown if not _defaults(panel).get("unit")]
+
+
+def empty_states(board: Json) -> list[str]:
+    """A panel without data says what that means."""
+    shown = (panel for panel in panels(board) if panel["type"] not in WITHOUT_EMPTY_STATE)
+    return [f"{_name(panel)} has no empty state" for panel in shown if not _defaults(panel).get("noValue")]
+
+
+def ids(board: Json) -> list[str]:
+    """No two panels have the same id, and no two queries of a panel the same name."""
+    counted = Counter(panel.get("id") for panel in panels(board))
+    found = [f"{number} panels have the id {key}" for key, number in counted.items() if number > 1]
+    for panel in panels(board):
+        refs = Counter(target.get("refId") for target in panel.get("targets", ()))
+        found += [f"{_name(panel)} has {number} queries {ref}" for ref, number in refs.items() if number > 1]
+    return found
+
+
+def questions(board: Json) -> list[str]:
+    """Every panel that shows data asks for some."""
+    asking = (panel for panel in panels(board) if panel["type"] not in WITHOUT_QUERY)
+    return [f"{_name(panel)} asks nothing" for panel in asking if not panel.get("targets")] + [
+        f"{query.where} asks nothing" for query in queries(board) if not query.text
+    ]
+
+
+def positions(board: Json) -> list[str]:
+    """No panel lies on another, and none reaches beyond the grid."""
+    placed = [(panel, panel["gridPos"]) for panel in board["panels"]]
+    found = [f"{_name(panel)} reaches beyond the grid" for panel, at in placed if at["x"] + at["w"] > COLUMNS]
+    for row in board["panels"]:
+        folded = [(panel, panel["gridPos"]) for panel in row.get("panels", ())]
+        found += [*_overlaps(folded)]
+    return [*found, *_overlaps(placed)]
+
+
+def data_sources(board: Json) -> list[str]:
+    """Every data source is a variable of the right kind."""
+    kinds = {v["name"]: v.get("query") for v in variables(board) if v["type"] == "datasource"}
+    found = [f"variable {name} is no {kind}" for name, kind in DATA_SOURCES.items() if kinds.get(name, kind) != kind]
+    for query in queries(board):
+        match = re.fullmatch(r"\$\{(\w+)\}", query.source)
+        if match is None or kinds.get(match[1]) != query.language:
+            found.append(f"{query.where} asks {query.source or 'nobody'} of kind {query.language or 'unknown'}")
+    for panel in panels(board):
+        uid = (panel.get("datasource") or {}).get("uid", "${datasource}")
+        if VARIABLE.fullmatch(uid) is None:
+            found.append(f"{_name(panel)} has the data source {uid}")
+    return found
+
+
+def variables_used(board: Json) -> list[str]:
+    """Every variable that is used is defined, in queries, titles, texts and links."""
+    defined = {variable["name"] for variable in variables(board)} | OF_GRAFANA.keys()
+    return [
+        f"{where} uses the variable {name}"
+        for where, text in _strings(board)
+        for name in dict.fromkeys(next(filter(None, match.groups())) for match in VARIABLE.finditer(text))
+        if name not in defined and not _is_backreference(name)
+    ]
+
+
+def metrics(board: Json, known: Known) -> list[str]:
+    """Every PromQL expression parses; its metrics, its labels and those of its legend exist."""
+    values = values_of(board)
+    found = []
+    for query in queries(board):
+        if query.language != "prometheus":
+            continue
+        text = query.text
+        if query.where.startswith("variable"):
+            text, label = asked_of_variable(text)
+            found += [] if label else [f"{query.where} does not ask for values of a label"]
+            expression = f"count by ({label}) ({filled(text, values)})" if label else filled(text, values)
+        else:
+            expression = filled(text, values)
+        found += [f"{query.where}: {complaint}" for complaint in dict.fromkeys(promql.complaints(expression, known))]
+    return [*found, *_legends(board, known)]
+
+
+def rates(board: Json) -> list[str]:
+    """A rate is taken over what Grafana finds right for the graph, not over a fixed time."""
+    return [f"{query.where} has a fixed rate window" for query in queries(board) if FIXED_RATE.search(query.text)]
+
+
+def traces(board: Json) -> list[str]:
+    """TraceQL has its form, and asks for attributes that spans, events or resources have."""
+    found = []
+    for query in queries(board):
+        if query.language != "tempo":
+            continue
+        text = filled(query.text, values_of(board))
+        if not text.startswith("{") or not _balanced(text):
+            found.append(f"{query.where} is no TraceQL")
+        names = (match["name"] for match in TRACE_ATTRIBUTE.finditer(_without_strings(text)))
+        found += [f"{query.where} asks for the attribute {name}" for name in names if name not in OF_TRACES]
+    return found
+
+
+def records(board: Json) -> list[str]:
+    """LogQL has its form, can be answered by Loki, and asks for labels that records have."""
+    found = []
+    for query in queries(board):
+        if query.language != "loki":
+            continue
+        text = filled(query.text, values_of(board))
+        selector, _, pipeline = text.partition("}")
+        if not text.startswith("{") or not _balanced(text):
+            found.append(f"{query.where} is no LogQL")
+        # Loki refuses a selector all of whose matchers could match the empty string.
+        if not re.search(r'=~?\s*"(?!\.\*")[^"]', selector):
+            found.append(f"{query.where} could match everything")
+        names = (match["name"] for match in LOG_LABEL.finditer(_without_strings(selector + pipeline)))
+        found += [f"{query.where} asks for the label {name}" for name in names if name not in OF_LOGS]
+    return found
+
+
+def links(board: Json) -> list[str]:
+    """Every dashboard, panel and variable that a link names exists."""
+    found = []
+    for where, text in _strings(board):
+        for match in BOARD_LINK.finditer(text):
+            if match["uid"] not in UIDS:
+                found.append(f"{where} leads to the dashboard {match['uid']}")
+                continue
+            target = load(match["uid"])
+            names = {variable["name"] for variable in variables(target)}
+            found += [
+                f"{where} sets {name}, which {match['uid']} has not"
+                for name in LINKED_VARIABLE.findall(match["rest"])
+                if name not in names
+            ]
+            panel_ids = {str(panel["id"]) for panel in panels(target)}
+            viewed = re.search(r"viewPanel=(?:panel-)?(\d+)", match["rest"])
+            if viewed is not None and viewed[1] not in panel_ids:
+                found.append(f"{where} leads to the panel {viewed[1]} of {match['uid']}")
+    return found
+
+
+def _legends(board: Json, known: Known) -> Iterator[str]:
+    values = values_of(board)
+    for panel in panels(board):
+        for target in panel.get("targets", ()):
+            wanted = LEGEND_LABEL.findall(target.get("legendFormat") or "")
+            if not wanted or promql.complaints(text := filled(target["expr"], values), known):
+                continue
+            there = promql.labels_of(text, known)
+            yield from (f"{_name(panel)} has the legend {name}" for name in wanted if name not in there)
+
+
+def _overlaps(placed: list[tuple[Json, Json]]) -> Iterator[str]:
+    for (one, a), (other, b) in combinations(placed, 2):
+        beside = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+        above = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+        if not beside and not above:
+            yield f"{_name(one)} lies on {_name(other)}"
+
+
+def _strings(value: Any, where: str = "the dashboard") -> Iterator[tuple[str, str]]:
+    """Return every text within a dashboard, with the panel it stands in."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, dict):
+        within = _name(value) if "gridPos" in value else where
+        for each in value.values():
+            yield from _strings(each, within)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each, where)
+
+
+def _is_backreference(name: str) -> bool:
+    return name.isdigit()
+
+
+def _balanced(text: str) -> bool:
+    """Return whether strings are closed, and brackets outside of them too."""
+    bare = _without_strings(text)
+    return not re.search(r'["`]', bare) and all(bare.count(a) == bare.count(b) for a, b in ("()", "{}", "[]"))
+
+
+def _without_strings(text: str) -> str:
+    return re.sub(r'"(?:[^"\\]|\\.)*"|`[^`]*`', "", text)
+
+
+def _defaults(panel: Json) -> Json:
+    defaults: Json = panel.get("fieldConfig", {}).get("defaults", {})
+    return defaults
+
+
+def _name(panel: Json) -> str:
+    return f"{panel['type']} {panel.get('title', '')!r}"
