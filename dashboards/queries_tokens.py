@@ -19,7 +19,7 @@ from dashboards.metrics import (
     TOKEN_USAGE_SUM,
     label,
 )
-from dashboards.queries import grown, scoped, steps, total
+from dashboards.queries import RANGE, grown, scoped, steps, total
 from otel_errcompact.otel import semconv
 
 MODEL: Final = label("gen_ai.request.model")
@@ -78,12 +78,12 @@ def billed_in_range(kind: str) -> str:
 
 def digest_share_in_range() -> str:
     """The share of digests in all input."""
-    return f"{digest_in_range()} / ({billed_in_range('input')} > 0)"
+    return f"{_of_billed(digest(), RANGE)} / ({billed_in_range('input')} > 0)"
 
 
 def raw_share_in_range() -> str:
     """The share that raw errors would have had: they would have made the input itself longer."""
-    return _share_of_raw(raw_in_range(), digest_in_range(), billed_in_range("input"))
+    return _share_of_raw(RANGE)
 
 
 def per_failure(form: str) -> str:
@@ -116,17 +116,24 @@ def billed_over_time(kind: str) -> str:
 
 def digest_share() -> str:
     """The share of digests in all input, of the window before each point."""
-    return f"{total(grown(digest(), SHARE_WINDOW))} / ({total(grown(billed('input'), SHARE_WINDOW))} > 0)"
+    return f"{_of_billed(digest(), SHARE_WINDOW)} / ({total(grown(billed('input'), SHARE_WINDOW))} > 0)"
 
 
 def raw_share() -> str:
     """The share that raw errors would have had."""
-    windows = (total(grown(series, SHARE_WINDOW)) for series in (raw(), digest(), billed("input")))
-    return _share_of_raw(*windows)
+    return _share_of_raw(SHARE_WINDOW)
 
 
-def _share_of_raw(raw_tokens: str, digest_tokens: str, whole: str) -> str:
-    return f"{raw_tokens} / (({whole} > 0) - {digest_tokens} + {raw_tokens})"
+def _share_of_raw(window: str) -> str:
+    whole = total(grown(billed("input"), window))
+    raw_tokens = _of_billed(raw(), window)
+    return f"{raw_tokens} / (({whole} > 0) - {_of_billed(digest(), window)} + {raw_tokens})"
+
+
+def _of_billed(series: str, window: str) -> str:
+    """Return tokens of those services only whose models report theirs: a part belongs to its own whole."""
+    place = f"{SERVICE}, {ENVIRONMENT}"
+    return f"sum({grown(series, window)} and on ({place}) {grown(billed('input'), window)} > 0)"
 
 
 # By service and by model.

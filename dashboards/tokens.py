@@ -46,7 +46,7 @@ MEANING: Final = """\
   all for stack traces and for other languages than English. Both forms are counted in the same way, so their ratio is
   better than either figure.
 - **Input and output are what the models report**, through whatever instrumentation sends `gen_ai.client.token.usage`.
-  Without it there is no whole bill, and these panels say so.
+  Without it there is no whole bill, and these panels say so; shares are of those services that have one.
 - **An error counts once here, and many times on the bill.** It is counted when it enters the context; the model reads
   the context again with every later call. So the shares are lower bounds, of what errors cost and of what digests save.
   `errcompact replay` counts a recorded run prompt by prompt.

@@ -1,0 +1,413 @@
+"""Every question of the dashboards and of the alerts, asked of the real programs after failures that are known."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+from e2e.backends import eventually
+from e2e.build import cache
+from e2e.counters import counted
+
+from tests.stack.boards import (
+    GENERATED,
+    UIDS,
+    asked_of_variable,
+    filled,
+    load,
+    panels,
+    values_of,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from e2e.conftest import Story
+    from e2e.stack import Stack
+
+    from tests.stack.boards import Json
+
+pytestmark = pytest.mark.timeout(300)
+
+DEMO: Final = "e2e-demo"
+REPLAY: Final = "e2e-replay"
+AGENT: Final = "e2e-agent"
+
+STEP: Final = 30
+"""Seconds between two points of a graph."""
+
+RANGE: Final = {"__range": "1h", "__range_s": "3600", "__interval": f"{STEP}s", "__rate_interval": "1m"}
+"""A dashboard that shows the last hour."""
+
+ARRIVAL: Final = 60
+"""Seconds until everything has arrived and can be searched for: Tempo shows a trace after about 30."""
+
+LEGEND_LABEL: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """
+    One query of one panel.
+    """
+
+    board: str
+    panel: str
+    ref: str
+    language: str
+    text: str
+    instant: bool
+    bars: bool
+    """Whether it is drawn as bars, of which each says what its interval has added."""
+    legend: str
+
+    def name(self, labels: Mapping[str, str]) -> str:
+        """Return what a series is called: by its legend, or by the values of its labels where there is none."""
+        if self.legend in {"", "__auto"}:
+            return " ".join(value for _, value in sorted(labels.items()))
+        return LEGEND_LABEL.sub(lambda match: labels.get(match[1], ""), self.legend)
+
+    def __str__(self) -> str:
+        return f"{self.board.removeprefix('errcompact-')}: {self.panel} {self.ref}"
+
+
+def _questions() -> Iterator[Question]:
+    for uid in UIDS:
+        for panel in panels(load(uid)):
+            custom = panel.get("fieldConfig", {}).get("defaults", {}).get("custom", {})
+            for target in panel.get("targets", ()):
+                yield Question(
+                    board=uid,
+                    panel=panel["title"],
+                    ref=target["refId"],
+                    language=target["datasource"]["type"],
+                    text=target.get("expr") or target["query"],
+                    instant=bool(target.get("instant")),
+                    bars=custom.get("drawStyle") == "bars",
+                    legend=target.get("legendFormat", ""),
+                )
+
+
+QUESTIONS: Final = tuple(_questions())
+OF_PROMETHEUS: Final = [pytest.param(q, id=str(q)) for q in QUESTIONS if q.language == "prometheus"]
+OF_TEMPO: Final = [pytest.param(q, id=str(q)) for q in QUESTIONS if q.language == "tempo"]
+OF_LOKI: Final = [pytest.param(q, id=str(q)) for q in QUESTIONS if q.language == "loki"]
+
+
+def ask(stack: Stack, question: Question, service: str = ".*") -> dict[str, float]:
+    """Ask Prometheus as Grafana would, and return the values by the names of their series."""
+    text = filled(question.text, {**values_of(load(question.board)), **RANGE, "service": service})
+    answer: dict[str, float] = {}
+    if question.instant:
+        for labels, value in stack.backends.prometheus.query(text):
+            answer[question.name(labels)] = value
+        return answer
+    # Grafana puts the points of a graph on multiples of the step.
+    end = int(time.time()) // STEP * STEP + STEP
+    for series in stack.backends.prometheus.query_range(text, end - 3_600, end, STEP):
+        values = [float(value) for _, value in series["values"]]
+        answer[question.name(series["metric"])] = sum(values) if question.bars else values[-1]
+    return answer
+
+
+@pytest.fixture(scope="module")
+def filled_stack(stack: Stack, story: Story) -> Stack:
+    """The stack once everything that was counted has arrived."""
+    own = {DEMO: 11.0, REPLAY: 5.0, AGENT: _errors(story)}
+
+    def there() -> dict[str, float]:
+        services = "|".join(own)
+        errors = f'errcompact_errors_total{{service_name=~"{services}"}}'
+        samples = stack.backends.prometheus.query(f"sum by (service_name) (last_over_time({errors}[1h]))")
+        return {labels["service_name"]: value for labels, value in samples}
+
+    # The agent goes on in other tests.
+    try:
+        eventually(lambda: all(there().get(name, 0) >= own[name] for name in own), seconds=ARRIVAL, what="failures")
+    except AssertionError:
+        assert there() == own
+        raise
+    return stack
+
+
+def _errors(story: Story) -> float:
+    return sum(value for (metric, _), value in counted(story.points).items() if metric == "errcompact_errors_total")
+
+
+@pytest.fixture(scope="module")
+def answers(filled_stack: Stack) -> Iterator[dict[str, str]]:
+    """What was answered, by the question; written down as a table when all have been asked."""
+    found: dict[str, str] = {}
+    yield found
+    rows = [f"| {name} | `{_cell(text)}` | {_cell(found[name])} |" for name, text in _asked() if name in found]
+    table = ["| panel or rule | query | answer |", "|---|---|---|", *rows]
+    path = cache() / "queries.md"
+    path.write_text("\n".join(table) + "\n", encoding="utf-8")
+
+
+def _asked() -> Iterator[tuple[str, str]]:
+    for question in QUESTIONS:
+        yield str(question), question.text
+    for rule in RULES:
+        yield f"rule {rule.get('alert') or rule['record']}", rule["expr"]
+
+
+def _cell(text: str) -> str:
+    """Return a text that keeps within its cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def shown(answer: Mapping[str, float], most: int = 4) -> str:
+    """Return an answer in one line."""
+    parts = [f"{name}: {value:g}" if name else f"{value:g}" for name, value in list(answer.items())[:most]]
+    return ", ".join(parts) + (f" and {len(answer) - most} more" if len(answer) > most else "") or "nothing"
+
+
+def _rules() -> list[Json]:
+    groups = yaml.safe_load((GENERATED / "rules.yaml").read_text(encoding="utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+RULES: Final = tuple(_rules())
+
+QUIET: Final = {
+    "health: Faults A": "nothing went wrong within the library",
+    "health: Own faults A": "nothing went wrong within the library",
+    "health: Label overflow A": "few classes",
+    "health: Evicted runs A": "few runs",
+    "health: Forgotten to stay within bounds A": "few classes and runs",
+    "recurrence: Handled failures by type A": "no failure was handled",
+}
+"""Questions whose answer is that there is nothing."""
+
+PERHAPS: Final = {
+    "health: Dropped by the SDK A": "only where an export failed",
+    "health: Span queue of the SDK A": "only with the SDK's own metrics",
+    "health: Span queue of the SDK B": "only with the SDK's own metrics",
+    "health: Refused and lost A": "only where the collector was stopped",
+    "health: Refused and lost B": "only where the collector was stopped",
+    "health: Refused and lost C": "only where the collector was stopped",
+    "health: Exported C": "only with Loki",
+    "health: Samples that Prometheus refused A": "only where samples came twice",
+    "health: Exemplars held A": "only where Prometheus scrapes itself",
+    "health: Series in memory A": "only where Prometheus scrapes itself",
+    "recurrence: Over threshold A": "only while a run goes on that fails",
+    "recurrence: Live streaks A": "only while a run goes on that fails",
+    "detail: Streaks A": "only while a run goes on that fails",
+}
+"""Questions whose answer depends on what other tests did to the stack."""
+
+
+@pytest.mark.parametrize("question", OF_PROMETHEUS)
+def test_prometheus_answers(filled_stack: Stack, answers: dict[str, str], question: Question) -> None:
+    """Prometheus answers every question, with the labels of its legend; what has no answer is named here, and why."""
+    answer = ask(filled_stack, question)
+    answers[str(question)] = shown(answer)
+    if str(question) in QUIET:
+        assert answer == {}
+    elif str(question) not in PERHAPS:
+        assert answer != {}
+    assert not any("  " in name or name != name.strip() for name in answer if question.legend not in {"", "__auto"})
+
+
+class TestKnownAnswers:
+    """
+    Services that have done what is known, and are no more: a demo, a replay; and one whose own counters are known.
+    """
+
+    @pytest.mark.parametrize(
+        ("service", "question", "expected"),
+        [
+            pytest.param(service, question, expected, id=f"{service} {question}")
+            for service, known in {
+                REPLAY: {
+                    "recurrence: Failures A": {"": 5},
+                    "recurrence: New in range A": {"": 2},
+                    "recurrence: By agent A": {"tau-bench": 5},
+                    "recurrence: By tool A": {"db.query": 5},
+                    "recurrence: By type A": {"Error": 4, "SQLiteError": 1},
+                    "recurrence: Resolution rate A": {"": 0.5},
+                    "detail: Runs hit A": {"": 2},
+                    "detail: Resolved A": {"": 1},
+                    "detail: Services A": {REPLAY: 5},
+                    "escalations: Escalations A": {"": 1},
+                    "escalations: Escalations by threshold A": {"same": 1},
+                    "escalations: Escalations over time A": {"tau-bench same": 1},
+                    "escalations: Agents that escalate most A": {f"tau-bench {REPLAY}": 1},
+                    "escalations: Agents that escalate most C": {f"tau-bench {REPLAY}": 3},
+                    "escalations: Agents that escalate most D": {f"tau-bench {REPLAY}": 1},
+                    "escalations: Runs A": {"": 3},
+                    "escalations: Runs by result A": {"clean": 1, "recovered": 1, "failed": 1},
+                    "escalations: Halted runs A": {},
+                    # One of three failed, and one of twenty may: 1 - (1 / 3) / 0.05.
+                    "escalations: Error budget left A": {"": -17 / 3},
+                    "escalations: Error budget A": {"within 1 hour": 1 / 3},
+                    "escalations: Error budget B": {"within 6 hours": 1 / 3},
+                },
+                DEMO: {
+                    "recurrence: Failures A": {"": 11},
+                    "recurrence: By agent A": {"sales-report": 11},
+                    "recurrence: By tool A": {"publish": 7, "read_json": 1, "query": 1, "run_tests": 1, "shell": 1},
+                    "recurrence: Outcomes over time A": {"new": 7, "repeat": 4},
+                    "escalations: Escalations A": {"": 2},
+                    "escalations: Unhandled A": {},
+                    "escalations: Failures since A": {},
+                    "escalations: Escalations by threshold A": {"same": 2},
+                    "escalations: Escalations by action A": {"continue": 1, "halt": 1},
+                    "escalations: Escalations over time A": {"sales-report same": 2},
+                    "escalations: Runs by result A": {"halted": 1},
+                    "escalations: Halted runs A": {"": 1},
+                    "escalations: Error budget left A": {"": -19},
+                },
+            }.items()
+            for question, expected in known.items()
+        ],
+    )
+    def test_of_the_past(self, filled_stack: Stack, service: str, question: str, expected: dict[str, float]) -> None:
+        """What is known to have happened is what the panel says, to the last digit."""
+        (asked,) = (each for each in QUESTIONS if str(each) == question)
+        assert ask(filled_stack, asked, service) == pytest.approx(expected)
+
+    @pytest.mark.parametrize(
+        ("question", "metric", "labels"),
+        [
+            pytest.param(question, metric, labels, id=question)
+            for question, metric, labels in (
+                ("escalations: Escalations by action A", "errcompact_escalations_total", ("errcompact_action",)),
+                ("escalations: Escalations by threshold A", "errcompact_escalations_total", ("errcompact_threshold",)),
+                ("escalations: Runs by result A", "errcompact_runs_total", ("errcompact_result",)),
+                ("recurrence: Outcomes over time A", "errcompact_errors_total", ("errcompact_outcome",)),
+                ("recurrence: By tool A", "errcompact_errors_total", ("gen_ai_tool_name",)),
+                ("recurrence: By type A", "errcompact_errors_total", ("error_type",)),
+            )
+        ],
+    )
+    def test_of_the_living(
+        self, filled_stack: Stack, story: Story, question: str, metric: str, labels: tuple[str, ...]
+    ) -> None:
+        """Of an agent that still runs, a panel says what the agent's own instruments say."""
+        (asked,) = (each for each in QUESTIONS if str(each) == question)
+
+        def agrees() -> bool:
+            own: dict[str, float] = defaultdict(float)
+            for (name, series), value in counted(story.agent.points()).items():
+                if name == metric:
+                    own[" ".join(dict(series).get(label, "") for label in labels)] += value
+            return ask(filled_stack, asked, AGENT) == pytest.approx(dict(own))
+
+        eventually(agrees, seconds=ARRIVAL, what=question)
+
+    def test_tokens(self, filled_stack: Stack, story: Story) -> None:
+        """Raw, digest, what was saved and what a failure costs are those of the agent's own counters."""
+        own = {
+            dict(series)["errcompact_form"]: v
+            for (n, series), v in counted(story.agent.points()).items()
+            if "tokens" in n
+        }
+        names = ("Raw errors kept out", "Digests let in", "Saved")
+        found = {name: ask(filled_stack, _named(f"tokens: {name} A"), AGENT)[""] for name in names}
+        assert found == {
+            "Raw errors kept out": own["raw"],
+            "Digests let in": own["digest"],
+            "Saved": own["raw"] - own["digest"],
+        }
+
+    def test_a_share_is_of_its_own_whole(self, filled_stack: Stack) -> None:
+        """Services whose models report nothing are left out of the share, instead of making it greater than it is."""
+        share, tokens, bill = (
+            ask(filled_stack, _named(name), f"{DEMO}|{AGENT}")[""]
+            for name in ("tokens: Digests, share of input A", "tokens: Digests let in A", "tokens: All input tokens A")
+        )
+        of_demo = ask(filled_stack, _named("tokens: Digests let in A"), DEMO)[""]
+        assert share == pytest.approx(of_demo / bill)
+        assert of_demo < tokens
+
+    def test_no_bill(self, filled_stack: Stack) -> None:
+        """Where models report nothing there is no share, and no division by nothing."""
+        names = [str(q) for q in QUESTIONS if q.board == "errcompact-tokens" and "hare" in q.panel]
+        assert [name for name in names if ask(filled_stack, _named(name), AGENT)] == []
+
+
+def _named(name: str) -> Question:
+    (found,) = (question for question in QUESTIONS if str(question) == name)
+    return found
+
+
+@pytest.mark.parametrize("uid", UIDS)
+def test_variables_have_values(filled_stack: Stack, uid: str) -> None:
+    """Every chooser offers what has been sent: services, agents, tools, types and classes."""
+    board = load(uid)
+    offered = {}
+    for variable in variables(board):
+        if variable["type"] == "query":
+            series, label = asked_of_variable(filled(_text(variable), {**values_of(board), **RANGE}))
+            answer = filled_stack.backends.prometheus.get(f"/api/v1/label/{label}/values", **{"match[]": series})
+            offered[variable["name"]] = set(answer["data"])
+    assert {DEMO, REPLAY, AGENT} <= offered["service"]
+    assert {"sales-report", "tau-bench"} <= offered.get("agent", {"sales-report", "tau-bench"})
+    assert {"publish", "db.query"} <= offered.get("tool", {"publish", "db.query"})
+    assert "SQLiteError" in offered.get("error_type", {"SQLiteError"})
+    assert all(offered.values())
+
+
+def _text(variable: Json) -> str:
+    query: Any = variable["query"]
+    return str(query["query"] if isinstance(query, dict) else query)
+
+
+@pytest.mark.parametrize("uid", UIDS)
+def test_annotations_are_answered(filled_stack: Stack, uid: str) -> None:
+    """Prometheus answers what marks the graphs."""
+    board = load(uid)
+    end = int(time.time())
+    for annotation in board.get("annotations", {}).get("list", ()):
+        if "expr" in annotation:
+            text = filled(annotation["expr"], {**values_of(board), **RANGE})
+            filled_stack.backends.prometheus.query_range(text, end - 3_600, end, 60)
+
+
+@pytest.mark.parametrize("question", OF_TEMPO)
+def test_tempo_answers(filled_stack: Stack, answers: dict[str, str], story: Story, question: Question) -> None:
+    """Tempo finds traces for every question, among them the one that holds the raw error."""
+    text = filled(question.text, {**values_of(load(question.board)), **RANGE, "service": AGENT})
+    (failure,) = story.raw.answer
+    eventually(
+        lambda: failure["trace"] in filled_stack.backends.tempo.search(text), seconds=ARRIVAL, what=str(question)
+    )
+    answers[str(question)] = f"{len(filled_stack.backends.tempo.search(text))} traces"
+
+
+@pytest.mark.parametrize("question", OF_LOKI)
+def test_loki_answers(filled_stack: Stack, answers: dict[str, str], question: Question) -> None:
+    """Loki finds records for every question."""
+    loki = filled_stack.backends.loki
+    if loki is None:
+        pytest.skip("Loki is not built")
+    text = filled(question.text, {**values_of(load(question.board)), **RANGE})
+    eventually(lambda: loki.query(text), seconds=ARRIVAL, what=str(question))
+    answers[str(question)] = f"{len(loki.query(text))} records"
+
+
+@pytest.mark.parametrize(
+    "rule", [pytest.param(rule, id=f"{rule.get('alert') or rule['record']} {n}") for n, rule in enumerate(RULES)]
+)
+def test_rules_are_answered(filled_stack: Stack, answers: dict[str, str], rule: Json) -> None:
+    """Prometheus answers the expression of every rule, also of those that must not fire now."""
+    samples = filled_stack.backends.prometheus.query(rule["expr"])
+    named = {" ".join(value for _, value in sorted(labels.items())): value for labels, value in samples}
+    answers[f"rule {rule.get('alert') or rule['record']}"] = shown(named, most=2)
+    assert all(value == value for value in named.values()), "a rule's answer is a number"  # noqa: PLR0124
+
+
+def test_rules_are_healthy(filled_stack: Stack) -> None:
+    """Prometheus itself has no complaint about any rule it evaluates."""
+    groups = filled_stack.backends.prometheus.get("/api/v1/rules")["data"]["groups"]
+    states = {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
+    assert len(states) == len({rule.get("alert") or rule["record"] for rule in RULES})
+    assert set(states.values()) == {"ok"}
