@@ -131,18 +131,22 @@ class Outbox(Generic[T]):
     def put(self, item: T) -> None:
         """Let an item wait to be sent; the oldest ones go if there is no room."""
         size = self._size_of(item)
+        lost = 0
         with self._changed:
-            lost = self._make_room(size)
+            if self.bytes + size > self._max_bytes:
+                lost = self._make_room(size)
             if self._closing or self.bytes + size > self._max_bytes:
                 lost += 1
             else:
                 self.bytes += size
                 self._fresh.append(_Waiting(item, size))
                 # To wake a thread costs more than all the rest: once for a batch is enough.
-                if not self._hurry and self._is_full():
+                full = len(self._fresh) >= self._pace.batch or self.bytes >= MAX_BATCH_BYTES
+                if full and not self._hurry:
                     self._hurry = True
                     self._changed.notify_all()
-        self._tell_lost(lost)
+        if lost:
+            self._on_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
         """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
@@ -181,9 +185,6 @@ class Outbox(Generic[T]):
         self._gone += lost
         self._given_up += lost
         return lost
-
-    def _is_full(self) -> bool:
-        return len(self._fresh) >= self._pace.batch or self.bytes >= MAX_BATCH_BYTES
 
     def _tell_lost(self, number: int) -> None:
         if number:

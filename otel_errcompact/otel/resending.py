@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace import SpanProcessor
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from otel_errcompact.guard import Guard
 from otel_errcompact.otel import otlp
 from otel_errcompact.otel.exporter import with_class
 from otel_errcompact.otel.outbox import MAX_BYTES, Outbox, Pace
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from otel_errcompact.guard import Guard
 
 EXPORT_DROPPED: Final = "export_dropped"
 """Spans that were never exported. The raw errors on them are still in the trajectory file."""
@@ -50,7 +52,7 @@ class ResendingSpanExporter(SpanExporter):
 
     Args:
         inner: What exports the spans.
-        guard: Counts what was dropped, as `export_dropped`; `ledger.guard`.
+        guard: Counts what was dropped, as `export_dropped`: `ledger.guard`; one of its own if None.
         settle: Makes of a span what is sent, once it has waited for a moment.
         max_bytes: What may wait in memory, by estimate.
         pace: When a batch is sent.
@@ -65,12 +67,14 @@ class ResendingSpanExporter(SpanExporter):
         max_bytes: int = MAX_BYTES,
         pace: Pace | None = None,
     ) -> None:
+        self.guard: Final = guard or Guard()
+        """Counts what was dropped."""
         self.outbox: Final[Outbox[ReadableSpan]] = Outbox(
             lambda spans: inner.export(spans) is SpanExportResult.SUCCESS,
             span_bytes,
             settle=settle,
             close=inner.shutdown,
-            on_lost=_counting(guard, EXPORT_DROPPED),
+            on_lost=partial(self.guard.lost, EXPORT_DROPPED),
             max_bytes=max_bytes,
             pace=pace,
         )
@@ -91,7 +95,7 @@ class ResendingSpanExporter(SpanExporter):
         return self.outbox.flush((30_000 if timeout_millis is None else timeout_millis) / 1_000)
 
 
-class ResendingSpanProcessor(SimpleSpanProcessor):
+class ResendingSpanProcessor(SpanProcessor):
     """
     Hand every span that ends to a `ResendingSpanExporter`: the one queue in between is bounded in bytes.
 
@@ -100,12 +104,25 @@ class ResendingSpanProcessor(SimpleSpanProcessor):
     """
 
     def __init__(self, exporter: ResendingSpanExporter) -> None:
-        super().__init__(exporter)
-        self._resending = exporter
+        self.span_exporter: Final = exporter
+        """What sends the spans, under the name that the SDK's processors have for it."""
+        self._put = exporter.outbox.put
+        self._putting = exporter.guard.stage("export")
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Let a span wait to be sent."""
+        context = span.context
+        if context is not None and context.trace_flags.sampled:
+            with self._putting:
+                self._put(span)
+
+    def shutdown(self) -> None:
+        """Send what waits, or give it up within seconds."""
+        self.span_exporter.shutdown()
 
     def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
         """Send what waits now; tell whether it has arrived."""
-        return self._resending.force_flush(timeout_millis)
+        return self.span_exporter.force_flush(timeout_millis)
 
 
 class ResendingLogExporter:
@@ -126,7 +143,7 @@ class ResendingLogExporter:
             lambda records: bool(inner.export(records).name == "SUCCESS"),
             record_bytes,
             close=inner.shutdown,
-            on_lost=_counting(guard, LOG_EXPORT_DROPPED),
+            on_lost=partial((guard or Guard()).lost, LOG_EXPORT_DROPPED),
             max_bytes=max_bytes,
             pace=pace,
         )
@@ -180,10 +197,13 @@ def log_processor(exporter: Any, guard: Guard) -> ResendingLogProcessor:
 
 def span_bytes(span: ReadableSpan) -> int:
     """Estimate what a span holds in memory."""
-    size = SPAN_BYTES + sys.getsizeof(span.status.description) + _texts(span.attributes)
-    for event in span.events:
+    size = SPAN_BYTES + _texts(span.attributes)
+    if span.status.description:
+        size += sys.getsizeof(span.status.description)
+    # Every span that ends is weighed, and a healthy one has neither.
+    for event in span.events or ():
         size += EVENT_BYTES + _texts(event.attributes)
-    for link in span.links:
+    for link in span.links or ():
         size += EVENT_BYTES + _texts(link.attributes)
     return size
 
@@ -195,13 +215,9 @@ def record_bytes(data: Any) -> int:
 
 
 def _texts(attributes: Mapping[str, Any] | None) -> int:
-    return sum(map(_bytes, plain(attributes).values()))
-
-
-def _bytes(value: object) -> int:
-    parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-    return sum(map(sys.getsizeof, parts))
-
-
-def _counting(guard: Guard | None, stage: str) -> Callable[[int], object]:
-    return lambda number: guard.lost(stage, number) if guard is not None else None
+    size = 0
+    for value in plain(attributes).values():
+        size += sys.getsizeof(value)
+        if type(value) is tuple:
+            size += sum(map(sys.getsizeof, cast("tuple[object, ...]", value)))
+    return size
