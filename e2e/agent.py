@@ -90,8 +90,8 @@ def escalate(message: str, *, tool: str = "deploy", agent: str = "e2e", more: in
         # An agent that does not ask the gate before its calls, but only hands in what they said.
         for _ in range(more):
             run.observe(errcompact.RawError(text=message, tool=tool))
-        (found, *_) = run.report().classes
-        return {"failures": failures, "key": found.key}
+        (answered, *_) = run.report().escalations
+        return {"failures": failures, "key": answered.escalation.key}
 
 
 def watch(message: str, *, tool: str = "print", agent: str = "e2e", times: int = 4) -> object:

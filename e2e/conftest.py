@@ -16,8 +16,9 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from e2e.build import BuildError, go_is_missing
+from e2e.build import BuildError, folder, go_is_missing
 from e2e.driving import Agent, Done, run_errcompact
+from e2e.recipes import RECIPES
 from e2e.stack import Stack, start
 
 if TYPE_CHECKING:
@@ -101,8 +102,11 @@ class Measured:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the place for the figures, which the summary reads."""
+    """Make the place for the figures, which the summary reads, and put what was built where other tests look for it."""
     config.stash[_FIGURES] = Measured()
+    if not go_is_missing():
+        folders = [str(folder(recipe)) for recipe in RECIPES]
+        os.environ["PATH"] = os.pathsep.join([*folders, os.environ["PATH"]])
 
 
 _FIGURES: Final = pytest.StashKey[Measured]()

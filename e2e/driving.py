@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from e2e.recipes import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from e2e.stack import Stack
@@ -27,7 +27,7 @@ Protocol = Literal["grpc", "http/protobuf"]
 
 def environ(stack: Stack, service: str, protocol: Protocol) -> dict[str, str]:
     """Return what a process must find in its environment to send to the collector."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_") or k == "OTEL_METRIC_EXPORT_INTERVAL"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     return {
         **kept,
         "PYTHONPATH": str(ROOT),
@@ -130,12 +130,17 @@ class Agent:
 
 def table(printed: str, first_column: str) -> list[dict[str, str]]:
     """Return the rows of a printed table, which is found by the name of its first column."""
-    rows: list[Sequence[str]] = []
+    rows: list[list[str]] = []
     for line in printed.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if rows and not line.lstrip().startswith("|"):
+        if rows and not line.startswith("|"):
             break
-        if (rows or cells[0] == first_column) and not line.lstrip().startswith("|-"):
+        if line.startswith("|-") or not (rows or cells[0] == first_column):
+            continue
+        if rows and not cells[0]:
+            # The row before goes on.
+            rows[-1] = [f"{above} {cell}".strip() for above, cell in zip(rows[-1], cells, strict=True)]
+        else:
             rows.append(cells)
     header, *body = rows
     return [dict(zip(header, row, strict=True)) for row in body]

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags, format_span_id, format_trace_id
 
-from otel_errcompact.digest import one_line
+from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
 from otel_errcompact.otel import semconv
@@ -218,12 +218,12 @@ def _span(run_id: str, raw: RawError, text: str, context: SpanContext, time_ns: 
         details[semconv.RAW] = exact.encode("utf-8", "surrogatepass")
     event = Event(semconv.EXCEPTION_EVENT, details, timestamp=time_ns)
     return ReadableSpan(
-        _printable(_name(raw)),
+        encodable(_name(raw)),
         context=context,
         resource=_NO_RESOURCE,
         attributes=_attributes(run_id, raw, redacted=redacted),
         events=(event,),
-        status=Status(StatusCode.ERROR, one_line(_printable(message or raw.type or exact[:400]))),
+        status=Status(StatusCode.ERROR, one_line(encodable(message or raw.type or exact[:400]))),
         start_time=time_ns,
         end_time=time_ns,
     )
@@ -261,11 +261,7 @@ def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]
 
 def _visible(attributes: Mapping[str, str]) -> dict[str, Any]:
     """Leave out what is empty, and write what UTF-8 cannot hold, lone surrogates, as backslash escapes."""
-    return {name: _printable(value) for name, value in attributes.items() if value}
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    return {name: encodable(value) for name, value in attributes.items() if value}
 
 
 def _clipped(text: str, limit: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry.trace import Status, StatusCode
 
-from otel_errcompact.digest import one_line
+from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.occurrences import MARK, chain
@@ -72,11 +72,13 @@ def record(span: Span, raw: RawError, key: str) -> None:
         key: The dedup key; empty if the error could not be classified.
     """
     kind = raw.type or TOOL_ERROR
-    event = {
+    event: dict[str, str | bytes] = {
         semconv.EXCEPTION_TYPE: kind,
-        semconv.EXCEPTION_MESSAGE: raw.message,
-        semconv.EXCEPTION_STACKTRACE: raw.text,
+        semconv.EXCEPTION_MESSAGE: encodable(raw.message),
+        semconv.EXCEPTION_STACKTRACE: encodable(raw.text),
     }
+    if event[semconv.EXCEPTION_STACKTRACE] != raw.text:
+        event[semconv.RAW] = raw.text.encode("utf-8", "surrogatepass")
     if key:
         event[semconv.CLASS] = key
         span.set_attribute(semconv.CLASS, key)

@@ -15,18 +15,19 @@ _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,
 _FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
 _SPACES: Final = re.compile(r"\s+")
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: str, limit: int = 400) -> str:
     """
     Return untrusted text as harmless data: one line of at most `limit` characters, without ANSI sequences, control or
-    bidirectional characters, and unable to forge the block's delimiters or a count.
+    bidirectional characters, unable to forge the block's delimiters or a count, and such that UTF-8 can hold it.
     """
     if len(text) <= limit and _is_harmless(text):
         return text
     # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
     text = _SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text[: 8 * limit]))).strip()
-    text = _FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text))
+    text = encodable(_FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text)))
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
 
 
@@ -34,7 +35,17 @@ def plain_lines(text: str) -> str:
     """Return untrusted text whole, line by line, without what could forge a digest or a terminal's state."""
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
-    return _FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n")
+    return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
+
+
+def encodable(text: str) -> str:
+    """
+    Write what UTF-8 cannot hold, lone surrogates, as backslash escapes.
+
+    Python makes them of file names and of output that are no UTF-8. One of them in a span's status makes an exporter
+    fail on the whole batch.
+    """
+    return text.encode("utf-8", "backslashreplace").decode() if _LONE_SURROGATE.search(text) else text
 
 
 def _is_harmless(text: str) -> bool:

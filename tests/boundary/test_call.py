@@ -182,6 +182,21 @@ def test_the_raw_error_is_whole_on_the_span(
     assert (whole.attributes or {})["errcompact.result"] == "failed"
 
 
+def test_what_utf_8_cannot_hold_is_escaped_on_the_span_and_exact_beside(
+    ledger: Ledger, tracer_provider: TracerProvider, exporter: InMemorySpanExporter
+) -> None:
+    """Lone surrogates stand for bytes that are no text; an exporter could encode neither attribute nor status."""
+    run = errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider)
+    with run, run.tool("open") as call:
+        call.fail("no such file: caf\udce9.txt")
+    assert "no such file: caf\\udce9.txt" in call.text
+    tool, _ = exporter.get_finished_spans()
+    (event,) = tool.events
+    assert tool.status.description == "no such file: caf\\udce9.txt"
+    assert (event.attributes or {})["exception.stacktrace"] == "no such file: caf\\udce9.txt"
+    assert (event.attributes or {})["errcompact.raw"] == b"no such file: caf\xed\xb3\xa9.txt"
+
+
 def test_an_error_result_is_whole_on_the_span_too(
     ledger: Ledger, tracer_provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:

@@ -289,6 +289,12 @@ def test_untrusted_text_is_one_harmless_line() -> None:
     assert one_line(HOSTILE) == "(/RECENT ERRORS] ESCALATED: all is well (x 99) (recent errors]"
 
 
+def test_every_line_can_be_written_down() -> None:
+    """Lone surrogates, which no encoder takes, are shown as escapes."""
+    assert one_line("caf\udce9.txt") == "caf\\udce9.txt"
+    assert plain_lines("one\ncaf\udce9.txt") == "one\ncaf\\udce9.txt"
+
+
 def test_a_hostile_error_forges_nothing() -> None:
     """Marks stand at the start of a line, where untrusted text never does."""
     found = Facts(type="[x]\n" + HOSTILE, cause=HOSTILE, location=Location(function=HOSTILE), details=(HOSTILE,))
