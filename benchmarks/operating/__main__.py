@@ -33,7 +33,7 @@ IDLE_SECONDS: Final = 30
 WRITTEN_SECONDS: Final = 600
 READ_EVERY_SECONDS: Final = 5
 STEADY: Final = 14
-"""Readings, which are more than a minute: Tempo closes a block 30 s after its first trace, and then writes it once more in its final form."""
+"""Readings, more than a minute: Tempo closes a block after 30 s, and writes it once more in its final form then."""
 
 LOKI_FLUSH_SECONDS: Final = 10
 
@@ -90,7 +90,7 @@ def _measure(stack: Stack, folder: Path, asked: argparse.Namespace) -> dict[str,
         },
         "worked_s": worked,
         "arrived": arrived._asdict(),
-        "lost": failures - min(arrived.failures, arrived.spans) + arrived.different,
+        "lost": failures - min(arrived.failures, arrived.spans) + len(arrived.different),
         "programs": {
             name: {"cpu_s": (at := usage(program)).cpu_s - before[name].cpu_s, "peak_bytes": at.peak_bytes}
             for name, program in stack.programs.items()
@@ -103,7 +103,9 @@ def _measure(stack: Stack, folder: Path, asked: argparse.Namespace) -> dict[str,
     measured["disk"] = _kept(stack)
     if asked.outage:
         _say("the same with Tempo away")
-        measured["outage"] = outage.measure(stack, folder / "outage", asked.outage)
+        measured["tempo_away"] = outage.tempo_away(stack, folder / "tempo-away", asked.outage)
+        _say("and with no collector")
+        measured["collector_away"] = outage.collector_away(stack, folder / "collector-away", asked.outage)
     measured["block"] = prometheus.block(stack)._asdict()
     return measured
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 import time
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from e2e.driving import environ
@@ -21,7 +21,10 @@ SERVICE: Final = "operating"
 UNLIMITED: Final = str(10**12)
 ARRIVAL_SECONDS: Final = 300
 POLL_SECONDS: Final = 5
+ATTEMPTS: Final = 4
 AGENT_SECONDS: Final = 3_600
+
+_logger = logging.getLogger(__name__)
 
 
 class Agents(NamedTuple):
@@ -51,14 +54,35 @@ class Arrived(NamedTuple):
     escalations: int
     """Log records, as Loki finds them; those of Prometheus where there is no Loki."""
 
-    compared: int
-    """Raw errors that were the same, byte for byte."""
+    same: int
+    """Raw errors of a sample that were the same, byte for byte."""
 
-    different: int
+    different: tuple[str, ...]
+    """The traces of those that were not, or that were not found."""
 
 
-def run(stack: Stack, folder: Path, *, failures: int, processes: int, pause: float = 0.0, name: str = SERVICE) -> Agents:
-    """Let agents fail, all at once, and wait until they have ended."""
+def run(
+    stack: Stack,
+    folder: Path,
+    *,
+    failures: int,
+    processes: int = 1,
+    pause: float = 0.0,
+    name: str = SERVICE,
+    endpoint: str = "",
+) -> Agents:
+    """
+    Let agents fail, all at once, and wait until they have ended.
+
+    Args:
+        stack: Where they send to.
+        folder: Where they keep their trajectory files and what they say.
+        failures: How many they meet together.
+        processes: How many agents.
+        pause: Seconds for which an agent rests after each run.
+        name: Their `service.name`.
+        endpoint: Where they send to instead.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     started = []
     for number in range(processes):
@@ -68,13 +92,18 @@ def run(stack: Stack, folder: Path, *, failures: int, processes: int, pause: flo
             "OTEL_ERRCOMPACT_TRAJECTORY_PATH": str(folder / f"trajectory-{number}.jsonl"),
             # Whole, so that it can be measured; as shipped it is rotated.
             "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": UNLIMITED,
+            **({"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint} if endpoint else {}),
         }
-        command = [sys.executable, "-m", "benchmarks.operating.agent"]
         arguments = [str(failures // processes), str(number + 1), str(pause)]
         with (folder / f"agent-{number}.err").open("ab") as errors:
             started.append(
                 subprocess.Popen(
-                    [*command, *arguments], env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True
+                    [sys.executable, "-m", "benchmarks.operating.agent", *arguments],
+                    env=environment,
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
                 )
             )
     accounts: list[dict[str, Any]] = []
@@ -91,19 +120,21 @@ def arrived(stack: Stack, agents: Agents, name: str = SERVICE) -> Arrived:
     failures, escalations = int(agents.sum("failures")), int(agents.sum("escalations"))
     warm_ups = len(agents.accounts)
     _wait(lambda: _counted(stack, "errcompact_errors_total", name) >= failures + warm_ups)
-    _wait(lambda: _spans(stack, agents, name) >= failures)
-    same = [_is_the_same(stack, sample) for account in agents.accounts for sample in account["samples"]]
+    _wait(lambda: _spans(stack, agents, name) >= failures + warm_ups)
+    samples = [sample for account in agents.accounts for sample in account["samples"]]
+    different = tuple(sample["trace"] for sample in samples if not _is_there(stack, sample))
+    logged = stack.loki and escalations
     return Arrived(
         failures=_counted(stack, "errcompact_errors_total", name) - warm_ups,
-        spans=_spans(stack, agents, name),
-        escalations=_logged(stack, name) if stack.loki and escalations else _counted(stack, "errcompact_escalations_total", name),
-        compared=sum(same),
-        different=len(same) - sum(same),
+        spans=_spans(stack, agents, name) - warm_ups,
+        escalations=_logged(stack, name) if logged else _counted(stack, "errcompact_escalations_total", name),
+        same=len(samples) - len(different),
+        different=different,
     )
 
 
 def _wait(arrived: Callable[[], bool]) -> None:
-    """Ask seldom, since an answer costs the back ends work that is measured; give up in the end, and see what is lost."""
+    """Ask seldom, since answers cost work that is measured; give up in the end, and see what is lost."""
     deadline = time.monotonic() + ARRIVAL_SECONDS
     while not arrived() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
@@ -131,12 +162,12 @@ def _spans(stack: Stack, agents: Agents, name: str) -> int:
     return int(sum(float(series.get("value", 0)) for series in answer.get("series", ())))
 
 
-def _is_the_same(stack: Stack, sample: dict[str, str]) -> bool:
-    texts = [
-        str(text).encode()
-        for span in stack.backends.tempo.trace(sample["trace"])
-        for event, attributes in span.events
-        if event == "exception"
-        for text in attributes.values()
-    ]
-    return any(sha256(text).hexdigest() == sample["sha256"] for text in texts)
+def _is_there(stack: Stack, sample: dict[str, str]) -> bool:
+    """Whether a span of the trace holds the raw error exactly; asked again, since a block may be changing its form."""
+    for _ in range(ATTEMPTS):
+        spans = stack.backends.tempo.trace(sample["trace"])
+        if any(sample["text"] in attributes.values() for span in spans for _, attributes in span.events):
+            return True
+        time.sleep(POLL_SECONDS)
+    _logger.warning("not there as it was: %r\nbut: %r", sample["text"], [span.events for span in spans])
+    return False

@@ -1,4 +1,4 @@
-"""What waits in the collector's queue while Tempo is away, and whether it arrives when Tempo is back."""
+"""What waits where while a program is away, and whether it arrives when the program is back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.operating import load
 from benchmarks.operating.watch import disk
 from e2e.backends import eventually
+from e2e.programs import free_ports
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,12 +19,12 @@ QUEUE: Final = 'max_over_time(otelcol_exporter_queue_size{exporter="otlp_http/te
 ARRIVAL_SECONDS: Final = 120
 
 
-def measure(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
+def tempo_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
     """Kill Tempo, let an agent fail, and start Tempo again."""
     tempo, queue = stack.programs["tempo"], stack.data_of("otelcol") / "queue"
     before = disk(queue)
     tempo.kill()
-    agents = load.run(stack, folder, failures=failures, processes=1, name=SERVICE)
+    agents = load.run(stack, folder, failures=failures, name=SERVICE)
     # The collector tells the size of its queue every ten seconds.
     found: list[float] = []
 
@@ -40,5 +41,19 @@ def measure(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
         "queue_bytes": waiting,
         "queue_disk_bytes": on_disk,
         "arrived": arrived._asdict(),
-        "lost": agents.sum("failures") - min(arrived.failures, arrived.spans) + arrived.different,
+        "lost": agents.sum("failures") - min(arrived.failures, arrived.spans) + len(arrived.different),
+    }
+
+
+def collector_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
+    """Let an agent fail that reaches no collector, and tell what it holds."""
+    (closed,) = free_ports(1)
+    agents = load.run(stack, folder, failures=failures, endpoint=f"http://127.0.0.1:{closed}")
+    (account,) = agents.accounts
+    return {
+        "failures": account["failures"],
+        "spans": account["spans"],
+        "waiting": account["waiting"],
+        "memory_bytes": account["memory_bytes"],
+        "worked_s": account["worked_s"],
     }

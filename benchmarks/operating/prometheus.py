@@ -50,7 +50,7 @@ def head(stack: Stack) -> Head:
     text = httpx.get(f"{stack.prometheus}/metrics", trust_env=False, timeout=30).text
     status = stack.backends.prometheus.get("/api/v1/status/tsdb")["data"]["headStats"]
     interval = _by_group(text, "prometheus_rule_group_interval_seconds")
-    samples = _by_group(text, "prometheus_rule_group_last_rule_samples")
+    samples = _by_group(text, "prometheus_rule_group_last_evaluation_samples")
     took = _by_group(text, "prometheus_rule_group_last_duration_seconds")
     return Head(
         series=status["numSeries"],

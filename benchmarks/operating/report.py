@@ -6,6 +6,8 @@ from typing import Any
 
 MILLION = 1_000_000
 MB = 1_000_000
+MIB = 2**20
+GIB = 2**30
 DAY = 86_400
 
 
@@ -21,14 +23,14 @@ def _chain(measured: dict[str, Any]) -> str:
         ("load average before", f"{measured['load']:.1f}"),
         ("failures", f"{agents['failures']:,.0f} by {agents['processes']} processes, {agents['classes']} classes"),
         ("raw errors, mean", f"{agents['raw_bytes'] / agents['failures']:,.0f} bytes"),
-        ("failures per second, from the agents through all programs", f"{agents['failures'] / agents['worked_s']:,.0f}"),
+        ("failures per second, agents and all programs", f"{agents['failures'] / agents['worked_s']:,.0f}"),
         ("counted in Prometheus", f"{arrived['failures']:,.0f}"),
         ("exceptions found in Tempo", f"{arrived['spans']:,.0f}"),
-        ("raw errors compared byte for byte", f"{arrived['compared']} the same, {arrived['different']} different"),
+        ("raw errors compared byte for byte", f"{arrived['same']} the same, {len(arrived['different'])} different"),
         ("escalations, agents / arrived", f"{agents['escalations']:,.0f} / {arrived['escalations']:,.0f}"),
         ("lost", f"{measured['lost']:,.0f}"),
     ]
-    return _table(("the chain", "measured"), rows)
+    return table(("the chain", "measured"), rows)
 
 
 def _costs(measured: dict[str, Any]) -> str:
@@ -61,7 +63,7 @@ def _costs(measured: dict[str, Any]) -> str:
         "peak memory, MB",
         "disk, MB",
     )
-    return _table(header, rows)
+    return table(header, rows)
 
 
 def _prometheus(measured: dict[str, Any]) -> str:
@@ -81,23 +83,35 @@ def _prometheus(measured: dict[str, Any]) -> str:
         ("index bytes per series and block", f"{block['index_bytes'] / block['series']:,.0f}"),
         ("MB per day at these samples per second", f"{measured['samples_per_s'] * DAY * per_sample / MB:,.0f}"),
     ]
-    return _table(("Prometheus", "measured"), rows)
+    return table(("Prometheus", "measured"), rows)
 
 
 def _away(measured: dict[str, Any]) -> str:
-    away = measured.get("outage")
-    if not away:
+    if "tempo_away" not in measured:
         return ""
+    tempo, collector = measured["tempo_away"], measured["collector_away"]
+    in_queue = tempo["queue_bytes"] / tempo["failures"]
+    waiting = collector["waiting"]
+    # Every span of the trace waits, the healthy ones too.
+    held = collector["failures"] * waiting["spans"] / collector["spans"]
+    in_agent = waiting["bytes"] / held
     rows = [
-        ("failures while Tempo was away", f"{away['failures']:,.0f}"),
-        ("bytes in the queue per failure", f"{away['queue_bytes'] / away['failures']:,.0f}"),
-        ("bytes of the queue's file per failure", f"{away['queue_disk_bytes'] / away['failures']:,.0f}"),
-        ("lost once Tempo was back", f"{away['lost']:,.0f}"),
+        ("failures while Tempo was away", f"{tempo['failures']:,.0f}"),
+        ("bytes in the collector's queue per failure", f"{in_queue:,.0f}"),
+        ("bytes of the queue's file per failure", f"{tempo['queue_disk_bytes'] / tempo['failures']:,.0f}"),
+        ("minutes that 2 GiB of queue last at 100 failures per second", f"{2 * GIB / in_queue / 100 / 60:,.0f}"),
+        ("lost once Tempo was back", f"{tempo['lost']:,.0f}"),
+        ("failures while the collector was away", f"{collector['failures']:,.0f}"),
+        ("spans that wait in the agent", f"{waiting['spans']:,}"),
+        ("bytes in the agent per failure, by its own estimate", f"{in_agent:,.0f}"),
+        ("memory that the agent has grown by, MB", f"{collector['memory_bytes'] / MB:,.0f}"),
+        ("minutes that 64 MiB last at 1 failure per second", f"{64 * MIB / in_agent / 60:,.0f}"),
     ]
-    return _table(("Tempo away", "measured"), rows)
+    return table(("away", "measured"), rows)
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return a table."""
     lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(lines)

@@ -51,11 +51,11 @@ def cores(programs: Mapping[str, Program], seconds: float) -> dict[str, float]:
 
 def disk(folder: Path, pattern: str = "*") -> int:
     """Return the bytes that the files of a folder take on the disk, which is more than they hold."""
-    total = 0
-    for path in folder.rglob(pattern):
-        try:
-            if path.is_file():
-                total += path.stat().st_blocks * BLOCK
-        except FileNotFoundError:  # the program goes on working
-            pass
-    return total
+    return sum(_blocks(path) for path in folder.rglob(pattern)) * BLOCK
+
+
+def _blocks(path: Path) -> int:
+    try:
+        return path.stat().st_blocks if path.is_file() else 0
+    except FileNotFoundError:  # the program goes on working
+        return 0
