@@ -18,13 +18,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import otel_errcompact as errcompact
-from benchmarks.operating.mix import kinds, weights
-from benchmarks.operating.report import table
-from benchmarks.operating.watch import usage
-from e2e.build import program
-from e2e.programs import Program, free_ports
-from e2e.recipes import ROOT
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -32,10 +25,19 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
+import otel_errcompact as errcompact
+from benchmarks.operating.mix import kinds, weights
+from benchmarks.operating.report import table
 from benchmarks.operating.sink import Sink
+from benchmarks.operating.watch import usage
+from e2e.build import program
+from e2e.programs import Program, free_ports
+from e2e.recipes import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from benchmarks.operating.mix import Kind
 
 SENDERS: Final = 4
 SPANS: Final = 512
@@ -45,9 +47,12 @@ BATCHES: Final = 20
 MARK: Final = b"\xfe\xfd\xfc\xfb"
 """The last bytes of every trace id as it is encoded; each request puts its own there, so that no trace comes twice."""
 
+FAILING: Final = 4
 MILLION: Final = 1_000_000
 MB: Final = 1_000_000
 DRAIN_SECONDS: Final = 120
+QUIET_SECONDS: Final = 15
+"""Healthy spans wait ten seconds for a failure in their trace."""
 
 
 class Batch(NamedTuple):
@@ -74,8 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table, and fail if anything was lost."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.operating.collector", description=__doc__)
     parser.add_argument("--seconds", type=float, default=30, help="how long it is sent to")
+    parser.add_argument("--calls", type=int, default=10, help="calls of a run, four of which fail")
     asked = parser.parse_args(arguments)
-    prepared = batches()
+    prepared = batches(asked.calls)
     with tempfile.TemporaryDirectory(prefix="errcompact-collector-", ignore_cleanup_errors=True) as folder:
         sink = Sink()
         collector, port = _collector(Path(folder), sink.url)
@@ -86,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sent, refused, took = _send(port, prepared, asked.seconds)
             spans = sum(batch.spans for batch in sent)
             deadline = time.monotonic() + DRAIN_SECONDS
-            while sink.quiet_s() < 3 and time.monotonic() < deadline:
+            while sink.quiet_s() < QUIET_SECONDS and time.monotonic() < deadline:
                 time.sleep(0.5)
             used = usage(collector)
         finally:
@@ -96,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failures = sum(batch.failures for batch in sent)
     rows = [
         ("machine", f"{os.cpu_count()} cores, shared with what sends and what receives"),
+        ("spans per failure", f"{spans / failures:.2f}"),
         ("failures sent", f"{failures:,} in {len(sent):,} requests, {refused:,} refused and sent again"),
         ("bytes of OTLP per failure", f"{sum(len(batch.body) for batch in sent) / failures:,.0f}"),
         ("failures per second", f"{failures / took:,.0f}"),
@@ -109,8 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if arrived == spans else 1
 
 
-def batches() -> list[Batch]:
-    """Return requests as the library's exporter makes them of runs of ten calls, four of which fail."""
+def batches(calls: int) -> list[Batch]:
+    """Return requests as the library's exporter makes them."""
     exporter = InMemorySpanExporter()
     tracers = TracerProvider(id_generator=Ids(), resource=Resource.create({"service.name": "operating-collector"}))
     tracers.add_span_processor(SimpleSpanProcessor(exporter))
@@ -120,23 +127,23 @@ def batches() -> list[Batch]:
     for _ in range(BATCHES):
         exporter.clear()
         failures = 0
-        while len(exporter.get_finished_spans()) < SPANS - 11:
-            failures += _run(known)
+        while len(exporter.get_finished_spans()) < SPANS - calls - 1:
+            failures += _run(known, calls)
         spans = exporter.get_finished_spans()
         made.append(Batch(encode_spans(spans).SerializeToString(), failures, len(spans)))
     installed.uninstall()
     return made
 
 
-def _run(known: Sequence[object]) -> int:
-    failing = set(random.sample(range(10), 4))
+def _run(known: Sequence[Kind], calls: int) -> int:
+    failing = set(random.sample(range(calls), FAILING))
     never = errcompact.Thresholds(same=MILLION, consecutive=MILLION, total=MILLION)
     with errcompact.run(agent="operating", thresholds=never) as run:
-        for number in range(10):
+        for number in range(calls):
             kind = random.choices(known, weights())[0]
-            with run.tool(kind.tool, arguments={"limit": random.randrange(MILLION)}) as call:  # type: ignore[attr-defined]
+            with run.tool(kind.tool, arguments={"limit": random.randrange(MILLION)}) as call:
                 if number in failing:
-                    call.fail(kind.fail())  # type: ignore[attr-defined]
+                    call.fail(kind.fail())
                 else:
                     call.result = "found"
     return len(failing)
@@ -185,6 +192,8 @@ def _collector(folder: Path, sink: str) -> tuple[Program, int]:
         "TEMPO_URL": sink,
         "PROMETHEUS_URL": sink,
         "LOKI_URL": sink,
+        # Whether all have arrived can be said only where all are kept.
+        "HEALTHY_TRACES_PERCENT": "100",
     }
     command = [program("otelcol"), "--config", ROOT / "collector-config" / "otelcol.yaml"]
     ready = f"http://127.0.0.1:{health}"
