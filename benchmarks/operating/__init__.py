@@ -1,0 +1,1 @@
+"""What the operator's side costs, measured on the real programs with the shipped configuration."""
