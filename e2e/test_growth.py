@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 import yaml
-from e2e.build import program
 
 from dashboards import queries
 from dashboards.metrics import AGENT, CLASS, CLASS_INFO, ERROR_TYPE, ERRORS, OUTCOME, SERVICE, TEMPLATE, TOOL
+from e2e.build import program
 
 if TYPE_CHECKING:
     from pathlib import Path

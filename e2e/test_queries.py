@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import yaml
+
 from e2e.backends import eventually
 from e2e.build import cache
 from e2e.counters import counted
-
 from tests.stack.boards import (
     GENERATED,
     UIDS,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from e2e.conftest import Story
     from e2e.stack import Stack
-
     from tests.stack.boards import Json
 
 pytestmark = pytest.mark.timeout(300)

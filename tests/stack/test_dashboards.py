@@ -99,7 +99,6 @@ def test_everything_is_chosen_at_first(uid):
     }
 
 
-@pytest.mark.filterwarnings("ignore:Prefer using dashboardv2:DeprecationWarning")
 class TestGenerated:
     @pytest.fixture
     def generator(self) -> ModuleType:
