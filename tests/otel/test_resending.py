@@ -18,8 +18,8 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.trace import Link
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace import Link, StatusCode
 
 from otel_errcompact.guard import Guard
 from otel_errcompact.otel import records, resending
@@ -68,6 +68,7 @@ class HttpCollector(ThreadingHTTPServer):
         self.status = 200
         self.asked = 0
         self.spans: list[str] = []
+        self.classes: list[str] = []
         self.records: list[str] = []
 
     @property
@@ -82,12 +83,14 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked += 1
         if self.server.status == 200 and self.path == "/v1/traces":
-            self.server.spans += span_names(ExportTraceServiceRequest.FromString(body))
+            request = ExportTraceServiceRequest.FromString(body)
+            self.server.spans += span_names(request)
+            self.server.classes += classes(request)
         if self.server.status == 200 and self.path == "/v1/logs":
-            request = ExportLogsServiceRequest.FromString(body)
+            logs = ExportLogsServiceRequest.FromString(body)
             self.server.records += [
                 record.body.string_value
-                for resource in request.resource_logs
+                for resource in logs.resource_logs
                 for scope in resource.scope_logs
                 for record in scope.log_records
             ]
@@ -100,6 +103,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 def span_names(request: ExportTraceServiceRequest) -> list[str]:
     return [span.name for resource in request.resource_spans for scope in resource.scope_spans for span in scope.spans]
+
+
+def classes(request: ExportTraceServiceRequest) -> list[str]:
+    return [
+        attribute.value.string_value
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+        for attribute in span.attributes
+        if attribute.key == "errcompact.class"
+    ]
 
 
 @contextmanager
@@ -361,7 +375,31 @@ def test_the_estimate_knows_every_text():
     span.add_event("exception", {"text": "x" * 1_000})
     full = span_bytes(span)
     assert full - empty > 4_000
+    span.set_status(StatusCode.ERROR, "x" * 1_000)
+    assert span_bytes(span) - full > 1_000
     assert empty > 1_000 + sys.getsizeof("")
+
+
+def test_behind_the_processor_of_the_sdk(collector):
+    """An application may keep its batch processor, whose queue knows no bytes; the exporter takes from it at once."""
+    exporter = ResendingSpanExporter(http_exporter(collector.server_port), pace=PACE)
+    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    for name in names(20):
+        provider.get_tracer("a").start_span(name).end()
+    provider.shutdown()
+    assert collector.spans == names(20)
+
+
+def test_spans_go_out_with_their_class(collector):
+    """What the library makes itself for an exporter."""
+    guard = Guard()
+    processor = resending.span_processor(http_exporter(collector.server_port), lambda _: "3f2a", guard)
+    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
+    provider.add_span_processor(processor)
+    provider.get_tracer("a").start_span("work").end()
+    provider.shutdown()
+    assert (collector.spans, collector.classes) == (["work"], ["3f2a"])
 
 
 def test_unsampled_spans_stay_where_they_are(collector):
