@@ -440,8 +440,8 @@ print(time.time(), flush=True)
             check=True,
             timeout=60,
         )
-        # What the machine takes for the rest; without a bound it is thirteen seconds on an idle one.
-        assert time.time() - float(done.stdout) < 3 * STALLED_S + 2
+        # A busy machine takes seconds for the rest; without a bound it is more than thirteen on an idle one.
+        assert time.time() - float(done.stdout) < 3 * STALLED_S + 7
 
     def test_sdk_disabled(self, in_tmp):
         """A disabled SDK makes no spans and exports nothing."""

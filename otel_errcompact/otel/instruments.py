@@ -94,6 +94,7 @@ class Telemetry(Listener):
         self._errors = Series(MAX_SERIES, semconv.OUTCOME)
         self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
         self._resolutions = Series(MAX_SERIES)
+        self._streaks = Series(MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
         self._lock = Lock()
@@ -183,14 +184,17 @@ class Telemetry(Listener):
             yield _class_info(attributes, location, template), 1
 
     def streaks(self) -> Iterator[tuple[Attributes, int]]:
-        """Say how long each class has been failing without success, as the longest over all runs."""
+        """Say how long each class has been failing without success, as the longest over all runs; 0 once that ended."""
         for (agent, tool, key), streak in self._ledger.streaks().items():
             attributes = {
                 semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
                 semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
                 semconv.CLASS: self._classes.find(key),
             }
-            yield _filled(attributes), streak
+            yield self._streaks.admit(attributes), streak
+        # A gauge that is reported no more stays for minutes at what it last was: OTLP has no mark for its end.
+        for attributes in self._streaks:
+            yield attributes, 0
 
     def context_tokens(self) -> Iterator[tuple[Attributes, int]]:
         """Say what raw errors would have cost the agent, and what their digests did."""
@@ -203,7 +207,7 @@ class Telemetry(Listener):
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
         counts[LABEL_OVERFLOW] = sum(labels.overflowed for labels in (self._tools, self._agents, self._types)) + sum(
-            series.folded for series in (self._errors, self._escalations, self._resolutions)
+            series.folded for series in (self._errors, self._escalations, self._resolutions, self._streaks)
         )
         for stage, count in counts.items():
             if count:
@@ -265,6 +269,7 @@ class Telemetry(Listener):
         """Start empty in a child process, which would report its parent's tokens again."""
         self._lock = Lock()
         self._tokens = dict.fromkeys(self._tokens, 0)
+        self._streaks = Series(MAX_SERIES)
         self._waiting.clear()
 
 

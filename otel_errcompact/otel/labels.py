@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_LABEL: Final = 120
 """Characters of one label value."""
@@ -51,7 +54,7 @@ class Labels:
 
 class Series:
     """
-    The attribute sets of one counter: the first `size` distinct ones stay, of later ones only what they all share.
+    The attribute sets of one instrument: the first `size` distinct ones stay, of later ones only what they all share.
 
     Labels that are each bounded still multiply, and the SDK folds what is too much into one point that says nothing.
 
@@ -67,6 +70,10 @@ class Series:
         self._shared = shared
         self._known: set[tuple[tuple[str, str], ...]] = set()
         self._lock = Lock()
+
+    def __iter__(self) -> Iterator[Attributes]:
+        """The attribute sets that are told apart."""
+        return iter([dict(place) for place in tuple(self._known)])
 
     def admit(self, attributes: Attributes) -> Attributes:
         """Return the attributes to count under; what is not known is left out."""

@@ -176,14 +176,16 @@ class TestOtherInstruments:
         }
 
     def test_streak(self, meter):
-        """The streak is the longest over all runs, and is gone once the operation has succeeded."""
+        """The streak is the longest over all runs, and 0 once the operation has succeeded."""
         for run_id, times in (("one", 1), ("two", 2)):
             for _ in range(times):
                 meter.ledger.observe(run_id, raw())
         assert meter.values("errcompact.streak", "gen_ai.tool.name", "gen_ai.agent.name") == {("db", "shop"): 2}
         for run_id in ("one", "two"):
             meter.ledger.succeed(run_id, "db")
-        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {}
+        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 0}
+        meter.ledger.observe("one", raw())
+        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
 
     def test_tokens(self, meter):
         """The tokens of raw errors and of their digests are summed up."""
