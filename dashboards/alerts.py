@@ -323,7 +323,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         ),
         at_least=THRESHOLDS.same,
         severity="critical",
-        summary="[[agent]] in [[service]] went on after an escalation and failed [[times]] more within 5 minutes.",
+        summary="[[agent]] in [[service]] goes on after an escalation and failed [[times]] more in 5 minutes.",
         description="An escalation stands that nobody has lifted, and its run keeps calling tools and models.",
         panel=Panel("errcompact-escalations", "Failures after escalation"),
     ),
