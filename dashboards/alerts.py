@@ -336,8 +336,8 @@ ALERTS: Final[tuple[Alert, ...]] = (
         severity="critical",
         summary="[[value]] of the agent runs in [[service]] end failed or halted.",
         description=(
-            f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end clean or recovered; at this rate the error budget "
-            "of a month is gone within days."
+            f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end clean or recovered; at this rate the error "
+            "budget of a month is gone within days."
         ),
         panel=Panel("errcompact-escalations", "Error budget"),
     ),

@@ -174,8 +174,8 @@ def test_summaries_are_sentences(alert):
 
 def test_a_word_nobody_knows_is_refused():
     """A typing error in a text does not reach an operator."""
-    with pytest.raises(KeyError, match="servce"):
-        filled("[[servce]]", value="$value", unit="count", template="")
+    with pytest.raises(KeyError, match="nobody"):
+        filled("[[nobody]]", value="$value", unit="count", template="")
 
 
 def test_prometheus_alerts_carry_severity_runbook_and_dashboard(prometheus):
