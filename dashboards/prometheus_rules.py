@@ -69,7 +69,9 @@ def _alert(alert: Alert) -> dict[str, Any]:
             "summary": _filled(alert, alert.summary),
             "description": _filled(alert, alert.description),
             "runbook_url": alert.runbook_url,
-            "dashboard_url": f"{GRAFANA_URL}/d/{alert.panel.dashboard}?viewPanel=panel-{panel_id(*alert.panel)}{_FILTERS}",
+            "dashboard_url": (
+                f"{GRAFANA_URL}/d/{alert.panel.dashboard}?viewPanel=panel-{panel_id(*alert.panel)}{_FILTERS}"
+            ),
         },
     }
 

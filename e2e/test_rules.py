@@ -16,7 +16,7 @@ PROMETHEUS = ROOT / "collector-config" / "prometheus.yaml"
 ALERTMANAGER = ROOT / "collector-config" / "alertmanager.yaml"
 
 
-def _program(name):
+def _program(name: str) -> str:
     """Where a program is: in the folder `ERRCOMPACT_E2E_BIN` names, else on the path."""
     found = shutil.which(name, path=os.environ.get("ERRCOMPACT_E2E_BIN")) or shutil.which(name)
     if found is None:
@@ -24,42 +24,42 @@ def _program(name):
     return found
 
 
-def _run(name, *arguments):
+def _run(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([_program(name), *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
-def _said(done):
+def _said(done: subprocess.CompletedProcess[str]) -> str:
     return done.stdout + done.stderr
 
 
-def test_rules_are_valid():
+def test_rules_are_valid() -> None:
     """Prometheus loads the rule file, with its linter at its strictest."""
     done = _run("promtool", "check", "rules", "--lint=all", "--lint-fatal", RULES)
     assert done.returncode == 0, _said(done)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_alerts_fire_when_they_should_and_never_else(case):
+def test_alerts_fire_when_they_should_and_never_else(case: Path) -> None:
     """Each case holds times at which an alert fires, with its words, and times at which nothing may."""
     done = _run("promtool", "test", "rules", case)
     assert done.returncode == 0, _said(done)
 
 
-def test_prometheus_takes_its_configuration():
+def test_prometheus_takes_its_configuration() -> None:
     """The configuration is valid, and the rule file it names is there."""
     done = _run("promtool", "check", "config", "--lint=all", "--lint-fatal", PROMETHEUS)
     assert done.returncode == 0, _said(done)
     assert "1 rule files found" in _said(done)
 
 
-def test_alertmanager_takes_its_configuration():
+def test_alertmanager_takes_its_configuration() -> None:
     """The configuration is valid."""
     done = _run("amtool", "check-config", ALERTMANAGER)
     assert done.returncode == 0, _said(done)
 
 
 @pytest.mark.parametrize("severity", ["critical", "warning", "info"])
-def test_every_severity_reaches_the_operators(severity):
+def test_every_severity_reaches_the_operators(severity: str) -> None:
     """No alert ends nowhere."""
     done = _run(
         "amtool", "config", "routes", "test", f"--config.file={ALERTMANAGER}", "--verify.receivers=operators",

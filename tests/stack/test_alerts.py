@@ -174,8 +174,8 @@ def test_summaries_are_sentences(alert):
 
 def test_a_word_nobody_knows_is_refused():
     """A typing error in a text does not reach an operator."""
-    with pytest.raises(KeyError, match="servce"):
-        filled("[[servce]]", value="$value", unit="count", template="")
+    with pytest.raises(KeyError, match="nobody"):
+        filled("[[nobody]]", value="$value", unit="count", template="")
 
 
 def test_prometheus_alerts_carry_severity_runbook_and_dashboard(prometheus):
@@ -260,7 +260,7 @@ def test_every_alert_is_tested_for_firing_and_for_silence():
         for case in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]:
             for asked in case.get("alert_rule_test", ()):
                 fires.setdefault(asked["alertname"], set()).add(bool(asked.get("exp_alerts")))
-    assert fires == dict.fromkeys(NAMES, {True, False})
+    assert fires == {name: {True, False} for name in NAMES}
 
 
 @every_case
