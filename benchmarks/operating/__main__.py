@@ -112,7 +112,7 @@ def _measure(stack: Stack, folder: Path, asked: argparse.Namespace) -> dict[str,
 
 def _kept(stack: Stack) -> dict[str, int]:
     """Return what the back ends keep for the time of the retention, once they have written it."""
-    tempo = stack.data_of("tempo") / "blocks"
+    tempo = stack.programs["tempo"].directory / "blocks"
     sizes: list[int] = []
 
     deadline = time.monotonic() + WRITTEN_SECONDS
@@ -123,7 +123,7 @@ def _kept(stack: Stack) -> dict[str, int]:
     if stack.loki:
         httpx.post(f"{stack.loki}/flush", trust_env=False, timeout=60).raise_for_status()
         time.sleep(LOKI_FLUSH_SECONDS)
-        kept["loki"] = disk(stack.data_of("loki") / "chunks")
+        kept["loki"] = disk(stack.programs["loki"].directory / "chunks")
     return kept
 
 

@@ -21,7 +21,7 @@ ARRIVAL_SECONDS: Final = 120
 
 def tempo_away(stack: Stack, folder: Path, failures: int) -> dict[str, Any]:
     """Kill Tempo, let an agent fail, and start Tempo again."""
-    tempo, queue = stack.programs["tempo"], stack.data_of("otelcol") / "queue"
+    tempo, queue = stack.programs["tempo"], stack.programs["otelcol"].directory / "queue"
     before = disk(queue)
     tempo.kill()
     agents = load.run(stack, folder, failures=failures, name=SERVICE)
