@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from google.protobuf.message import Message
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
 CONFIGURATION: Final = Path(__file__).parent.parent / "collector-config"
 OTELCOL: Final = os.environ.get("OTELCOL") or shutil.which("otelcol") or ""
@@ -457,6 +458,59 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
 
     assert eventually(lambda: sum(coarse(collector.sink, "theirs").values()) == 1)
     assert coarse(collector.sink, "ours") == {}
+
+
+def test_no_counter_without_points(collector: Collector) -> None:
+    """A process without a plain exception gets no coarse counter: an empty one costs Prometheus's whole request."""
+    collector.send(traces(span(), service="healthy"))
+    collector.send(traces(span(events=[exception(exception__type="E")]), service="failing"))
+
+    assert eventually(lambda: sum(coarse(collector.sink, "failing").values()) == 1)
+    assert [found.name for found in metrics(collector.sink) if not points(found)] == []
+
+
+def test_metrics_that_prometheus_refuses(collector: Collector) -> None:
+    """What would cost Prometheus's whole request is left out, and the rest of the request arrives."""
+    request = counter(5, kept="yes")
+    others = request.resource_metrics[0].scope_metrics[0].metrics  # type: ignore[attr-defined]
+    others.add(name="shop.untyped")
+    others.add(name="shop.empty").sum.aggregation_temporality = 2
+    others.add(name="shop.unspecified").sum.data_points.add(as_int=1)
+    delta = others.add(name="shop.delta").sum
+    delta.aggregation_temporality = 1
+    delta.data_points.add(as_int=1)
+    others.add(name="shop.gauge").gauge.data_points.add(as_int=1)
+    collector.send(request)
+
+    assert eventually(lambda: any(labels.get("kept") == "yes" for labels, _ in collector.sink.sums("shop.orders")))
+    assert {found.name for found in metrics(collector.sink) if found.name.startswith("shop.")} == {
+        "shop.orders",
+        "shop.gauge",
+    }
+
+
+def test_metrics_of_two_senders_stay_apart(own_collector: Collector) -> None:
+    """What Prometheus refuses of one sender is not in one request with what another one has sent."""
+    own_collector.sink.delay_s = 0.5
+    for number in range(20):
+        own_collector.send(counter(number, number=str(number)))
+
+    assert eventually(lambda: len(dict(own_collector.sink.counts("shop.orders"))) == 20)
+    assert all(len(request.resource_metrics) == 1 for request in own_collector.sink.requests("metrics"))
+
+
+def metrics(sink: Sink) -> Iterator[Metric]:
+    """All metrics."""
+    for request in sink.requests("metrics"):
+        for resource in request.resource_metrics:
+            for scope in resource.scope_metrics:
+                yield from scope.metrics
+
+
+def points(metric: Metric) -> int:
+    """How many points a metric has."""
+    kind = metric.WhichOneof("data")
+    return len(getattr(metric, kind).data_points) if kind else 0
 
 
 def test_coarse_counters_are_bounded(own_collector: Collector) -> None:
