@@ -44,7 +44,7 @@ RATE_WINDOW: Final = "$__rate_interval"
 RECENTLY: Final = "5m"
 
 LIVE: Final = "3m"
-"""How long a streak counts as live after it was last reported: three exports of those who export once a minute."""
+"""How long the streak of a process that ended counts as live: three exports of those who export once a minute."""
 
 BEFORE: Final = "1d"
 """How far before the time range a class must not have failed to be called new."""
@@ -298,12 +298,12 @@ def outcomes() -> str:
 
 def streaks() -> str:
     """The longest live streak of each class."""
-    return f"max by ({CLASS}) (last_over_time({_streaks()}[{LIVE}]))"
+    return f"max by ({CLASS}) (last_over_time({_streaks()}[{LIVE}])) > 0"
 
 
 def streaks_by_operation() -> str:
     """The longest live streak by agent, tool and class."""
-    return f"max by ({AGENT}, {TOOL}, {CLASS}) (last_over_time({_streaks()}[{LIVE}]))"
+    return f"max by ({AGENT}, {TOOL}, {CLASS}) (last_over_time({_streaks()}[{LIVE}])) > 0"
 
 
 def began() -> str:

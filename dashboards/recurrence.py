@@ -385,8 +385,8 @@ def live_streaks() -> TimeSeries:
             id=21,
             title="Live streaks",
             description="Failures of a class since the same operation last succeeded, the longest over all runs "
-            f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. A "
-            "streak that ended stays in sight for three minutes.",
+            f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. The "
+            "streak of a process that ended stays in sight for three minutes.",
             unit="short",
             empty="No operation is failing right now",
         ),
