@@ -41,7 +41,8 @@ test-model: install ## Run the model extractor on a real small model; what runs 
 
 e2e: install ## Build the real programs once (needs Go), start the whole chain natively, and ask each what arrived.
 	$(BIN)/python -m e2e.build
-	$(BIN)/pytest e2e
+	@# Most of it is waiting, so that two chains fit beside each other.
+	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
 
 lint: install ## Check style, spelling and the project file.
 	$(BIN)/ruff check .

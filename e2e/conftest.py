@@ -112,6 +112,22 @@ def pytest_configure(config: pytest.Config) -> None:
 _FIGURES: Final = pytest.StashKey[Measured]()
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the figures of a worker to the process that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[_WORKER] = session.config.stash[_FIGURES].rows
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the figures of a worker."""
+    rows = getattr(node, "workeroutput", {}).get(_WORKER, ())
+    node.config.stash[_FIGURES].rows.extend((what, value) for what, value in rows)
+
+
+_WORKER: Final = "errcompact_measured"
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print what was measured."""
     rows = config.stash[_FIGURES].rows
