@@ -6,6 +6,7 @@ import dataclasses
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -255,14 +256,19 @@ def test_exact_components() -> None:
     names = {line.split()[-1] for line in listed.splitlines() if line.strip().startswith("- name:")}
 
     assert names == {
-        "file_storage", "filter", "forward", "health_check", "load_balancing", "memory_limiter", "otlp", "otlp_http",
-        "span_metrics", "tail_sampling", "transform", "zpages",
+        "batch", "file_storage", "filter", "forward", "health_check", "load_balancing", "memory_limiter", "otlp",
+        "otlp_http", "span_metrics", "tail_sampling", "transform", "zpages",
     }  # fmt: skip
 
 
 def test_health(collector: Collector) -> None:
     """The health endpoint answers."""
     assert collector.is_healthy()
+
+
+def written(pattern: str) -> str:
+    """A text that one of the library's short patterns stands for."""
+    return re.sub(r"\[(.)[^]]*\]", r"\1", pattern).replace("\\", "")
 
 
 REDACTED: Final = [
@@ -312,6 +318,44 @@ def test_no_secret(collector: Collector, text: str) -> None:
         text,
         {"exception.type": "E", "exception.message": text},
     )
+
+
+MARKED: Final = [
+    f"{written(mark)}{body}"
+    for rule in RULES
+    for mark in rule.issued
+    for body in ("0123456789ABCDEFGHIJ", "0A1B2C3D4E5F6G7H8I9J0K1L.abcdef.x")
+]
+"""A secret of each mark that an issuer puts in front."""
+
+NAMED: Final = [
+    form.format(case(written(name)), "1hunter2hunter")
+    for rule in RULES
+    for name in rule.assigned_to
+    for case in (str.lower, str.upper, str.title, str.swapcase)
+    for form in ("{}={}", "{}: {}", "{{'{}' : '{}'}}", '"{}"=>"{}"')
+]
+"""A secret behind each name that tells one, in all cases and with all signs."""
+
+
+@pytest.mark.parametrize("texts", [pytest.param(MARKED, id="marks"), pytest.param(NAMED, id="names")])
+def test_every_mark_and_name(collector: Collector, texts: list[str]) -> None:
+    """What the first search passes over is no secret for the library either, whatever issued it or names it."""
+    spans = [
+        span(status=ERROR, name=f"n {text}", note=f"a {text}.", events=[exception(exception__message=f"e {text} !")])
+        for text in texts
+    ]
+    collector.send(traces(*spans))
+
+    assert eventually(lambda: {one.span_id for one in spans} <= {one.span_id for one in collector.sink.spans()})
+    found = {one.span_id: one for one in collector.sink.spans()}
+    for sent, text in zip(spans, texts, strict=True):
+        one = found[sent.span_id]
+        assert (one.name, one.attributes[0].value.string_value, one.events[0].attributes[0].value.string_value) == (
+            redact(f"n {text}"),
+            redact(f"a {text}."),
+            redact(f"e {text} !"),
+        )
 
 
 SECRET: Final = "ghp_0123456789abcdefABCDEF0123456789abcd"

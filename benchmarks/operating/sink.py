@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import multiprocessing
 import threading
 import time
@@ -75,7 +74,7 @@ def _count(bodies: list[bytes]) -> int:
         {
             (span.trace_id, span.span_id)
             for body in bodies
-            for resource in ExportTraceServiceRequest.FromString(gzip.decompress(body)).resource_spans
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
             for scope in resource.scope_spans
             for span in scope.spans
         }
