@@ -569,7 +569,8 @@ def test_coarse_counters_are_bounded(own_collector: Collector) -> None:
 
 def test_sampling(collector: Collector) -> None:
     """At 0 %, whole traces with a failure, an exception event or an escalation stay, and healthy ones go."""
-    failing, recorded, escalated, healthy = (os.urandom(16) for _ in range(4))
+    failing, recorded, escalated, healthy, failing_late = (os.urandom(16) for _ in range(5))
+    collector.send(traces(span(failing_late)))
     late = [span(failing), span(recorded), span(escalated), span(healthy)]
     collector.send(traces(span(failing), span(recorded), span(escalated), span(healthy)))
     collector.send(
@@ -582,11 +583,13 @@ def test_sampling(collector: Collector) -> None:
     )
     assert eventually(lambda: sum(one.trace_id == escalated for one in collector.sink.spans()) == 2)
     time.sleep(12)  # longer than the time for which healthy traces wait
-    collector.send(traces(*late))
+    # A run that was healthy until it was decided on is one of the failing ones all the same.
+    collector.send(traces(*late, span(failing_late, status=ERROR), span(failing_late)))
 
     assert eventually(lambda: sum(one.trace_id == escalated for one in collector.sink.spans()) == 3)
     kept = [one.trace_id for one in collector.sink.spans()]
     assert [kept.count(trace) for trace in (failing, recorded, escalated, healthy)] == [3, 3, 3, 0]
+    assert kept.count(failing_late) == 2
 
 
 def test_healthy_share(tmp_path: Path) -> None:
