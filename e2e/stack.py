@@ -89,7 +89,7 @@ def start(directory: Path) -> tuple[Stack, Mapping[str, float]]:
     webhook = Webhook()
     ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
     url = {name: f"http://{HOST}:{port}" for name, port in ports.items()}
-    shipped = _shipped(directory, ports["alertmanager"], webhook.address)
+    shipped = _shipped(directory, ports, webhook.address)
     programs = {program.name: program for program in _programs(directory, shipped, ports)}
     with_loki = "loki" in programs
     stack = Stack(
@@ -171,13 +171,14 @@ def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Itera
     )
 
 
-def _shipped(directory: Path, alertmanager_port: int, webhook: str) -> Path:
+def _shipped(directory: Path, ports: Mapping[str, int], webhook: str) -> Path:
     """Copy what is shipped: files lie to each other in containers, and here, as they do in the repository."""
     to = directory / "shipped"
     for folder in SHIPPED:
         shutil.copytree(ROOT / folder, to / folder)
     # These two read no variables: what they name of the others is replaced in the copy, and nothing else.
-    _replace(to / "collector-config/prometheus.yaml", "alertmanager:9093", f"{HOST}:{alertmanager_port}")
+    for address, program in {"alertmanager:9093": "alertmanager", "localhost:9090": "prometheus"}.items():
+        _replace(to / "collector-config/prometheus.yaml", address, f"{HOST}:{ports[program]}")
     secret = directory / "alert-webhook-url"
     secret.write_text(webhook, encoding="utf-8")
     _replace(to / "collector-config/alertmanager.yaml", WEBHOOK_FILE, str(secret))
