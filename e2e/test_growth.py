@@ -34,16 +34,17 @@ CHOSEN: Final = {
 """The values of the variables: all of everything, over the last ten minutes."""
 
 
-def counter(values: str, *, key: str = "c1", outcome: str = "new", service: str = "shop", instance: str = "i1") -> dict:
+def counter(values: str, *, key: str = "c1", outcome: str = "new", service: str = "shop", **others: str) -> dict:
     """One counter of occurrences, sample by sample from half an hour ago on; `_` is a sample that is missing."""
     labels = {
         CLASS: key,
         OUTCOME: outcome,
         SERVICE: service,
-        "instance": instance,
+        "instance": "i1",
         ERROR_TYPE: "TimeoutError",
         TOOL: "search",
         AGENT: "sales",
+        **others,
     }
     return {"series": f"{ERRORS}{written(labels)}", "values": values}
 
@@ -91,12 +92,15 @@ AWAY: Final = "3x100 _x50 5x29"
         pytest.param([counter(FIRST_BURST), counter(FIRST_BURST, instance="i2")], 14, id="two processes"),
         pytest.param([counter(STEADY), counter(ENDED, key="c2")], 7, id="two classes"),
         pytest.param([counter(FIRST_BURST, outcome="handled"), counter(STEADY)], 3, id="handled failures are none"),
+        pytest.param(
+            [counter(FIRST_BURST, region="north"), counter(STEADY, region="south")], 10, id="unknown attribute"
+        ),
         pytest.param([counter(LONG_AGO)], None, id="long ago"),
         pytest.param(NOBODY, None, id="no data"),
     ],
 )
 def test_failures_in_range(tmp_path, series, expected):
-    """Failures are counted one by one, whenever a counter was born and whether or not its process still lives."""
+    """Failures are counted one by one, whenever a counter was born, with whatever attributes nobody here knows."""
     ask(tmp_path, series, queries.failures_in_range(), [] if expected is None else [("{}", expected)])
 
 
@@ -121,12 +125,17 @@ def test_bars_add_up(tmp_path):
         pytest.param([counter(FIRST_BURST)], 1, id="first burst"),
         pytest.param([counter(FIRST_BURST), counter(LONG_AGO, instance="i0")], None, id="seen in an older process"),
         pytest.param([counter(STEADY)], None, id="seen before the range"),
+        pytest.param(
+            [counter(FIRST_BURST, region="north"), counter(STEADY, region="south")],
+            None,
+            id="in another region",
+        ),
         pytest.param([counter(FIRST_BURST, key="other")], None, id="beyond the bound on labels"),
         pytest.param(NOBODY, None, id="no data"),
     ],
 )
 def test_new_classes(tmp_path, series, expected):
-    """A class is new if no process saw it in the day before the range."""
+    """A class is new if no process, wherever it runs, saw it in the day before the range."""
     ask(tmp_path, series, queries.new_classes_in_range(), [] if expected is None else [("{}", expected)])
 
 
