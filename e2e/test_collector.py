@@ -345,9 +345,21 @@ SIGNED: Final = [
 ]
 """A secret in the query of an address, also where the address is cut off."""
 
+OPTIONS: Final = [
+    f"run --{option} hunter2hunter"
+    for option in ("password", "db-password", "passwd", "token", "auth-token", "secret", "api-key")
+]
+"""A secret behind an option of a command, with nothing but a space between them."""
+
 
 @pytest.mark.parametrize(
-    "texts", [pytest.param(MARKED, id="marks"), pytest.param(NAMED, id="names"), pytest.param(SIGNED, id="queries")]
+    "texts",
+    [
+        pytest.param(MARKED, id="marks"),
+        pytest.param(NAMED, id="names"),
+        pytest.param(SIGNED, id="queries"),
+        pytest.param(OPTIONS, id="options"),
+    ],
 )
 def test_every_mark_and_name(collector: Collector, texts: list[str]) -> None:
     """What the first search passes over is no secret for the library either, whatever issued it or names it."""
