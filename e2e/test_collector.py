@@ -346,10 +346,10 @@ SIGNED: Final = [
 """A secret in the query of an address, also where the address is cut off."""
 
 OPTIONS: Final = [
-    f"run --{option} hunter2hunter"
-    for option in ("password", "db-password", "passwd", "token", "auth-token", "secret", "api-key")
+    f"run {option} 1hunter2hunter"
+    for option in ("--password", "--db-password", "--passwd", "--token", "--secret", "--api-key", "Bearer", "Basic")
 ]
-"""A secret behind an option of a command, with nothing but a space between them."""
+"""A secret behind an option of a command or a scheme, with nothing but a space between them."""
 
 
 @pytest.mark.parametrize(
@@ -437,6 +437,17 @@ def test_byte_for_byte(collector: Collector) -> None:
 
     assert arrived(collector.sink, sent).SerializeToString() == sent.SerializeToString()
     assert eventually(lambda: any(one.body.string_value == PYTHON_STACK for one in collector.sink.logs()))
+
+
+def test_what_the_library_has_redacted(collector: Collector) -> None:
+    """An error from which the agent has taken a secret out says so, as one does from which the collector has."""
+    sent = span(status=ERROR, events=[exception(exception__message="refused [REDACTED:jwt] today")])
+    collector.send(traces(sent))
+
+    assert attributes(arrived(collector.sink, sent).events[0].attributes) == {
+        "exception.message": "refused [REDACTED:jwt] today",
+        "errcompact.redacted": True,
+    }
 
 
 def test_secret_in_bytes(collector: Collector) -> None:
