@@ -338,24 +338,46 @@ NAMED: Final = [
 """A secret behind each name that tells one, in all cases and with all signs."""
 
 
-@pytest.mark.parametrize("texts", [pytest.param(MARKED, id="marks"), pytest.param(NAMED, id="names")])
+SIGNED: Final = [
+    f"/x{before}{name}=0123456789"
+    for before in ("?", "?a=b&", "&")
+    for name in ("sig", "signature", "X-Amz-Signature", "x-amz-security-token", "x-goog-signature")
+]
+"""A secret in the query of an address, also where the address is cut off."""
+
+OPTIONS: Final = [
+    f"run {option} 1hunter2hunter"
+    for option in ("--password", "--db-password", "--passwd", "--token", "--secret", "--api-key", "Bearer", "Basic")
+]
+"""A secret behind an option of a command or a scheme, with nothing but a space between them."""
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(MARKED, id="marks"),
+        pytest.param(NAMED, id="names"),
+        pytest.param(SIGNED, id="queries"),
+        pytest.param(OPTIONS, id="options"),
+    ],
+)
 def test_every_mark_and_name(collector: Collector, texts: list[str]) -> None:
     """What the first search passes over is no secret for the library either, whatever issued it or names it."""
-    spans = [
-        span(status=ERROR, name=f"n {text}", note=f"a {text}.", events=[exception(exception__message=f"e {text} !")])
-        for text in texts
-    ]
-    collector.send(traces(*spans))
+    named = [span(status=ERROR, name=f"n {text}") for text in texts]
+    noted = [span(status=ERROR, note=f"a {text}.") for text in texts]
+    raised = [span(status=ERROR, events=[exception(exception__message=f"e {text} !")]) for text in texts]
+    sent = [one.span_id for one in (*named, *noted, *raised)]
+    collector.send(traces(*named, *noted, *raised))
 
-    assert eventually(lambda: {one.span_id for one in spans} <= {one.span_id for one in collector.sink.spans()})
+    assert eventually(lambda: set(sent) <= {one.span_id for one in collector.sink.spans()})
     found = {one.span_id: one for one in collector.sink.spans()}
-    for sent, text in zip(spans, texts, strict=True):
-        one = found[sent.span_id]
-        assert (one.name, one.attributes[0].value.string_value, one.events[0].attributes[0].value.string_value) == (
-            redact(f"n {text}"),
-            redact(f"a {text}."),
-            redact(f"e {text} !"),
-        )
+    assert [found[one.span_id].name for one in named] == [redact(f"n {text}") for text in texts]
+    assert [found[one.span_id].attributes[0].value.string_value for one in noted] == [
+        redact(f"a {text}.") for text in texts
+    ]
+    assert [found[one.span_id].events[0].attributes[0].value.string_value for one in raised] == [
+        redact(f"e {text} !") for text in texts
+    ]
 
 
 SECRET: Final = "ghp_0123456789abcdefABCDEF0123456789abcd"
@@ -415,6 +437,17 @@ def test_byte_for_byte(collector: Collector) -> None:
 
     assert arrived(collector.sink, sent).SerializeToString() == sent.SerializeToString()
     assert eventually(lambda: any(one.body.string_value == PYTHON_STACK for one in collector.sink.logs()))
+
+
+def test_what_the_library_has_redacted(collector: Collector) -> None:
+    """An error from which the agent has taken a secret out says so, as one does from which the collector has."""
+    sent = span(status=ERROR, events=[exception(exception__message="refused [REDACTED:jwt] today")])
+    collector.send(traces(sent))
+
+    assert attributes(arrived(collector.sink, sent).events[0].attributes) == {
+        "exception.message": "refused [REDACTED:jwt] today",
+        "errcompact.redacted": True,
+    }
 
 
 def test_secret_in_bytes(collector: Collector) -> None:
