@@ -89,7 +89,7 @@ def test_retention_is_that_of_the_files(kept: str, file: str, key: str) -> None:
 def test_the_tables_are_found() -> None:
     """The tests above have something to compare."""
     assert len(tables("value", "set by")) == 12
-    assert len(tables("value", "file", "key")) == 11
+    assert len(tables("value", "file", "key")) == 12
     assert len(tables("kept", "file", "key")) == 3
 
 
