@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
@@ -59,15 +60,15 @@ class Outbox(Generic[T]):
     Take items from any thread without ever blocking it, and send them in batches, in order, from a thread of its own.
 
     A batch that fails is kept and tried again after a pause. A smaller one is tried then, since it may have been too
-    large; and an item that fails again and again by itself is given up once another one passes. Beyond the bound the
-    oldest items go. An attempt whose answer is lost may have arrived all the same: then it arrives twice.
+    large; and items that fail again and again by themselves are given up once one behind them passes. Beyond the bound
+    the oldest items go. An attempt whose answer is lost may have arrived all the same: then it arrives twice.
 
     Args:
         send: Sends a batch and tells whether it has arrived; what it raises is a failure.
         size_of: Estimates the bytes that an item holds in memory.
         settle: Makes of an item what is sent, once it has waited its delay.
         close: Called at the end, by the thread that sends.
-        on_lost: Told how many items were given up; never while a lock is held.
+        on_lost: Told how many items were given up; never while a lock is held. What it raises is dropped.
         max_bytes: What may wait in memory.
         pace: When a batch is sent.
         backoff_s: Pauses between attempts, the last one again and again.
@@ -145,8 +146,7 @@ class Outbox(Generic[T]):
                 if full and not self._hurry:
                     self._hurry = True
                     self._changed.notify_all()
-        if lost:
-            self._on_lost(lost)
+        self._tell_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
         """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
@@ -180,7 +180,10 @@ class Outbox(Generic[T]):
     def _make_room(self, size: int) -> int:
         lost = 0
         while size <= self._max_bytes < self.bytes + size and (self._settled or self._fresh):
-            self.bytes -= (self._settled or self._fresh).popleft().size
+            # What is let go may end a span with its last breath, which comes here again: in a statement of its own.
+            oldest = (self._settled or self._fresh).popleft()
+            self.bytes -= oldest.size
+            del oldest
             lost += 1
         self._gone += lost
         self._given_up += lost
@@ -188,7 +191,9 @@ class Outbox(Generic[T]):
 
     def _tell_lost(self, number: int) -> None:
         if number:
-            self._on_lost(number)
+            # It logs, and an application's handler may raise: the thread that sends must not end of it.
+            with suppress(Exception):
+                self._on_lost(number)
 
     def _run(self) -> None:
         otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
@@ -198,12 +203,11 @@ class Outbox(Generic[T]):
             self._settle_fresh()
             while (batch := self._take(self._largest)) and self._deliver(batch):
                 pass
-        try:
+        with suppress(Exception):
             self._close()
-        finally:
-            with self._changed:
-                self._done = True
-                self._changed.notify_all()
+        with self._changed:
+            self._done = True
+            self._changed.notify_all()
 
     def _wait(self) -> bool:
         """Wait until it is time for an attempt, and tell whether there will be another one after it."""
@@ -255,20 +259,27 @@ class Outbox(Generic[T]):
             self._changed.notify_all()
         return doubted and self._give_up_or_put_back(batch)
 
-    def _give_up_or_put_back(self, doubted: list[_Waiting[T]]) -> bool:
-        """Try the next item: if that one arrives and this one still does not, then the fault is this one's."""
-        other = self._take(1)
-        if not other or not self._arrives(other):
+    def _give_up_or_put_back(self, head: list[_Waiting[T]]) -> bool:
+        """
+        Try an item behind, each time one further back: if that arrives and those before it still do not, then the fault
+        is theirs.
+        """
+        behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._pace.batch + 1)
+        doubted, probe = [*head, *behind[:-1]], behind[-1:]
+        if not probe or not self._arrives(probe):
             with self._changed:
-                self._put_back([*doubted, *other])
+                self._put_back([*head, *behind])
             return False
-        self._leave(other)
-        arrived = self._arrives(doubted)
-        self._leave(doubted)
-        if not arrived:
-            self._given_up += 1
-            self._tell_lost(0 if self._abandoned else 1)
+        self._leave(probe)
+        for waiting in doubted:
+            arrived = self._arrives([waiting])
+            self._leave([waiting], arrived=arrived)
+            self._tell_lost(0 if arrived or self._abandoned else 1)
         return True
+
+    def _take_singly(self, number: int) -> list[_Waiting[T]]:
+        """However large they are: together they are never sent."""
+        return [waiting for _ in range(number) for waiting in self._take(1)]
 
     def _arrives(self, batch: list[_Waiting[T]]) -> bool:
         try:
@@ -276,13 +287,15 @@ class Outbox(Generic[T]):
         except Exception:  # noqa: BLE001 - exporters raise whatever their transport does
             return False
 
-    def _leave(self, batch: list[_Waiting[T]]) -> None:
+    def _leave(self, batch: list[_Waiting[T]], *, arrived: bool = True) -> None:
+        size = sum(waiting.size for waiting in batch)
         with self._changed:
             if self._abandoned:
                 return
             self._gone += len(batch)
+            self._given_up += 0 if arrived else len(batch)
             self._under_way -= len(batch)
-            self.bytes -= sum(waiting.size for waiting in batch)
+            self.bytes -= size
             self._in_a_row = 0
             self._largest = min(self._pace.batch, 2 * self._largest)
             self._changed.notify_all()
