@@ -6,7 +6,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from threading import Condition, Thread
+from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from opentelemetry import context as otel_context
@@ -50,11 +50,6 @@ class Pace(NamedTuple):
     """How many go together at most."""
 
 
-class _Waiting(NamedTuple, Generic[T]):
-    item: T
-    size: int
-
-
 class Outbox(Generic[T]):
     """
     Take items from any thread without ever blocking it, and send them in batches, in order, from a thread of its own.
@@ -94,10 +89,11 @@ class Outbox(Generic[T]):
         self._close = close
         self._on_lost = on_lost
         self._max_bytes = max_bytes
-        self._pace = pace or Pace()
+        self._delay_s, self._batch = pace or Pace()
         self._backoff_s = backoff_s
-        self._fresh: deque[_Waiting[T]] = deque()
-        self._settled: deque[_Waiting[T]] = deque()
+        # Each with its size: plain tuples, and a bare lock in `put`, since every span that ends pays for it.
+        self._fresh: deque[tuple[T, int]] = deque()
+        self._settled: deque[tuple[T, int]] = deque()
         self._begin()
         reset_in_child(self._begin)
 
@@ -107,7 +103,8 @@ class Outbox(Generic[T]):
     def _begin(self) -> None:
         """Start empty. So does a child process: what waits is its parent's to send, who may have held the lock."""
         # Re-entrant, since a finalizer that ends a span may run while its own thread is in here.
-        self._changed = Condition()
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
         self._closing: bool = False
         self._done: bool = False
         self._abandoned: bool = False
@@ -120,7 +117,7 @@ class Outbox(Generic[T]):
         self._failures: int = 0
         self._in_a_row: int = 0
         """Failed attempts since one has succeeded."""
-        self._largest = self._pace.batch
+        self._largest = self._batch
         self._empty()
         Thread(target=self._run, name="errcompact-outbox", daemon=True).start()
 
@@ -133,20 +130,21 @@ class Outbox(Generic[T]):
         """Let an item wait to be sent; the oldest ones go if there is no room."""
         size = self._size_of(item)
         lost = 0
-        with self._changed:
+        with self._lock:
             if self.bytes + size > self._max_bytes:
                 lost = self._make_room(size)
-            if self._closing or self.bytes + size > self._max_bytes:
+            held = self.bytes + size
+            if self._closing or held > self._max_bytes:
                 lost += 1
             else:
-                self.bytes += size
-                self._fresh.append(_Waiting(item, size))
+                self.bytes = held
+                self._fresh.append((item, size))
                 # To wake a thread costs more than all the rest: once for a batch is enough.
-                full = len(self._fresh) >= self._pace.batch or self.bytes >= MAX_BATCH_BYTES
-                if full and not self._hurry:
+                if not self._hurry and (len(self._fresh) >= self._batch or held >= MAX_BATCH_BYTES):
                     self._hurry = True
                     self._changed.notify_all()
-        self._tell_lost(lost)
+        if lost:
+            self._tell_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
         """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
@@ -181,8 +179,8 @@ class Outbox(Generic[T]):
         lost = 0
         while size <= self._max_bytes < self.bytes + size and (self._settled or self._fresh):
             # What is let go may end a span with its last breath, which comes here again: in a statement of its own.
-            oldest = (self._settled or self._fresh).popleft()
-            self.bytes -= oldest.size
+            oldest, freed = (self._settled or self._fresh).popleft()
+            self.bytes -= freed
             del oldest
             lost += 1
         self._gone += lost
@@ -213,7 +211,7 @@ class Outbox(Generic[T]):
         """Wait until it is time for an attempt, and tell whether there will be another one after it."""
         with self._changed:
             failed = self._in_a_row
-            pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._pace.delay_s
+            pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._delay_s
             self._changed.wait_for(lambda: self._closing or self._flushing or (self._hurry and not failed), pause_s)
             self._hurry = self._flushing = False
             return not self._closing
@@ -223,8 +221,8 @@ class Outbox(Generic[T]):
         for _ in range(len(self._fresh)):
             with self._changed:
                 if self._fresh:
-                    fresh = self._fresh.popleft()
-                    self._settled.append(fresh._replace(item=self._settled_form(fresh.item)))
+                    item, size = self._fresh.popleft()
+                    self._settled.append((self._settled_form(item), size))
 
     def _settled_form(self, item: T) -> T:
         try:
@@ -232,19 +230,19 @@ class Outbox(Generic[T]):
         except Exception:  # noqa: BLE001 - as it is, it is better than lost
             return item
 
-    def _take(self, number: int) -> list[_Waiting[T]]:
+    def _take(self, number: int) -> list[tuple[T, int]]:
         with self._changed:
-            batch: list[_Waiting[T]] = []
+            batch: list[tuple[T, int]] = []
             size = 0
             while self._settled and len(batch) < number:
-                size += self._settled[0].size
+                size += self._settled[0][1]
                 if batch and size > MAX_BATCH_BYTES:
                     break
                 batch.append(self._settled.popleft())
             self._under_way += len(batch)
             return batch
 
-    def _deliver(self, batch: list[_Waiting[T]]) -> bool:
+    def _deliver(self, batch: list[tuple[T, int]]) -> bool:
         """Send a batch, and tell whether to go on with the next one."""
         if self._arrives(batch):
             self._leave(batch)
@@ -259,12 +257,12 @@ class Outbox(Generic[T]):
             self._changed.notify_all()
         return doubted and self._give_up_or_put_back(batch)
 
-    def _give_up_or_put_back(self, head: list[_Waiting[T]]) -> bool:
+    def _give_up_or_put_back(self, head: list[tuple[T, int]]) -> bool:
         """
         Try an item behind, each time one further back: if that arrives and those before it still do not, then the fault
         is theirs.
         """
-        behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._pace.batch + 1)
+        behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._batch + 1)
         doubted, probe = [*head, *behind[:-1]], behind[-1:]
         if not probe or not self._arrives(probe):
             with self._changed:
@@ -277,18 +275,18 @@ class Outbox(Generic[T]):
             self._tell_lost(0 if arrived or self._abandoned else 1)
         return True
 
-    def _take_singly(self, number: int) -> list[_Waiting[T]]:
+    def _take_singly(self, number: int) -> list[tuple[T, int]]:
         """However large they are: together they are never sent."""
         return [waiting for _ in range(number) for waiting in self._take(1)]
 
-    def _arrives(self, batch: list[_Waiting[T]]) -> bool:
+    def _arrives(self, batch: list[tuple[T, int]]) -> bool:
         try:
-            return self._send([waiting.item for waiting in batch])
+            return self._send([item for item, _ in batch])
         except Exception:  # noqa: BLE001 - exporters raise whatever their transport does
             return False
 
-    def _leave(self, batch: list[_Waiting[T]], *, arrived: bool = True) -> None:
-        size = sum(waiting.size for waiting in batch)
+    def _leave(self, batch: list[tuple[T, int]], *, arrived: bool = True) -> None:
+        size = sum(size for _, size in batch)
         with self._changed:
             if self._abandoned:
                 return
@@ -297,10 +295,10 @@ class Outbox(Generic[T]):
             self._under_way -= len(batch)
             self.bytes -= size
             self._in_a_row = 0
-            self._largest = min(self._pace.batch, 2 * self._largest)
+            self._largest = min(self._batch, 2 * self._largest)
             self._changed.notify_all()
 
-    def _put_back(self, batch: list[_Waiting[T]]) -> None:
+    def _put_back(self, batch: list[tuple[T, int]]) -> None:
         if not self._abandoned:
             self._under_way -= len(batch)
             self._settled.extendleft(reversed(batch))

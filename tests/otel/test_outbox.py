@@ -267,7 +267,7 @@ def test_what_is_let_go_may_put_something_in(collector):
     box.put(Item(5, Item(2)))
     box.put(Item(5))
     box.put(Item(3))
-    assert box.bytes == sum(waiting.size for waiting in box._fresh) <= 10
+    assert box.bytes == sum(size for _, size in box._fresh) <= 10
     box.shutdown()
 
 
@@ -343,6 +343,24 @@ def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
     collector.away = False
     assert eventually(lambda: collector.got == ["A", "b", "C"])
     assert settled == ["a", "b", "c"]
+
+
+def test_what_goes_for_want_of_room_while_others_are_settled(collector):
+    """To settle one may put another in, as a finalizer does: nobody stumbles over that, and the count of bytes holds."""
+    collector.away = True
+
+    def settle(item: str) -> str:
+        if item == "a":
+            box.put("dddd")
+        return item
+
+    box: Outbox[str] = Outbox(collector.send, len, settle=settle, on_lost=collector.lose, max_bytes=4, pace=AT_ONCE)
+    with box._lock:
+        for item in ("a", "b", "c"):
+            box.put(item)
+    assert eventually(lambda: len(collector.batches) > 0)
+    assert (len(box), box.bytes, collector.lost) == (1, 1, 3)
+    box.shutdown()
 
 
 class TestShutdown:
