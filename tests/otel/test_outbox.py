@@ -346,7 +346,7 @@ def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
 
 
 def test_what_goes_for_want_of_room_while_others_are_settled(collector):
-    """To settle one may put another in, as a finalizer does: nobody stumbles over that, and the count of bytes holds."""
+    """To settle one may put another in, as a finalizer does: nobody stumbles over that; the count of bytes holds."""
     collector.away = True
 
     def settle(item: str) -> str:
