@@ -6,8 +6,10 @@ An installed wheel carries them in `_stack/`; in a checkout they stand where peo
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -59,8 +61,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
         changed = [name for name in pending if (folder / name).exists()]
         if changed and not force:
             raise ConfigurationError(_refusal(folder, changed))
-        for name in changed:
-            (folder / name).replace(folder / f"{name}{KEPT_AS}")
+        kept = tuple(_keep(folder, name) for name in changed)
         for name, content in pending.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
@@ -69,7 +70,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
     return Export(
         written=tuple(pending),
         unchanged=tuple(name for name in stack if name not in pending),
-        kept=tuple(f"{name}{KEPT_AS}" for name in changed),
+        kept=kept,
     )
 
 
@@ -100,6 +101,14 @@ def _files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
+
+
+def _keep(folder: Path, name: str) -> str:
+    """Give a file another name, which no earlier one has that was kept, and return it."""
+    names = (f"{name}{number}{KEPT_AS}" for number in chain([""], (f".{n}" for n in count(2))))
+    kept = next(other for other in names if not os.path.lexists(folder / other))
+    (folder / name).rename(folder / kept)
+    return kept
 
 
 def _refusal(folder: Path, changed: list[str]) -> str:

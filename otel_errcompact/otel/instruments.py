@@ -261,7 +261,8 @@ class Telemetry(Listener):
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
         admitted = self._errors.admit(attributes)
-        if admitted[semconv.CLASS] != semconv.OTHER:
+        # Many names have one label: what is looked up here is bounded, what is not found is worked out again.
+        if admitted[semconv.CLASS] != semconv.OTHER and len(self._series) < MAX_SERIES:
             self._series[place] = admitted
         return admitted
 

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import one_line
+from otel_errcompact.forks import reset_in_child
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Labels:
         self._size = size
         self._other = other
         self._known: dict[str, str] = {"": ""}
-        self._lock = Lock()
+        self._unlock()
+        reset_in_child(self._unlock)
 
     def label(self, value: str) -> str:
         """Return the label for a value; the empty value stays empty."""
@@ -42,6 +44,10 @@ class Labels:
     def find(self, value: str) -> str:
         """Return the label of a value without learning a new one."""
         return self._known.get(value[:MAX_LABEL], self._other)
+
+    def _unlock(self) -> None:
+        """Have a lock that nobody holds: in a child process nobody would ever release it."""
+        self._lock = Lock()
 
     def _learn(self, value: str) -> str:
         with self._lock:
@@ -69,7 +75,8 @@ class Series:
         self._size = size
         self._shared = shared
         self._known: set[tuple[tuple[str, str], ...]] = set()
-        self._lock = Lock()
+        self._unlock()
+        reset_in_child(self._unlock)
 
     def __iter__(self) -> Iterator[Attributes]:
         """The attribute sets that are told apart."""
@@ -85,3 +92,7 @@ class Series:
                 return kept
             self.folded += 1
         return {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}
+
+    def _unlock(self) -> None:
+        """Have a lock that nobody holds: in a child process nobody would ever release it."""
+        self._lock = Lock()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import suppress
 from functools import partial
-from threading import Condition, Thread
+from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from opentelemetry import context as otel_context
@@ -49,25 +50,20 @@ class Pace(NamedTuple):
     """How many go together at most."""
 
 
-class _Waiting(NamedTuple, Generic[T]):
-    item: T
-    size: int
-
-
 class Outbox(Generic[T]):
     """
     Take items from any thread without ever blocking it, and send them in batches, in order, from a thread of its own.
 
     A batch that fails is kept and tried again after a pause. A smaller one is tried then, since it may have been too
-    large; and an item that fails again and again by itself is given up once another one passes. Beyond the bound the
-    oldest items go. An attempt whose answer is lost may have arrived all the same: then it arrives twice.
+    large; and items that fail again and again by themselves are given up once one behind them passes. Beyond the bound
+    the oldest items go. An attempt whose answer is lost may have arrived all the same: then it arrives twice.
 
     Args:
         send: Sends a batch and tells whether it has arrived; what it raises is a failure.
         size_of: Estimates the bytes that an item holds in memory.
         settle: Makes of an item what is sent, once it has waited its delay.
         close: Called at the end, by the thread that sends.
-        on_lost: Told how many items were given up; never while a lock is held.
+        on_lost: Told how many items were given up; never while a lock is held. What it raises is dropped.
         max_bytes: What may wait in memory.
         pace: When a batch is sent.
         backoff_s: Pauses between attempts, the last one again and again.
@@ -93,10 +89,11 @@ class Outbox(Generic[T]):
         self._close = close
         self._on_lost = on_lost
         self._max_bytes = max_bytes
-        self._pace = pace or Pace()
+        self._delay_s, self._batch = pace or Pace()
         self._backoff_s = backoff_s
-        self._fresh: deque[_Waiting[T]] = deque()
-        self._settled: deque[_Waiting[T]] = deque()
+        # Each with its size: plain tuples, and a bare lock in `put`, since every span that ends pays for it.
+        self._fresh: deque[tuple[T, int]] = deque()
+        self._settled: deque[tuple[T, int]] = deque()
         self._begin()
         reset_in_child(self._begin)
 
@@ -106,7 +103,8 @@ class Outbox(Generic[T]):
     def _begin(self) -> None:
         """Start empty. So does a child process: what waits is its parent's to send, who may have held the lock."""
         # Re-entrant, since a finalizer that ends a span may run while its own thread is in here.
-        self._changed = Condition()
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
         self._closing: bool = False
         self._done: bool = False
         self._abandoned: bool = False
@@ -119,7 +117,7 @@ class Outbox(Generic[T]):
         self._failures: int = 0
         self._in_a_row: int = 0
         """Failed attempts since one has succeeded."""
-        self._largest = self._pace.batch
+        self._largest = self._batch
         self._empty()
         Thread(target=self._run, name="errcompact-outbox", daemon=True).start()
 
@@ -132,21 +130,21 @@ class Outbox(Generic[T]):
         """Let an item wait to be sent; the oldest ones go if there is no room."""
         size = self._size_of(item)
         lost = 0
-        with self._changed:
+        with self._lock:
             if self.bytes + size > self._max_bytes:
                 lost = self._make_room(size)
-            if self._closing or self.bytes + size > self._max_bytes:
+            held = self.bytes + size
+            if self._closing or held > self._max_bytes:
                 lost += 1
             else:
-                self.bytes += size
-                self._fresh.append(_Waiting(item, size))
+                self.bytes = held
+                self._fresh.append((item, size))
                 # To wake a thread costs more than all the rest: once for a batch is enough.
-                full = len(self._fresh) >= self._pace.batch or self.bytes >= MAX_BATCH_BYTES
-                if full and not self._hurry:
+                if not self._hurry and (len(self._fresh) >= self._batch or held >= MAX_BATCH_BYTES):
                     self._hurry = True
                     self._changed.notify_all()
         if lost:
-            self._on_lost(lost)
+            self._tell_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
         """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
@@ -180,7 +178,10 @@ class Outbox(Generic[T]):
     def _make_room(self, size: int) -> int:
         lost = 0
         while size <= self._max_bytes < self.bytes + size and (self._settled or self._fresh):
-            self.bytes -= (self._settled or self._fresh).popleft().size
+            # What is let go may end a span with its last breath, which comes here again: in a statement of its own.
+            oldest, freed = (self._settled or self._fresh).popleft()
+            self.bytes -= freed
+            del oldest
             lost += 1
         self._gone += lost
         self._given_up += lost
@@ -188,7 +189,9 @@ class Outbox(Generic[T]):
 
     def _tell_lost(self, number: int) -> None:
         if number:
-            self._on_lost(number)
+            # It logs, and an application's handler may raise: the thread that sends must not end of it.
+            with suppress(Exception):
+                self._on_lost(number)
 
     def _run(self) -> None:
         otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
@@ -198,18 +201,17 @@ class Outbox(Generic[T]):
             self._settle_fresh()
             while (batch := self._take(self._largest)) and self._deliver(batch):
                 pass
-        try:
+        with suppress(Exception):
             self._close()
-        finally:
-            with self._changed:
-                self._done = True
-                self._changed.notify_all()
+        with self._changed:
+            self._done = True
+            self._changed.notify_all()
 
     def _wait(self) -> bool:
         """Wait until it is time for an attempt, and tell whether there will be another one after it."""
         with self._changed:
             failed = self._in_a_row
-            pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._pace.delay_s
+            pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._delay_s
             self._changed.wait_for(lambda: self._closing or self._flushing or (self._hurry and not failed), pause_s)
             self._hurry = self._flushing = False
             return not self._closing
@@ -219,8 +221,8 @@ class Outbox(Generic[T]):
         for _ in range(len(self._fresh)):
             with self._changed:
                 if self._fresh:
-                    fresh = self._fresh.popleft()
-                    self._settled.append(fresh._replace(item=self._settled_form(fresh.item)))
+                    item, size = self._fresh.popleft()
+                    self._settled.append((self._settled_form(item), size))
 
     def _settled_form(self, item: T) -> T:
         try:
@@ -228,19 +230,19 @@ class Outbox(Generic[T]):
         except Exception:  # noqa: BLE001 - as it is, it is better than lost
             return item
 
-    def _take(self, number: int) -> list[_Waiting[T]]:
+    def _take(self, number: int) -> list[tuple[T, int]]:
         with self._changed:
-            batch: list[_Waiting[T]] = []
+            batch: list[tuple[T, int]] = []
             size = 0
             while self._settled and len(batch) < number:
-                size += self._settled[0].size
+                size += self._settled[0][1]
                 if batch and size > MAX_BATCH_BYTES:
                     break
                 batch.append(self._settled.popleft())
             self._under_way += len(batch)
             return batch
 
-    def _deliver(self, batch: list[_Waiting[T]]) -> bool:
+    def _deliver(self, batch: list[tuple[T, int]]) -> bool:
         """Send a batch, and tell whether to go on with the next one."""
         if self._arrives(batch):
             self._leave(batch)
@@ -255,39 +257,48 @@ class Outbox(Generic[T]):
             self._changed.notify_all()
         return doubted and self._give_up_or_put_back(batch)
 
-    def _give_up_or_put_back(self, doubted: list[_Waiting[T]]) -> bool:
-        """Try the next item: if that one arrives and this one still does not, then the fault is this one's."""
-        other = self._take(1)
-        if not other or not self._arrives(other):
+    def _give_up_or_put_back(self, head: list[tuple[T, int]]) -> bool:
+        """
+        Try an item behind, each time one further back: if that arrives and those before it still do not, then the fault
+        is theirs.
+        """
+        behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._batch + 1)
+        doubted, probe = [*head, *behind[:-1]], behind[-1:]
+        if not probe or not self._arrives(probe):
             with self._changed:
-                self._put_back([*doubted, *other])
+                self._put_back([*head, *behind])
             return False
-        self._leave(other)
-        arrived = self._arrives(doubted)
-        self._leave(doubted)
-        if not arrived:
-            self._given_up += 1
-            self._tell_lost(0 if self._abandoned else 1)
+        self._leave(probe)
+        for waiting in doubted:
+            arrived = self._arrives([waiting])
+            self._leave([waiting], arrived=arrived)
+            self._tell_lost(0 if arrived or self._abandoned else 1)
         return True
 
-    def _arrives(self, batch: list[_Waiting[T]]) -> bool:
+    def _take_singly(self, number: int) -> list[tuple[T, int]]:
+        """However large they are: together they are never sent."""
+        return [waiting for _ in range(number) for waiting in self._take(1)]
+
+    def _arrives(self, batch: list[tuple[T, int]]) -> bool:
         try:
-            return self._send([waiting.item for waiting in batch])
+            return self._send([item for item, _ in batch])
         except Exception:  # noqa: BLE001 - exporters raise whatever their transport does
             return False
 
-    def _leave(self, batch: list[_Waiting[T]]) -> None:
+    def _leave(self, batch: list[tuple[T, int]], *, arrived: bool = True) -> None:
+        size = sum(size for _, size in batch)
         with self._changed:
             if self._abandoned:
                 return
             self._gone += len(batch)
+            self._given_up += 0 if arrived else len(batch)
             self._under_way -= len(batch)
-            self.bytes -= sum(waiting.size for waiting in batch)
+            self.bytes -= size
             self._in_a_row = 0
-            self._largest = min(self._pace.batch, 2 * self._largest)
+            self._largest = min(self._batch, 2 * self._largest)
             self._changed.notify_all()
 
-    def _put_back(self, batch: list[_Waiting[T]]) -> None:
+    def _put_back(self, batch: list[tuple[T, int]]) -> None:
         if not self._abandoned:
             self._under_way -= len(batch)
             self._settled.extendleft(reversed(batch))

@@ -49,7 +49,7 @@ def emit(
 
 def is_bridged(logger: logging.Logger) -> bool:
     """Tell whether errors that a standard logger is told of become OpenTelemetry log records by a handler anyway."""
-    link: logging.Logger | None = logger
+    link: logging.Logger | None = logger if logger.isEnabledFor(logging.ERROR) else None
     while link is not None:
         if any(_is_bridge(handler) and handler.level <= logging.ERROR for handler in link.handlers):
             return True

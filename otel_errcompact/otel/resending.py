@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import TraceFlags
 
 from otel_errcompact.guard import Guard
 from otel_errcompact.otel import otlp
@@ -39,6 +40,9 @@ EVENT_BYTES: Final = 1_000
 
 RECORD_BYTES: Final = 3_000
 """What a log record takes besides its texts."""
+
+_SAMPLED: Final = TraceFlags.SAMPLED
+_EMPTY_STR: Final = sys.getsizeof("")
 
 
 class ResendingSpanExporter(SpanExporter):
@@ -107,14 +111,15 @@ class ResendingSpanProcessor(SpanProcessor):
         self.span_exporter: Final = exporter
         """What sends the spans, under the name that the SDK's processors have for it."""
         self._put = exporter.outbox.put
-        self._putting = exporter.guard.stage("export")
 
     def on_end(self, span: ReadableSpan) -> None:
         """Let a span wait to be sent."""
         context = span.context
-        if context is not None and context.trace_flags.sampled:
-            with self._putting:
+        if context is not None and context.trace_flags & _SAMPLED:
+            try:
                 self._put(span)
+            except Exception as error:  # noqa: BLE001 - the guard's own, for less: every span comes by here
+                self.span_exporter.guard.failed("export", error)
 
     def shutdown(self) -> None:
         """Send what waits, or give it up within seconds."""
@@ -197,27 +202,39 @@ def log_processor(exporter: Any, guard: Guard) -> ResendingLogProcessor:
 
 def span_bytes(span: ReadableSpan) -> int:
     """Estimate what a span holds in memory."""
-    size = SPAN_BYTES + _texts(span.attributes)
-    if span.status.description:
-        size += sys.getsizeof(span.status.description)
-    # Every span that ends is weighed, and a healthy one has neither.
-    for event in span.events or ():
-        size += EVENT_BYTES + _texts(event.attributes)
-    for link in span.links or ():
-        size += EVENT_BYTES + _texts(link.attributes)
-    return size
+    # Every span that ends is weighed: the SDK's own without its properties, which copy what they give.
+    sdk_span: Any = span
+    try:
+        attributes = sdk_span._attributes  # noqa: SLF001 - as said
+        size = SPAN_BYTES + _texts(attributes._dict if attributes else None)  # noqa: SLF001 - as above
+        if not sdk_span._events._dq and not sdk_span._links._dq and not sdk_span._status._description:  # noqa: SLF001 - as above
+            return size
+    except Exception:  # noqa: BLE001 - another SDK's span
+        size = SPAN_BYTES + _texts(plain(span.attributes))
+    size += _text(span.status.description)
+    parts = [event.attributes for event in span.events] + [link.attributes for link in span.links]
+    return size + sum(EVENT_BYTES + _texts(plain(attributes)) for attributes in parts)
 
 
 def record_bytes(data: Any) -> int:
     """Estimate what a log record holds in memory."""
     record = data.log_record
-    return RECORD_BYTES + sys.getsizeof(record.body) + _texts(record.attributes)
+    return RECORD_BYTES + _text(record.body) + _texts(plain(record.attributes))
 
 
-def _texts(attributes: Mapping[str, Any] | None) -> int:
+def _texts(attributes: Mapping[str, object] | None) -> int:
     size = 0
-    for value in plain(attributes).values():
-        size += sys.getsizeof(value)
-        if type(value) is tuple:
-            size += sum(map(sys.getsizeof, cast("tuple[object, ...]", value)))
+    for value in attributes.values() if attributes else ():
+        # What there is most of; to ask for the size of an object costs several times what its length does.
+        if type(value) is str and value.isascii():
+            size += _EMPTY_STR + len(value)
+        else:
+            size += _text(value)
+    return size
+
+
+def _text(value: object) -> int:
+    size = sys.getsizeof(value)
+    if type(value) is tuple:
+        size += sum(map(sys.getsizeof, cast("tuple[object, ...]", value)))
     return size

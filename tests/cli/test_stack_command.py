@@ -136,6 +136,17 @@ def test_force_replaces_and_keeps(errcompact: Errcompact, tmp_path: Path) -> Non
     assert tree(tmp_path) == {**fresh, ".env.orig": b"GRAFANA_PORT=3001\n"}
 
 
+def test_force_again_keeps_both(errcompact: Errcompact, tmp_path: Path) -> None:
+    """What was kept before stays as it is."""
+    (tmp_path / ".env").write_bytes(b"first\n")
+    errcompact("stack", "export", tmp_path, "--force")
+    (tmp_path / ".env").write_bytes(b"second\n")
+    outcome = errcompact("stack", "export", tmp_path, "--force")
+    assert f"{tmp_path}/.env.2.orig: what was there before\n" in outcome.out
+    written = tree(tmp_path)
+    assert (written[".env.orig"], written[".env.2.orig"]) == (b"first\n", b"second\n")
+
+
 def test_a_folder_that_cannot_be_is_wrong_usage(errcompact: Errcompact, tmp_path: Path) -> None:
     """As a file of that name."""
     (tmp_path / "file").touch()

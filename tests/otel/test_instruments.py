@@ -320,6 +320,20 @@ class TestBounds:
         }
         assert meter.values("errcompact.resolutions", "gen_ai.tool.name") == {("tool 0",): 1, ("",): 2}
 
+    def test_names_without_a_label_of_their_own_are_not_kept(self, monkeypatch):
+        """However many tools an application makes up."""
+        monkeypatch.setattr(instruments, "MAX_TOOLS", 1)
+        monkeypatch.setattr(instruments, "MAX_SERIES", 5)
+        meter = metered()
+        for number in range(20):
+            meter.ledger.observe("r", raw(tool=f"tool {number}"))
+        assert meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.outcome") == {
+            ("tool 0", "new"): 1,
+            ("other", "repeat"): 5,
+            ("other", "after_escalation"): 14,
+        }
+        assert len(meter.telemetry._series) <= 5
+
     def test_long_names(self, meter):
         """A label has at most 120 characters."""
         meter.ledger.observe("r", raw(tool="t" * 10_000))
@@ -395,6 +409,17 @@ class TestInstruments:
             os._exit(sum(meter.telemetry._tokens.values()) + len(meter.telemetry._waiting))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert sum(meter.telemetry._tokens.values()) > 0
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    @pytest.mark.parametrize("bounded", ["_classes", "_errors", "_escalations", "_resolutions", "_streaks"])
+    def test_fork_while_a_label_is_learnt(self, meter, bounded):
+        """Another thread held the lock then: in the child nobody does, who would not release it."""
+        with getattr(meter.telemetry, bounded)._lock:
+            child = os.fork()
+            if child == 0:
+                os._exit(getattr(meter.telemetry, bounded)._lock.locked())
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
     def test_collected_by_two_at_once(self, meter):
         """Of two readers that collect at once one hands a measurement over, and the other finds nothing left."""

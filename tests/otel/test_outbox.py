@@ -227,6 +227,67 @@ def test_what_the_collector_refuses_is_given_up_and_the_rest_arrives(make, colle
     assert collector.lost == 2
 
 
+def test_bad_items_one_behind_the_other_do_not_stand_in_the_way_either(make, collector):
+    """The items behind are tried, one further back each time, until one of them arrives."""
+    collector.refused = {"003", "004", "005", "006"}
+    box = make(backoff_s=(0.001,))
+    for name in names(40):
+        box.put(name)
+    assert eventually(lambda: len(box) == 0)
+    assert sorted(collector.got) == [name for name in names(40) if name not in collector.refused]
+    assert (collector.lost, box.bytes) == (4, 0)
+
+
+def test_a_flush_does_not_take_what_was_given_up_for_arrived(make, collector, monkeypatch):
+    """It says that something is missing."""
+    monkeypatch.setattr(module, "REFUSALS", 0)
+    collector.refused = {"a"}
+    box = make(pace=Pace(delay_s=60, batch=1))
+    box.put("a")
+    box.put("b")
+    assert not box.flush(5)
+    assert eventually(lambda: len(box) == 0)
+    assert (collector.got, collector.lost) == (["b"], 1)
+
+
+def test_what_is_let_go_may_put_something_in(collector):
+    """A finalizer may end a span: then the count of bytes still holds."""
+    collector.away = True
+
+    class Item:
+        def __init__(self, size: int, last_words: Item | None = None) -> None:
+            self.size = size
+            self.last_words = last_words
+
+        def __del__(self) -> None:
+            if self.last_words is not None:
+                box.put(self.last_words)
+
+    box: Outbox[Item] = Outbox(lambda _: False, lambda item: item.size, max_bytes=10, pace=Pace(delay_s=60))
+    box.put(Item(5, Item(2)))
+    box.put(Item(5))
+    box.put(Item(3))
+    assert box.bytes == sum(size for _, size in box._fresh) <= 10
+    box.shutdown()
+
+
+def test_what_is_told_of_a_loss_cannot_stop_it(collector):
+    """An application's log handler may raise: whoever puts does not see it, and the rest is sent."""
+    collector.refused = {"bad"}
+
+    def on_lost(_: int) -> None:
+        raise OSError("the log's disk is full")
+
+    box = Outbox(collector.send, len, on_lost=on_lost, max_bytes=12, pace=AT_ONCE, backoff_s=(0.001,))
+    for item in ("bad", "a", "b", "x" * 13):
+        box.put(item)
+    assert eventually(lambda: len(box) == 0)
+    box.put("c")
+    assert box.flush(5)
+    assert sorted(collector.got) == ["a", "b", "c"]
+    box.shutdown()
+
+
 def test_nothing_is_given_up_because_the_collector_is_away(make, collector):
     """However often an item has failed: others fail as well."""
     collector.away = True
@@ -284,6 +345,24 @@ def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
     assert settled == ["a", "b", "c"]
 
 
+def test_what_goes_for_want_of_room_while_others_are_settled(collector):
+    """To settle one may put another in, as a finalizer does: nobody stumbles over that; the count of bytes holds."""
+    collector.away = True
+
+    def settle(item: str) -> str:
+        if item == "a":
+            box.put("dddd")
+        return item
+
+    box: Outbox[str] = Outbox(collector.send, len, settle=settle, on_lost=collector.lose, max_bytes=4, pace=AT_ONCE)
+    with box._lock:
+        for item in ("a", "b", "c"):
+            box.put(item)
+    assert eventually(lambda: len(collector.batches) > 0)
+    assert (len(box), box.bytes, collector.lost) == (1, 1, 3)
+    box.shutdown()
+
+
 class TestShutdown:
     def test_everything_is_sent(self, make, collector):
         """Batch after batch, and then the exporter is closed."""
@@ -293,6 +372,17 @@ class TestShutdown:
         box.shutdown()
         assert collector.got == names(50)
         assert (collector.closed, collector.lost) == (1, 0)
+
+    def test_an_exporter_that_cannot_be_closed(self, collector):
+        """It is over all the same, without a word on the terminal."""
+
+        def close() -> None:
+            raise OSError("no")
+
+        box = Outbox(collector.send, len, close=close)
+        box.put("a")
+        box.shutdown()
+        assert (box._done, collector.got) == (True, ["a"])
 
     def test_again(self, make, collector):
         """The second one finds nothing left to do."""

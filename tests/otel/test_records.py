@@ -153,6 +153,18 @@ class TestBridged:
             logging.getLogger().removeHandler(handler)
         assert len(rig.records()) == 1
 
+    def test_a_logger_that_is_off(self, rig, handler):
+        """No handler is told of anything then."""
+        logger = logging.getLogger("otel_errcompact")
+        logging.getLogger().addHandler(handler)
+        logger.setLevel(logging.CRITICAL)
+        try:
+            rig.escalate()
+        finally:
+            logger.setLevel(logging.NOTSET)
+            logging.getLogger().removeHandler(handler)
+        assert len(rig.records()) == 1
+
     def test_a_chain_that_ends_before_the_handler(self, handler):
         """What is not passed on does not reach it."""
         logger = logging.getLogger("otel_errcompact.nowhere")

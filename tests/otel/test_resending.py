@@ -385,6 +385,43 @@ def test_the_estimate_knows_every_text():
     assert empty > 1_000 + sys.getsizeof("")
 
 
+@pytest.mark.parametrize(
+    "text", [pytest.param("x" * 1_000, id="ascii"), pytest.param("\u4e2d" * 1_000, id="two bytes a character")]
+)
+def test_the_estimate_is_what_a_text_takes(text):
+    """Whatever its alphabet is."""
+    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
+    without: Any = provider.get_tracer("a").start_span("work", attributes={"text": ""})
+    span: Any = provider.get_tracer("a").start_span("work", attributes={"text": text})
+    assert span_bytes(span) - span_bytes(without) == sys.getsizeof(text) - sys.getsizeof("")
+
+
+def test_the_estimate_knows_other_spans():
+    """Those that are not the SDK's own are read by their public attributes alone."""
+    provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
+    span: Any = provider.get_tracer("a").start_span("work", attributes={"text": "x" * 1_000})
+    span.add_event("exception", {"text": "x" * 1_000})
+
+    class Other:
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(span, name)
+
+    other: Any = Other()
+    assert span_bytes(other) == span_bytes(span) > 2_000
+
+
+def test_a_span_that_cannot_be_weighed_is_no_fault_of_the_application(monkeypatch, collector):
+    """It is counted as a failure of ours."""
+    monkeypatch.setattr(Guard, "strict", False)
+    agent = Agent(http_exporter(collector.server_port))
+    monkeypatch.setattr(agent.exporter.outbox, "_size_of", lambda _: 1 // 0)
+    agent.work("span")
+    assert agent.guard.failures == {"export": 1}
+    agent.provider.shutdown()
+
+
 def test_behind_the_processor_of_the_sdk(collector):
     """An application may keep its batch processor, whose queue knows no bytes; the exporter takes from it at once."""
     exporter = ResendingSpanExporter(http_exporter(collector.server_port), pace=PACE)
@@ -409,12 +446,13 @@ def test_spans_go_out_with_their_class(collector):
 
 def test_unsampled_spans_stay_where_they_are(collector):
     """As with the SDK's own processors."""
-    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+    from opentelemetry.sdk.trace.sampling import Decision, StaticSampler
 
     exporter = ResendingSpanExporter(http_exporter(collector.server_port))
-    provider = TracerProvider(ALWAYS_OFF, shutdown_on_exit=False)
+    provider = TracerProvider(StaticSampler(Decision.RECORD_ONLY), shutdown_on_exit=False)
     provider.add_span_processor(ResendingSpanProcessor(exporter))
     provider.get_tracer("a").start_span("work").end()
+    assert len(exporter.outbox) == 0
     assert exporter.force_flush(None)
     provider.shutdown()
     assert collector.spans == []
