@@ -324,7 +324,10 @@ def agents() -> Table:
                 {
                     "links": [
                         _data_link(
-                            "Recurring errors of this agent", "errcompact-recurrence", "agent", "${__value.text}"
+                            "Recurring errors of this agent",
+                            "errcompact-recurrence",
+                            "agent",
+                            f"${{__data.fields.{AGENT}:percentencode}}",
                         )
                     ]
                 },
@@ -358,7 +361,12 @@ def classes() -> Table:
                 hidden=("Time",),
             ),
         ),
-        overrides=(("Class", {"links": [_data_link("This class", "errcompact-detail", "class", "${__value.text}")]}),),
+        overrides=(
+            (
+                "Class",
+                {"links": [_data_link("This class", "errcompact-detail", "class", f"${{__data.fields.{CLASS}}}")]},
+            ),
+        ),
         sort_by="Escalations",
     )
 

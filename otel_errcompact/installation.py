@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from opentelemetry import _logs, metrics, trace
 from opentelemetry.sdk._logs import LoggerProvider as SdkLoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider as SdkMeterProvider
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
 
 from otel_errcompact.config import Options
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from otel_errcompact.model import ModelExtractor
 
 _logger = logging.getLogger(semconv.SCOPE)
+
+_INSTANCE_ID: Final = "service.instance.id"
+_PROCESS: Final = str(uuid.uuid4())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -182,6 +187,17 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
     return made
 
 
+def _resource() -> Resource | None:
+    """
+    What providers made here say of this process beyond what the SDK says by itself; None if that is all.
+
+    Newer SDKs give each process an id. Without one, the counters of two processes of a service are one series to
+    Prometheus, which then jumps between them.
+    """
+    known = Resource.create()
+    return None if known.attributes.get(_INSTANCE_ID) else known.merge(Resource({_INSTANCE_ID: _PROCESS}))
+
+
 def _global_meter_provider() -> MeterProvider:
     """
     The global meter provider. Where there is none, one is made only if it has somewhere to send metrics: nobody can
@@ -190,7 +206,7 @@ def _global_meter_provider() -> MeterProvider:
     provider = metrics.get_meter_provider()
     if hasattr(provider, "force_flush") or (exporter := otlp.metric_exporter()) is None:
         return provider
-    metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)]))
+    metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)], resource=_resource()))
     return metrics.get_meter_provider()
 
 
@@ -198,7 +214,7 @@ def _set_global_tracer_provider() -> bool:
     """Make a tracer provider and set it globally, unless there is one; return whether it was made."""
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return False
-    trace.set_tracer_provider(SdkTracerProvider())
+    trace.set_tracer_provider(SdkTracerProvider(resource=_resource()))
     return True
 
 
@@ -206,7 +222,7 @@ def _set_global_logger_provider(ledger: Ledger) -> None:
     """Make a logger provider and set it globally, unless there is one, or it had nowhere to send log records."""
     if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
         return
-    loggers = SdkLoggerProvider()
+    loggers = SdkLoggerProvider(resource=_resource())
     loggers.add_log_record_processor(log_processor(exporter, ledger.guard))
     _logs.set_logger_provider(loggers)
 

@@ -384,6 +384,41 @@ class TestGlobalProviders:
         assert found["loggers"] == "LoggerProvider"
         assert "no exporter" not in found["stderr"]
 
+    @pytest.mark.parametrize(
+        ("given", "ids"),
+        [
+            pytest.param({}, {"made up"}, id="made up"),
+            pytest.param({"service.instance.id": "pod-1"}, {"pod-1"}, id="given"),
+        ],
+    )
+    def test_an_sdk_that_gives_a_process_no_id(self, in_tmp, given, ids):
+        """One is made up, the same for all signals: two processes without one overwrite each other's counters."""
+        code = """
+import json, uuid
+from opentelemetry import _logs, metrics, trace
+from opentelemetry.sdk.resources import Resource
+create = Resource.create
+def older(attributes=None, schema_url=None):
+    kept = dict(create(attributes, schema_url).attributes)
+    kept.pop("service.instance.id", None)
+    return Resource({**kept, **GIVEN})
+Resource.create = staticmethod(older)
+uuid.uuid4 = lambda: "made up"
+from otel_errcompact.installation import install
+install()
+resources = (
+    trace.get_tracer_provider().resource,
+    metrics.get_meter_provider()._sdk_config.resource,
+    _logs.get_logger_provider().resource,
+)
+print(json.dumps({"ids": [resource.attributes.get("service.instance.id") for resource in resources]}), flush=True)
+import os
+os._exit(0)
+"""
+        found = run_python(code.replace("GIVEN", repr(given)), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
+        assert len(found["ids"]) == 3
+        assert set(found["ids"]) == ids
+
     def test_a_logger_provider_of_the_application(self, in_tmp):
         """It stays, and is where escalations go; so does one that is given."""
         code = """

@@ -38,8 +38,15 @@ DATA_SOURCES: Final = {"datasource": "prometheus", "tempo": "tempo", "loki": "lo
 """The variables that stand for data sources, and of which kind."""
 
 LEGEND_LABEL: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+ESCAPED_IN_QUOTES: Final = re.compile(r'"[^"`]*\$\{\w+:regex\}[^"`]*"')
+UNESCAPED_IN_TRACES: Final = re.compile(
+    r"\$(?:service|agent|tool|error_type)\b|\$\{(?:service|agent|tool|error_type)\}"
+)
 BOARD_LINK: Final = re.compile(r"/d/(?P<uid>[\w-]+)(?P<rest>[^\s)\"']*)")
 LINKED_VARIABLE: Final = re.compile(r"[?&]var-(\w+)=")
+LINKED_RAW: Final = re.compile(
+    r"[?&]var-(\w+)=\$\{(?!__data\.fields\.errcompact_class\}|__field\.labels\.errcompact_class\})[^}:]*\}"
+)
 FIXED_RATE: Final = re.compile(r"\b(?:rate|irate)\((?:[^()]|\([^()]*\))*\[(?!\$__)")
 
 TRACE_ATTRIBUTE: Final = re.compile(r"\b(?:span|event|resource)\.(?P<name>[a-z_][\w.]*)")
@@ -180,6 +187,26 @@ def records(board: Json) -> list[str]:
             found.append(f"{query.where} could match everything")
         names = (match["name"] for match in LOG_LABEL.finditer(_without_strings(selector + pipeline)))
         found += [f"{query.where} asks for the label {name}" for name in names if name not in OF_LOGS]
+    return found
+
+
+def escapes(board: Json) -> list[str]:
+    """
+    What people have named (services, agents, tools) is found, whatever it is made of.
+
+    Grafana's `regex` escapes by backslashes, which Tempo and Loki refuse in quotes; Tempo's data source escapes nothing
+    by itself; and a link ends at a `&`.
+    """
+    asked = [query for query in queries(board) if query.language != "prometheus"]
+    found = [f"{query.where} escapes in quotes" for query in asked if ESCAPED_IN_QUOTES.search(query.text)]
+    found += [
+        f"{query.where} does not escape names"
+        for query in asked
+        if query.language == "tempo" and UNESCAPED_IN_TRACES.search(query.text)
+    ]
+    for where, text in _strings(board):
+        for match in BOARD_LINK.finditer(text):
+            found += [f"{where} sets {name} as it is" for name in LINKED_RAW.findall(match["rest"])]
     return found
 
 

@@ -9,6 +9,7 @@ import promql_parser
 import pytest
 import yaml
 
+from dashboards import metrics
 from dashboards.alert_files import alert_files
 from dashboards.alerts import ALERTS, RECORDINGS
 from dashboards.grafana_rules import grafana_rules
@@ -130,6 +131,12 @@ def test_queries_of_the_runbook_parse_and_name_what_exists(query):
         "otelcol_exporter_queue_size",
         "otelcol_exporter_queue_capacity",
     }
+
+
+@pytest.mark.parametrize("query", re.findall(r"```logql\n(.+?)\n```", RUNBOOK.read_text(encoding="utf-8"), re.DOTALL))
+def test_log_queries_of_the_runbook_ask_for_what_loki_keeps(query):
+    """Loki keeps attributes beside a record, and drops the name of an event: who asks for that finds nothing."""
+    assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"", query)) <= {metrics.SERVICE, metrics.THRESHOLD, metrics.CLASS}
 
 
 @every_alert

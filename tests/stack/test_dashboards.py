@@ -36,6 +36,7 @@ CHECKS: Final[dict[str, Callable[[Json], list[str]]]] = {
     "rates": checks.rates,
     "traces": checks.traces,
     "records": checks.records,
+    "escapes": checks.escapes,
     "links": checks.links,
 }
 
@@ -431,6 +432,24 @@ def test_the_right_dashboard(check):
             _broken(4, "targets", 0, "expr", to='service_name=~".+"'),
             ["panel 'Panel 4' is no LogQL"],
             id="no selector",
+        ),
+        pytest.param(
+            "escapes",
+            _broken(4, "targets", 0, "expr", to='{service_name=~".+"} | errcompact_class=~".*${class:regex}"'),
+            ["panel 'Panel 4' escapes in quotes"],
+            id="backslashes in quotes",
+        ),
+        pytest.param(
+            "escapes",
+            _broken(3, "targets", 0, "query", to='{ resource.service.name =~ "$service" }'),
+            ["panel 'Panel 3' does not escape names"],
+            id="name that is no regular expression",
+        ),
+        pytest.param(
+            "escapes",
+            _broken(2, "options", "content", to="/d/errcompact-tokens?var-service=${__value.text}"),
+            ["text 'Panel 2' sets service as it is"],
+            id="name that may end the address",
         ),
         pytest.param(
             "links",
