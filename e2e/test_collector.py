@@ -64,14 +64,15 @@ class Collector:
     environment: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     configuration: str = "otelcol.yaml"
     port: int = 0
+    grpc_port: int = 0
     health_port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the process and wait until it says that it is healthy."""
-        self.port, grpc, self.health_port, zpages = free_ports(4)
+        self.port, self.grpc_port, self.health_port, zpages = free_ports(4)
         defaults = {
-            "OTLP_GRPC_ADDRESS": f"127.0.0.1:{grpc}",
+            "OTLP_GRPC_ADDRESS": f"127.0.0.1:{self.grpc_port}",
             "OTLP_HTTP_ADDRESS": f"127.0.0.1:{self.port}",
             "HEALTH_ADDRESS": f"127.0.0.1:{self.health_port}",
             "ZPAGES_ADDRESS": f"127.0.0.1:{zpages}",
