@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from dashboards.alerts import Alert, Pace
 
 DATA_SOURCE: Final = "errcompact-prometheus"
-FOLDER: Final = "Agent errors"
+FOLDER: Final = "Agent errors: alerts"
+"""
+Not the dashboards' folder: rules come first and cannot name the uid of a folder, so Grafana would make one with a uid
+of its own, and then a second one of the same title for the dashboards (grafana/grafana#125079).
+"""
 
 PAUSED: Final = os.environ.get("ERRCOMPACT_GRAFANA_RULES", "paused") != "active"
 """

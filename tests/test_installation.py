@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from opentelemetry import metrics, trace
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ConcurrentMultiSpanProcessor, TracerProvider
@@ -98,6 +99,16 @@ class TestInstall:
         assert added.trajectory is not None
         assert added.trajectory.path == in_tmp / "errcompact-trajectory.jsonl"
         assert added.ledger is current_ledger()
+
+    def test_what_happens_outside_spans_can_be_sent(self, tracers, meters, reader):
+        """OTLP can hold all that is measured where no span is; older exporters sent none of the process's metrics."""
+        added = install(tracer_provider=tracers, meter_provider=meters)
+        added.ledger.observe("r", RawError(text="KeyError: 'sku'", tool="parse"))
+        (resource,) = encode_metrics(reader.get_metrics_data()).resource_metrics
+        assert {metric.name for scope in resource.scope_metrics for metric in scope.metrics} >= {
+            "errcompact.errors",
+            "errcompact.class.info",
+        }
 
     def test_own_cost_is_measured(self, tracers, meters):
         """The ledger has a real clock for its own cost."""

@@ -95,10 +95,10 @@ def test_the_core_needs_no_opentelemetry(wheel: Path, tmp_path: Path) -> None:
     [
         pytest.param(
             (
-                "opentelemetry-api==1.28.0",
-                "opentelemetry-sdk==1.28.0",
-                "opentelemetry-exporter-otlp-proto-common==1.28.0",
-                "opentelemetry-exporter-otlp==1.28.0",
+                "opentelemetry-api==1.29.0",
+                "opentelemetry-sdk==1.29.0",
+                "opentelemetry-exporter-otlp-proto-common==1.29.0",
+                "opentelemetry-exporter-otlp==1.29.0",
                 "pydantic==2.7.0",
                 # The oldest releases of OpenTelemetry still import pkg_resources through an entry point look-up.
                 "setuptools<81",

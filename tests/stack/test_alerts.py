@@ -220,7 +220,7 @@ def test_grafana_is_given_no_policies_and_nothing_to_expand(grafana):
 def test_grafana_rules_are_as_its_provisioning_reads_them(grafana):
     """The fields are those of Grafana's rule file, with its types."""
     for group in grafana["groups"]:
-        assert (group["orgId"], group["folder"]) == (1, "Agent errors")
+        assert (group["orgId"], group["folder"]) == (1, "Agent errors: alerts")
         assert int(group["interval"].removesuffix("s")) % 10 == 0
     for rule in _rules(grafana):
         alert = next(alert for alert in ALERTS if alert.name == rule["title"])
