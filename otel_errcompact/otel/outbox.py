@@ -6,7 +6,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from threading import Condition, RLock, Thread
+from threading import Condition, RLock, Thread, current_thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from opentelemetry import context as otel_context
@@ -119,7 +119,8 @@ class Outbox(Generic[T]):
         """Failed attempts since one has succeeded."""
         self._largest = self._batch
         self._empty()
-        Thread(target=self._run, name="errcompact-outbox", daemon=True).start()
+        self._sender = Thread(target=self._run, name="errcompact-outbox", daemon=True)
+        self._sender.start()
 
     def _empty(self) -> None:
         self._fresh.clear()
@@ -148,6 +149,8 @@ class Outbox(Generic[T]):
 
     def flush(self, timeout_s: float) -> bool:
         """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
+        if current_thread() is self._sender:  # what an exporter logs may reach a handler that flushes
+            return False
         with self._changed:
             goal, failures, given_up = self._gone + len(self), self._failures, self._given_up
             self._flushing = True
@@ -164,9 +167,9 @@ class Outbox(Generic[T]):
             self._closing = True
             self._changed.notify_all()
             gone = -1
-            while not self._done and gone < self._gone and time.monotonic() < deadline:
+            while not self._done and gone < self._gone and (left_s := deadline - time.monotonic()) > 0:
                 gone = self._gone
-                self._changed.wait_for(partial(self._has_moved, gone), STALLED_S)
+                self._changed.wait_for(partial(self._has_moved, gone), min(STALLED_S, left_s))
             lost = len(self)
             self._abandoned = True
             self._empty()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from opentelemetry.context import Context
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -157,7 +159,7 @@ class ResendingLogExporter:
     def export(self, batch: Sequence[Any]) -> None:
         """Take the records; the processor in front asks for no result."""
         for record in batch:
-            self.outbox.put(record)
+            self.outbox.put(_without_context(record))
 
     def shutdown(self) -> None:
         """Send what waits, or give it up within seconds."""
@@ -220,6 +222,18 @@ def record_bytes(data: Any) -> int:
     """Estimate what a log record holds in memory."""
     record = data.log_record
     return RECORD_BYTES + _text(record.body) + _texts(plain(record.attributes))
+
+
+def _without_context(data: Any) -> Any:
+    """
+    Return a copy of a log record that holds no context, with its whole span in it. Its ids are on the record.
+    """
+    if not getattr(data.log_record, "context", None):
+        return data
+    lean, record = copy(data), copy(data.log_record)
+    record.context = Context()
+    object.__setattr__(lean, "log_record", record)  # what the SDK wraps records in may be frozen
+    return lean
 
 
 def _texts(attributes: Mapping[str, object] | None) -> int:

@@ -130,6 +130,16 @@ def test_a_flush_beside_an_attempt_that_does_not_end(make, collector):
     assert not box.flush(0.1)
 
 
+def test_a_flush_by_the_thread_that_sends(make, collector):
+    """It does not wait for itself: what an exporter logs may reach a handler that flushes."""
+    told: list[bool] = []
+    box = make()
+    box._send = lambda batch: told.append(box.flush(30)) or collector.send(batch)
+    box.put("a")
+    assert eventually(lambda: collector.got == ["a"])
+    assert told == [False]
+
+
 def test_on_return_all_of_it_arrives_in_order_and_once(make, collector):
     """What fails is kept and tried again."""
     collector.away = True
@@ -433,6 +443,20 @@ class TestShutdown:
         assert 0.5 <= time.monotonic() - started < 2
         assert len(collector.got) >= 3
         assert len(collector.got) + collector.lost in {100, 101}
+
+    def test_a_collector_that_stops_taking_it(self, make, collector, monkeypatch):
+        """What the last attempt is waited for counts too."""
+        monkeypatch.setattr(module, "STALLED_S", 5)
+        monkeypatch.setattr(module, "DRAIN_S", 0.4)
+        collector.hold = Event()
+        box = make(pace=Pace(delay_s=60, batch=1))
+        held = box._send
+        box._send = lambda batch: held(batch) if batch == ["b"] else not time.sleep(0.2)
+        box.put("a")
+        box.put("b")
+        started = time.monotonic()
+        box.shutdown()
+        assert 0.3 < time.monotonic() - started < 2
 
     def test_afterwards(self, make, collector):
         """What comes too late is counted as lost."""

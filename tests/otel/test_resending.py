@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from threading import Thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from opentelemetry.context import set_value
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.resources import Resource
@@ -492,6 +494,28 @@ class TestLogRecords:
             assert server.records == names(20)
         provider.shutdown()
         assert guard.failures == {}
+
+    def test_a_record_that_waits_does_not_hold_its_span(self, guard):
+        """The context that it was emitted in does, whatever that has recorded; its ids are enough."""
+        exporter = ResendingLogExporter(SimpleNamespace(shutdown=lambda: None), guard, pace=Pace(delay_s=60))
+        provider = LoggerProvider(Resource({}), shutdown_on_exit=False)
+        provider.add_log_record_processor(ResendingLogProcessor(exporter))
+        tracer = TracerProvider(shutdown_on_exit=False, resource=Resource({})).get_tracer("a")
+        with tracer.start_as_current_span("work") as span:
+            records.emit(provider, "event", "text", {}, span=None, time_ns=0)
+        ((waiting, _),) = exporter.outbox._fresh
+        assert not getattr(waiting.log_record, "context", None)
+        assert waiting.log_record.span_id == span.get_span_context().span_id
+        provider.shutdown()
+
+    def test_the_record_of_others_stays_as_it_is(self, guard):
+        """Processors behind this one may read its context."""
+        context = set_value("key", "value")
+        data: Any = SimpleNamespace(log_record=SimpleNamespace(body="text", attributes={}, context=context))
+        exporter = ResendingLogExporter(SimpleNamespace(export=lambda _: None, shutdown=lambda: None), guard)
+        exporter.export([data])
+        assert data.log_record.context is context
+        exporter.shutdown()
 
     def test_a_flush_means_that_they_have_arrived(self, guard, collector):
         """Through the SDK's provider."""
