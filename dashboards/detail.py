@@ -392,8 +392,7 @@ def traces_of_class() -> Table:
             description="Spans that hold a failure of the class, the newest fifty. The event `exception` of a span "
             "holds the raw error, whole.",
             unit="short",
-            empty="No trace of this class: there is no Tempo, or it has let go of them, or they are younger than 30 s, "
-            "or the collector counted it (`coarse-`), and then only the exception's type is on the trace",
+            empty="No trace of this class: there is no Tempo, or it has let go of them, or they are younger than 30 s",
         ),
         traceql(queries.traces_of_class(), spans=True),
     )

@@ -199,8 +199,12 @@ def span(trace: bytes | None = None, *, status: int = 0, message: str = "", **va
     return found
 
 
-def traces(*spans: Span, service: str = "shop", scope: str = "other.language", **resource: Any) -> Message:
-    """A request of spans."""
+OURS: Final = "otel_errcompact"
+THEIRS: Final = "other.language"
+
+
+def traces(*spans: Span, service: str = "shop", scope: str = OURS, **resource: Any) -> Message:
+    """A request of spans, by the library unless `scope` says otherwise."""
     request = ExportTraceServiceRequest()
     outer = request.resource_spans.add()
     outer.resource.attributes.extend(pairs(service__name=service, **resource))
@@ -498,6 +502,7 @@ def test_coarse_counters(collector: Collector) -> None:
             span(events=[python]),
             span(events=[Span.Event(name="progress")]),
             service="java-shop",
+            scope=THEIRS,
             service__instance__id="pod-1",
             deployment__environment__name="test",
         )
@@ -510,6 +515,9 @@ def test_coarse_counters(collector: Collector) -> None:
         ("LookupError", "", ""): 1,
     }
     classes = [key[1] for key in counted]
+    assert set(classes) == {
+        attributes(event.attributes)["errcompact.class"] for event in failed(collector, "java-shop")
+    }
     assert [(name[:7], len(name)) for name in classes] == [("coarse-", 15)] * 2
     assert len(set(classes)) == 2
     labels, point = next(
@@ -526,13 +534,28 @@ def test_coarse_counters(collector: Collector) -> None:
     assert point.start_time_unix_nano > 0
 
 
+def failed(collector: Collector, service: str) -> list[Span.Event]:
+    """The exception events that have reached the traces of a service."""
+    return [
+        event
+        for request in collector.sink.requests("traces")
+        for resource in request.resource_spans
+        if attributes(resource.resource.attributes)["service.name"] == service
+        for scope in resource.scope_spans
+        for one in scope.spans
+        for event in one.events
+        if event.name == "exception"
+    ]
+
+
 def test_ours_are_not_counted_again(collector: Collector) -> None:
     """What the library has counted is not counted by the collector."""
     plain = exception(exception__type="LookupError")
-    collector.send(traces(span(events=[exception(exception__type="E", errcompact__class="k")]), service="ours"))
-    collector.send(traces(span(events=[plain]), service="ours", scope="otel_errcompact"))
-    collector.send(traces(span(events=[plain]), service="ours", errcompact__counted="true"))
-    collector.send(traces(span(events=[plain]), service="theirs"))
+    classed = exception(exception__type="E", errcompact__class="k")
+    collector.send(traces(span(events=[classed]), service="ours", scope=THEIRS))
+    collector.send(traces(span(events=[plain]), service="ours", scope=OURS))
+    collector.send(traces(span(events=[plain]), service="ours", scope=THEIRS, errcompact__counted="true"))
+    collector.send(traces(span(events=[plain]), service="theirs", scope=THEIRS))
 
     assert eventually(lambda: sum(coarse(collector.sink, "theirs").values()) == 1)
     assert coarse(collector.sink, "ours") == {}
@@ -540,8 +563,8 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
 
 def test_no_counter_without_points(collector: Collector) -> None:
     """A process without a plain exception gets no coarse counter: an empty one costs Prometheus's whole request."""
-    collector.send(traces(span(), service="healthy"))
-    collector.send(traces(span(events=[exception(exception__type="E")]), service="failing"))
+    collector.send(traces(span(), service="healthy", scope=THEIRS))
+    collector.send(traces(span(events=[exception(exception__type="E")]), service="failing", scope=THEIRS))
 
     assert eventually(lambda: sum(coarse(collector.sink, "failing").values()) == 1)
     assert [found.name for found in metrics(collector.sink) if not points(found)] == []
@@ -594,7 +617,7 @@ def points(metric: Metric) -> int:
 def test_coarse_counters_are_bounded(own_collector: Collector) -> None:
     """Types without end become one class `other`, and none is lost."""
     spans = [span(events=[exception(exception__type=f"E{number}")]) for number in range(1_200)]
-    own_collector.send(traces(*spans, service="wild"))
+    own_collector.send(traces(*spans, service="wild", scope=THEIRS))
 
     assert eventually(lambda: sum(coarse(own_collector.sink, "wild").values()) == 1_200)
     counted = coarse(own_collector.sink, "wild")

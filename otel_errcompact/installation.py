@@ -187,15 +187,16 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
     return made
 
 
-def _resource() -> Resource | None:
+def _resource() -> Resource:
     """
-    What providers made here say of this process beyond what the SDK says by itself; None if that is all.
+    What providers made here say of this process beyond what the SDK says by itself.
 
     Newer SDKs give each process an id. Without one, the counters of two processes of a service are one series to
     Prometheus, which then jumps between them.
     """
     known = Resource.create()
-    return None if known.attributes.get(_INSTANCE_ID) else known.merge(Resource({_INSTANCE_ID: _PROCESS}))
+    instance = known.attributes.get(_INSTANCE_ID) or _PROCESS
+    return known.merge(Resource({semconv.COUNTED: "true", _INSTANCE_ID: instance}))
 
 
 def _global_meter_provider() -> MeterProvider:

@@ -395,6 +395,17 @@ class TestGlobalProviders:
         assert found["loggers"] == "LoggerProvider"
         assert "no exporter" not in found["stderr"]
 
+    def test_the_process_says_that_it_counts(self, in_tmp):
+        """A collector must not count once more what this process has counted itself."""
+        code = """
+import json
+from opentelemetry import trace
+from otel_errcompact.installation import install
+install()
+print(json.dumps({"resource": dict(trace.get_tracer_provider().resource.attributes)}))
+"""
+        assert run_python(code)["resource"]["errcompact.counted"] == "true"
+
     @pytest.mark.parametrize(
         ("given", "ids"),
         [

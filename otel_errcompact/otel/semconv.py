@@ -45,6 +45,8 @@ RESULT: Final = "errcompact.result"
 FORM: Final = "errcompact.form"
 STAGE: Final = "errcompact.stage"
 RUN_ID: Final = "errcompact.run.id"
+COUNTED: Final = "errcompact.counted"
+"""On a resource: this process counts its failures, so that a collector must not."""
 RAW: Final = "errcompact.raw"
 """The raw error as bytes (UTF-8, lone surrogates passed through), where a string attribute cannot hold it exactly."""
 
