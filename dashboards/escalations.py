@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from dashboards import queries_escalations as queries
 from dashboards import variables
@@ -13,6 +13,7 @@ from dashboards.layout import (
     BarGauge,
     Caption,
     Line,
+    Link,
     Logs,
     Page,
     Section,
@@ -385,6 +386,6 @@ def records() -> Logs:
     )
 
 
-def _data_link(title: str, uid: str, variable: str, value: str) -> dict[str, str | bool]:
+def _data_link(title: str, uid: str, variable: str, value: str) -> dict[str, Any]:
     chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
-    return {"title": title, "url": f"/d/{uid}?{chosen}&${{__url_time_range}}", "targetBlank": False}
+    return Link(title, f"/d/{uid}?{chosen}&${{__url_time_range}}").build()

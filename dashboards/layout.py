@@ -44,7 +44,6 @@ WIDTH: Final = 24
 MIN_INTERVAL: Final = "10s"
 """How often the library exports as shipped: between two exports there is nothing to draw."""
 
-FOLDER: Final = "Agent errors"
 TAG: Final = "errcompact"
 
 OUTCOME_COLOURS: Final = {
