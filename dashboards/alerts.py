@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
+from dashboards.objectives import ALLOWED_BAD_RUNS, MAX_SHARE, RUN_OBJECTIVE
 from otel_errcompact.config import Options
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ SLOW_BURN: Final = 6.0
 
 MIN_RUNS: Final = 10
 """Runs in the long window below which a share says nothing."""
-
-MAX_SHARE: Final = 0.10
-"""The share of digests in what agents send to their models above which errors are a cost of their own."""
 
 MIN_INPUT_TOKENS: Final = 10_000
 SHARE_WINDOW: Final = "30m"
