@@ -8,6 +8,8 @@ from dashboards import queries_escalations as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
+    NONE_BAD,
+    NONE_WARNING,
     OK,
     WARNING,
     BarGauge,
@@ -39,9 +41,6 @@ UID: Final = "errcompact-escalations"
 
 ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
 RESULTS: Final = {"clean": "green", "recovered": "blue", "failed": "orange", "halted": "dark-red"}
-
-_NONE_BAD: Final = ((None, OK), (1, BAD))
-_NONE_WARNING: Final = ((None, OK), (1, WARNING))
 
 
 def page() -> Page:
@@ -102,7 +101,7 @@ def escalations() -> Stat:
             empty="None",
         ),
         instant(queries.escalations_in_range()),
-        steps=_NONE_WARNING,
+        steps=NONE_WARNING,
     )
 
 
@@ -118,7 +117,7 @@ def unhandled() -> Stat:
             empty="None",
         ),
         instant(queries.unhandled_in_range()),
-        steps=_NONE_BAD,
+        steps=NONE_BAD,
     )
 
 
@@ -134,7 +133,7 @@ def failures_after() -> Stat:
             empty="None",
         ),
         instant(queries.after_escalation_in_range()),
-        steps=_NONE_BAD,
+        steps=NONE_BAD,
     )
 
 
@@ -163,7 +162,7 @@ def halted_runs() -> Stat:
             empty="None",
         ),
         instant(queries.halted_in_range()),
-        steps=_NONE_WARNING,
+        steps=NONE_WARNING,
     )
 
 

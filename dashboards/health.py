@@ -15,6 +15,8 @@ from dashboards import variables
 from dashboards.layout import (
     BAD,
     MIN_INTERVAL,
+    NONE_BAD,
+    NONE_WARNING,
     OK,
     WARNING,
     BarGauge,
@@ -47,9 +49,6 @@ NO_SDK: Final = "Set OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED=true in the agents
 
 SILENT_S: Final = ((None, OK), (90, WARNING), (300, BAD))
 """Seconds: later than the slowest usual export interval and a half; and no answer from Prometheus any more."""
-
-_NONE_BAD: Final = ((None, OK), (1, BAD))
-_NONE_WARNING: Final = ((None, OK), (1, WARNING))
 
 
 def page() -> Page:
@@ -138,7 +137,7 @@ def faults() -> Stat:
             empty="None",
         ),
         instant(queries.faults_in_range()),
-        steps=_NONE_BAD,
+        steps=NONE_BAD,
     )
 
 
@@ -154,7 +153,7 @@ def overflow() -> Stat:
             empty="None",
         ),
         instant(queries.overflow_in_range()),
-        steps=_NONE_WARNING,
+        steps=NONE_WARNING,
     )
 
 
@@ -170,7 +169,7 @@ def evicted() -> Stat:
             empty="None",
         ),
         instant(queries.evicted_in_range()),
-        steps=_NONE_WARNING,
+        steps=NONE_WARNING,
     )
 
 

@@ -67,6 +67,10 @@ Override = tuple[str, dict[str, Any]]
 Steps = tuple[tuple[float | None, str], ...]
 """From which value on which colour; the first value is None."""
 
+NONE_BAD: Final[Steps] = ((None, OK), (1, BAD))
+NONE_WARNING: Final[Steps] = ((None, OK), (1, WARNING))
+"""For what should not happen at all."""
+
 
 class Link(NamedTuple):
     """

@@ -84,5 +84,3 @@ AFTER_ESCALATION: Final = "after_escalation"
 HANDLED: Final = semconv.HANDLED
 COARSE: Final = "coarse"
 """Counted by the collector, of agents that send plain exceptions."""
-
-OUTCOMES: Final = (NEW, REPEAT, AFTER_ESCALATION, HANDLED, COARSE)

@@ -124,11 +124,6 @@ def duration_mean() -> str:
     return f"{summed} / ({counted} > 0)"
 
 
-def duration_total() -> str:
-    """What all failures of the time range cost."""
-    return total(grown(scoped(COMPACTION_DURATION_SUM)))
-
-
 # The agents' SDK.
 
 

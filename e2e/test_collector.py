@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from e2e.programs import free_ports
 from e2e.sink import Sink, attributes, eventually
 from otel_errcompact.redaction import RULES, redact
 
@@ -144,15 +144,6 @@ def running(folder: Path) -> Iterator[Collector]:
     finally:
         found.stop()
         found.sink.close()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports nobody listens on, all different."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [bound.getsockname()[1] for bound in sockets]
-    for bound in sockets:
-        bound.close()
-    return ports
 
 
 def pairs(**values: Any) -> list[KeyValue]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(semconv.SCOPE)
 
-_INSTANCE_ID: Final = "service.instance.id"
 _PROCESS: Final = str(uuid.uuid4())
 
 
@@ -195,8 +194,8 @@ def _resource() -> Resource:
     Prometheus, which then jumps between them.
     """
     known = Resource.create()
-    instance = known.attributes.get(_INSTANCE_ID) or _PROCESS
-    return known.merge(Resource({semconv.COUNTED: "true", _INSTANCE_ID: instance}))
+    instance = known.attributes.get(semconv.SERVICE_INSTANCE_ID) or _PROCESS
+    return known.merge(Resource({semconv.COUNTED: "true", semconv.SERVICE_INSTANCE_ID: instance}))
 
 
 def _global_meter_provider() -> MeterProvider:
