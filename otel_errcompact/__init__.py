@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from otel_errcompact.boundary import Call, Run, compacted, current_run, run
+    from otel_errcompact.boundary import Call, Run, RunRegistry, compacted, current_run, run
     from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import Facts, Location, RawError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RunHalted,
         RunPaused,
         TranscriptError,
+        UnsupportedVersionError,
     )
     from otel_errcompact.installation import Installation, install, instrument, uninstall
     from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from otel_errcompact.trajectory import TrajectoryFile
 
 _MODULES: Final = {
-    "boundary": ("Call", "Run", "compacted", "current_run", "run"),
+    "boundary": ("Call", "Run", "RunRegistry", "compacted", "current_run", "run"),
     "config": ("Options", "TelemetryOptions", "TrajectoryOptions"),
     "digest": ("DigestOptions",),
     "errors": ("Facts", "Location", "RawError"),
@@ -45,6 +46,7 @@ _MODULES: Final = {
         "RunHalted",
         "RunPaused",
         "TranscriptError",
+        "UnsupportedVersionError",
     ),
     "installation": ("Installation", "install", "instrument", "uninstall"),
     "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
@@ -88,12 +90,14 @@ __all__ = [
     "Run",
     "RunHalted",
     "RunPaused",
+    "RunRegistry",
     "RunReport",
     "TelemetryOptions",
     "Thresholds",
     "TrajectoryFile",
     "TrajectoryOptions",
     "TranscriptError",
+    "UnsupportedVersionError",
     "Verdict",
     "compacted",
     "current_run",

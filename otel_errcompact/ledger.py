@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact import digest as rendering
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.classify import Classified, classify
 from otel_errcompact.config import Options
 from otel_errcompact.errors import Facts
@@ -20,6 +21,7 @@ from otel_errcompact.escalation import (
     action_name,
     decide,
 )
+from otel_errcompact.forks import reset_in_child
 from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass, Outcome
     from otel_errcompact.model import ModelExtractor
     from otel_errcompact.stores import Store
+
+MAX_SETTLED_CALLS: Final = 4_096
+"""Calls whose outcome was told by who wraps them, and whose spans are still to end."""
 
 Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
 
@@ -144,8 +149,10 @@ class Ledger:
         self._timer = timer
         self._model = model
         self._count_tokens = count_tokens
+        self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
+        reset_in_child(self._settled_calls.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -219,6 +226,21 @@ class Ledger:
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
+
+    def settle_call(self, call_id: str, time_ns: int) -> None:
+        """
+        Note that whoever wraps a tool call has told its outcome, so that the span of it is not counted once more.
+
+        Args:
+            call_id: The id of the call; empty if unknown, and then nothing is noted.
+            time_ns: When it was told, in nanoseconds since the epoch.
+        """
+        if call_id:
+            self._settled_calls.put(call_id, time_ns)
+
+    def is_settled(self, call_id: str, since_ns: int) -> bool:
+        """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
+        return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """

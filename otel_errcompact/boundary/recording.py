@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
+from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.digest import encodable, one_line
@@ -33,6 +35,8 @@ class Counted(NamedTuple):
     at: int
     key: str
     text: str
+    concluded: bool = False
+    """Whether the call it left was told of by a framework: seen there again, the object was raised again."""
 
 
 def mark_counted(error: BaseException, counted: Counted) -> None:
@@ -89,6 +93,24 @@ def record(span: Span, raw: RawError, key: str) -> None:
     if raw.exit_code is not None:
         span.set_attribute(semconv.PROCESS_EXIT_CODE, raw.exit_code)
     span.set_status(Status(StatusCode.ERROR, one_line(raw.message or raw.text)))
+
+
+def tool_span(tool: str, call_id: str) -> Span:
+    """
+    Return the span that a framework has opened for a tool call if it is the current one, else the invalid span.
+
+    Args:
+        tool: The tool's name.
+        call_id: The id of the call; empty if unknown.
+    """
+    span = trace.get_current_span()
+    attributes = getattr(span, "attributes", None)
+    if not span.is_recording() or not isinstance(attributes, Mapping):
+        return trace.INVALID_SPAN
+    told = cast("Mapping[str, object]", attributes)
+    named = told.get(semconv.GEN_AI_TOOL_NAME) == tool
+    same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
+    return span if named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
 
 
 def span_ref(span: Span) -> SpanRef | None:

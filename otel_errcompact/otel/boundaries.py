@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.otel.bounded import BoundedTable
+from opentelemetry import trace
+
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.context import current_run_id
-from otel_errcompact.otel.spans import AGENT_WORDS, BOUNDARY_WORDS, first_word
+from otel_errcompact.otel.spans import AGENT_WORDS, BOUNDARY_WORDS, bare, first_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +45,17 @@ class Held:
 
     recovered: bool = False
     """Whether the same kind of span has since ended without failing: then it is no reason for what fails later."""
+
+    def is_part_of(self, failure: RawError | None, origins: frozenset[int]) -> bool:
+        """
+        Tell whether this is what a boundary has failed with, and not one that it has got over.
+
+        Not every instrumentation says where its span belongs: then only the same words can tell.
+        """
+        if self.origin in origins:
+            return True
+        same = failure is not None and self.origin != STAYED and bare(self.raw.type) == bare(failure.type)
+        return same and failure is not None and self.raw.message == failure.message
 
 
 @dataclass(slots=True, eq=False)
@@ -155,4 +168,7 @@ class OpenBoundaries:
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
+        if place is None and self.spans:
+            # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
+            place = self.spans.get(trace.get_current_span().get_span_context().span_id)
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from otel_errcompact.otel.bounded import BoundedTable
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.spans import bare, mentions
 
 if TYPE_CHECKING:

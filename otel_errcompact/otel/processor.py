@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.trace import StatusCode, format_trace_id
 
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.otel.boundaries import STAYED, Held, OpenBoundaries
-from otel_errcompact.otel.bounded import BoundedTable
 from otel_errcompact.otel.context import current_run_id
 from otel_errcompact.otel.occurrences import HANDLED, Occurrences
 from otel_errcompact.otel.spans import (
@@ -203,15 +203,16 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if call is None:
             self._release(boundary, span, held)
             return
+        settled = is_settled_by_maker(span) or self._ledger.is_settled(call.call_id, span.start_ns)
         found = self._failures(span, call)
         origins = self._occurrences.origins(span, found.failure)
         root = None if found.failure is None or found.whole else _root(held, origins)
-        part = [inner for inner in held if inner is root or inner.origin in origins]
+        part = [inner for inner in held if inner is root or inner.is_part_of(found.failure, origins)]
         self.duplicates += len(part)
         self._handle(span, boundary, [inner for inner in held if inner not in part])
         for raw in found.handled:
             self._hold(span, None, raw, STAYED)
-        if is_settled_by_maker(span):
+        if settled:
             self._follow(span, found.failure, origins, part)
             if boundary.outer is not None:
                 boundary.outer.tell(call.tool, failed=found.failure is not None)

@@ -167,8 +167,11 @@ def conversation_of(span: EndedSpan) -> str:
 
 
 def is_settled_by_maker(span: EndedSpan) -> bool:
-    """Tell whether one of our own boundaries made the span, and so has told the ledger of its outcome itself."""
-    return span.scope == semconv.SCOPE
+    """
+    Tell whether one of our own boundaries has told the ledger of the span's outcome: it made the span, or found it
+    open for the call and put its class on it.
+    """
+    return span.scope == semconv.SCOPE or semconv.CLASS in span.attributes
 
 
 def class_on(span: EndedSpan) -> str:
