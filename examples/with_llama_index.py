@@ -1,7 +1,5 @@
 """A LlamaIndex agent whose tool keeps failing is stopped. Run: python with_llama_index.py."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, ClassVar
 

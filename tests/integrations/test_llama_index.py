@@ -84,12 +84,9 @@ def agent_of(*lines: list[str] | str, function: Any = price) -> FunctionAgent:
 @pytest.mark.parametrize("function", [price, aprice])
 async def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World, function: Any) -> None:
     """Three calls, three digests marked as errors, no traceback, and the caller gets the halt itself."""
-    results: list[ToolCallResult] = []
     with errcompact.run("r", agent="shop"):
         handler = agent_of(["tea"], function=function).run("What is tea?")
-        async for event in handler.stream_events():
-            if isinstance(event, ToolCallResult):
-                results.append(event)
+        results = [event async for event in handler.stream_events() if isinstance(event, ToolCallResult)]
         with pytest.raises(errcompact.RunHalted):
             await handler
     assert executed == ["tea", "tea", "tea"]
