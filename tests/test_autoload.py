@@ -9,7 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from opentelemetry import metrics, trace
@@ -22,6 +22,7 @@ from otel_errcompact.config import Options, environment_variables
 from otel_errcompact.escalation import Thresholds
 from otel_errcompact.installation import current_ledger, install, uninstall
 from otel_errcompact.ledger import Ledger
+from tests import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +52,9 @@ class Ran(NamedTuple):
 
 
 def start(folder: Path, code: str, *flags: str, **environ: str) -> Ran:
-    """Run a program under `opentelemetry-instrument`, all that it exports as OTLP/JSON on standard output."""
+    """Run a program under `opentelemetry-instrument`; it exports to standard output."""
     (folder / "app.py").write_text(code, encoding="utf-8")
-    exporters = ("--traces_exporter=otlp_json_file", "--metrics_exporter=otlp_json_file", "--logs_exporter=none")
+    exporters = ("--traces_exporter=console", "--metrics_exporter=console", "--logs_exporter=none")
     done = subprocess.run(
         [PROGRAM, *exporters, *flags, sys.executable, "app.py"],
         cwd=folder,
@@ -64,45 +65,26 @@ def start(folder: Path, code: str, *flags: str, **environ: str) -> Ran:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    sent = [json.loads(line) for line in lines if line.startswith('{"resource')]
-    points = [
-        point
-        for metric in _found(sent, "Metrics", "metrics")
-        if metric["name"] == "errcompact.errors"
-        for point in metric["sum"]["dataPoints"]
-    ]
+    found = console.read(done.stdout)
     errors: dict[str, int] = {}
-    for point in points:
-        kind = _attribute(point, "error.type")
-        errors[kind] = errors.get(kind, 0) + int(point["asInt"])
+    for point in found.points:
+        kind = point["attributes"]["error.type"]
+        errors[kind] = errors.get(kind, 0) + point["value"]
     file = folder / "errcompact-trajectory.jsonl"
-    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     return Ran(
-        printed=[line for line in lines if not line.startswith('{"resource')],
+        printed=found.printed,
         errors=errors,
-        exemplars=sum(len(point.get("exemplars", ())) for point in points),
-        spans=[span["name"] for span in _found(sent, "Spans", "spans")],
-        raw=[
-            _attribute(span["events"][0], "exception.stacktrace").splitlines()[-1]
-            for span in _found(kept, "Spans", "spans")
-        ],
+        exemplars=sum(len(point["exemplars"]) for point in found.points),
+        spans=[span["name"] for span in found.spans],
+        raw=[_last_line(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else [],
         log=done.stderr.splitlines(),
     )
 
 
-def _found(documents: list[Any], signal: str, what: str) -> list[Any]:
-    return [
-        one
-        for document in documents
-        for resource in document.get(f"resource{signal}", ())
-        for scope in resource[f"scope{signal}"]
-        for one in scope[what]
-    ]
-
-
-def _attribute(holder: Any, name: str) -> str:
-    return {one["key"]: one["value"].get("stringValue", "") for one in holder["attributes"]}[name]
+def _last_line(line: str) -> str:
+    (event,) = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["events"]
+    texts = {one["key"]: one["value"].get("stringValue", "") for one in event["attributes"]}
+    return texts["exception.stacktrace"].splitlines()[-1]
 
 
 # An instrumentor of another distribution: it makes its tracer while auto-instrumentation loads it, as all do.

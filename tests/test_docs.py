@@ -13,6 +13,7 @@ import pytest
 
 from docs.generate import PAGES
 from otel_errcompact.config import Options
+from tests import console
 
 ZERO_CODE = (Path(__file__).parents[1] / "docs" / "zero-code.md").read_text(encoding="utf-8")
 FILES = {
@@ -33,7 +34,7 @@ def test_generated_pages_are_up_to_date(page):
 def test_starting_without_code(command, output, tmp_path):
     """Each command prints what the page says; what goes to a collector there goes to standard output here."""
     for name, text in FILES.items():
-        (tmp_path / name).write_text(re.sub(r"otlp_grpc: {.*?}}", "otlp_file_development: {}}", text), encoding="utf-8")
+        (tmp_path / name).write_text(re.sub(r"otlp_grpc: {.*?}}", "console: {}}", text), encoding="utf-8")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         ["sh", "-c", command],
@@ -45,13 +46,18 @@ def test_starting_without_code(command, output, tmp_path):
         check=True,
         timeout=60,
     )
-    lines = done.stdout.replace(str(tmp_path), "/srv").splitlines()
-    sent = [line for line in lines if line.startswith('{"resource')]
+    found = console.read(done.stdout.replace(str(tmp_path), "/srv"))
     # The SDK itself speaks of its configuration file.
-    shown = [line for line in lines if line not in sent and not line.startswith("OTEL_CONFIG_FILE is set")]
+    shown = [line for line in found.printed if not line.startswith("OTEL_CONFIG_FILE is set")]
     assert shown == output.splitlines()
     exported = "OTEL_CONFIG_FILE" in command
-    assert ("errcompact.errors" in done.stdout, '"execute_tool sql"' in done.stdout) == (exported, exported)
+    assert [span["name"] for span in found.spans] == exported * [
+        "execute_tool sql",
+        "execute_tool sql",
+        "invoke_agent shop",
+        "report",
+    ]
+    assert sum(point["value"] for point in found.points) == exported * 3
     file = tmp_path / ("errors.jsonl" if exported else "errcompact-trajectory.jsonl")
     assert len(file.read_bytes().splitlines()) == 3
 
