@@ -136,13 +136,11 @@ def install(
     options = options or (ledger.options if ledger is not None else Options.from_environ())
     with _lock:
         ledger = ledger or _ledger_for(options, model)
-        known = _on(tracer_provider or trace.get_tracer_provider())
-        if known is not None and known.automatic and given:
-            known.uninstall()
-            known = None
+        _give_way(tracer_provider or trace.get_tracer_provider(), given=given)
         if not options.enabled:
             _logger.info("not installed: enabled=False")
             return Installation(ledger=ledger)
+        known = _on(tracer_provider or trace.get_tracer_provider())
         if known is not None:
             _logger.info("already installed on %r", known.tracer_provider)
             return known
@@ -190,6 +188,13 @@ def current_tracer_provider() -> TracerProvider:
 
 def _on(tracers: TracerProvider) -> Installation | None:
     return next((known for known in _installed if known.tracer_provider is tracers), None)
+
+
+def _give_way(tracers: TracerProvider, *, given: bool) -> None:
+    """Take out what nobody asked for in code, where code asks for something else or it had no provider to watch."""
+    for known in tuple(_installed):
+        if known.automatic and (known.processor is None or (given and known.tracer_provider is tracers)):
+            known.uninstall()
 
 
 def _ledger_for(options: Options | None, model: ModelExtractor | None = None) -> Ledger:

@@ -104,6 +104,7 @@ def add_probe(folder: Path) -> None:
     (metadata / "entry_points.txt").write_text("[opentelemetry_instrumentor]\nprobe = probe:Probe\n", encoding="utf-8")
 
 
+@pytest.mark.slow
 class TestTheProgram:
     def test_everything_at_once(self, tmp_path):
         """
@@ -262,6 +263,44 @@ class TestEntryPoints:
             f"{LOADED}, raw errors are kept nowhere; OTEL_ERRCOMPACT_ENABLED=false switches it off"
         ]
 
+    @pytest.mark.parametrize(
+        ("file", "off"),
+        [
+            pytest.param("disabled: true", "disabled: true", id="everything"),
+            pytest.param(
+                "instrumentation/development: {python: {errcompact: {enabled: false}}}",
+                "enabled: false",
+                id="the plugin",
+            ),
+        ],
+    )
+    def test_switched_off_in_a_configuration_file(self, tracers, log, monkeypatch, tmp_path, file, off):
+        """Auto-instrumentation itself loads every instrumentor all the same; this one asks the file."""
+        path = tmp_path / "otel.yaml"
+        path.write_text(f'file_format: "1.0"\n{file}\n', encoding="utf-8")
+        monkeypatch.setenv("OTEL_CONFIG_FILE", str(path))
+        pre_instrument()
+        ErrcompactInstrumentor().instrument(skip_dep_check=True)
+        assert processors(tracers) == []
+        assert [record.getMessage() for record in log.records] == [f"not loaded: {off} in {path}"]
+
+    @pytest.mark.parametrize(
+        ("file", "same"),
+        [
+            pytest.param("", 7, id="none"),
+            pytest.param("instrumentation/development: {python: {flask: {}}}", 7, id="of others"),
+            pytest.param("instrumentation/development: {python: {errcompact: {thresholds: {same: 5}}}}", 5, id="ours"),
+        ],
+    )
+    def test_sections_of_a_configuration_file(self, tracers, monkeypatch, tmp_path, file, same):
+        """Ours wins over the variables; without one they count."""
+        path = tmp_path / "otel.yaml"
+        path.write_text(f'file_format: "1.0"\n{file}\n', encoding="utf-8")
+        monkeypatch.setenv("OTEL_CONFIG_FILE", str(path))
+        monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_SAME", "7")
+        pre_instrument()
+        assert current_ledger().options.thresholds == Thresholds(same=same)
+
     def test_uninstrumenting(self, tracers, log):
         """Everything is taken out, and can be put in again."""
         instrumentor = ErrcompactInstrumentor()
@@ -333,10 +372,12 @@ class TestEntryPoints:
         assert set_globally == []
         assert lines(log)[1:] == ["loaded by auto-instrumentation: no spans are watched"]
         assert log.records[0].levelno == logging.WARNING
+        ledger = current_ledger()
         monkeypatch.setattr(trace, "get_tracer_provider", lambda: tracers)
         added = install()
         assert processors(tracers) == ["ErrorCompactionSpanProcessor"]
-        assert added.ledger is current_ledger()
+        assert installation._installed == [added]
+        assert added.ledger is ledger
 
     def test_a_provider_without_an_exporter_is_no_reason_to_warn(self, tracers, log):
         """Whoever starts without code has chosen exporters, or none, by variables."""

@@ -29,6 +29,7 @@ def test_generated_pages_are_up_to_date(page):
     assert page.read_text(encoding="utf-8") == PAGES[page]()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the commands are a shell's")
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=["variables", "configuration file"])
 def test_starting_without_code(command, output, tmp_path):
