@@ -23,7 +23,7 @@ FILES = {
 COMMANDS = re.findall(r"```console\n([^\n]+)\n```\n\n```text\n(.*?)```", ZERO_CODE, re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.name)
 def test_generated_pages_are_up_to_date(page):
     """`make docs` has been run since the tables changed."""
     assert page.read_text(encoding="utf-8") == PAGES[page]()
@@ -69,3 +69,20 @@ def test_the_configuration_file_is_valid(tmp_path):
     configuration = import_module("opentelemetry.configuration").load_config_file(tmp_path / "otel.yaml")
     section = configuration.instrumentation_development.python["errcompact"]
     assert Options.from_section(section, {}).thresholds.same == 5
+
+
+ROOT = Path(__file__).parents[1]
+FRAMEWORKS = sorted((ROOT / "docs" / "frameworks").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
+def test_the_code_on_a_framework_s_page_is_its_example_s(page: Path) -> None:
+    """The examples run in the environments of their frameworks, so that no page shows what does not work."""
+    source = (ROOT / "examples" / f"with_{page.stem}.py").read_text(encoding="utf-8")
+    squeezed = [line.strip() for line in source.splitlines()]
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        lines = [line.strip() for line in block.rstrip().splitlines()]
+        starts = range(len(squeezed) - len(lines) + 1)
+        assert any(squeezed[start : start + len(lines)] == lines for start in starts), block
