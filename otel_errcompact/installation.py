@@ -21,11 +21,12 @@ from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp, semconv
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
+from otel_errcompact.otel.outbox import MAX_BYTES
 from otel_errcompact.otel.outcomes import Outcomes
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.providers import TakesLogProcessors, TakesProcessors, processors_of, put_first, take_out
 from otel_errcompact.otel.reading import MetricReader
-from otel_errcompact.otel.resending import log_processor, span_processor
+from otel_errcompact.otel.resending import MAX_LOG_BYTES, log_processor, span_processor
 from otel_errcompact.trajectory import TrajectoryFile
 
 if TYPE_CHECKING:
@@ -243,7 +244,10 @@ def _set_global_logger_provider(ledger: Ledger) -> None:
     if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
         return
     loggers = SdkLoggerProvider(resource=_resource())
-    loggers.add_log_record_processor(log_processor(exporter, ledger.guard))
+    signal = ledger.options.telemetry.exception_signal
+    loggers.add_log_record_processor(
+        log_processor(exporter, ledger.guard, MAX_LOG_BYTES if signal == "events" else MAX_BYTES)
+    )
     _logs.set_logger_provider(loggers)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry.sdk._logs import LogRecordProcessor
 
+from otel_errcompact.classify import classify
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.boundaries import Held
 from otel_errcompact.otel.logged import SEVERE, is_exception_event, read_record
@@ -93,11 +94,13 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
         alone = logged.named or logged.severe
         if origins is not None:
             outcomes.duplicates += 1
-            _stamp(record, outcomes.key_of(origins))
+            _stamp(record, outcomes.key_of(origins) or classify(raw).key)
         elif boundary is not None:
             origin = outcomes.occurrences.tell(place, raw, named=logged.named)
             held = Held(replace(raw, exception=None), origin, place.name, [origin], alone=alone)
             outcomes.put(place, boundary, held)
+            # The record goes on before the outcome is known; its own class is that of either.
+            _stamp(record, classify(raw).key)
         elif alone and not logged.in_call:
             origin = outcomes.occurrences.tell(place, raw, named=logged.named)
             _stamp(record, outcomes.observe(place, None, raw, (origin,)))
@@ -105,6 +108,5 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
 
 def _stamp(record: Any, key: str) -> None:
     """Put the class on a record, so that operators get from a class to its log records."""
-    if key:
-        with suppress(Exception):  # another SDK's record may take none
-            record.attributes.setdefault(semconv.CLASS, key)
+    with suppress(Exception):  # another SDK's record may take none
+        record.attributes.setdefault(semconv.CLASS, key)

@@ -330,6 +330,7 @@ class TestBoundary:
                 logs.emit(error)
                 raise
         assert (rig.told.tools, rig.told.handled) == (["db"], [])
+        assert logs.classes() == [rig.told.observed[0].found.key]
 
     def test_logged_by_a_tool_that_fails_otherwise(self, rig, logs, tracer):
         """What it has logged before was handled."""
@@ -372,6 +373,7 @@ class TestBoundary:
         assert (observation.raw.tool, observation.raw.type) == ("chat", "TimeoutError")
         assert (observation.found.facts.cause, rig.told.handled) == ("no answer", [])
         assert observation.raw.text.endswith("TimeoutError: no answer\n")
+        assert logs.classes() == [observation.found.key]
 
     def test_a_record_after_a_bare_status(self, rig, logs, tracer):
         """It has been counted by then."""
