@@ -532,6 +532,23 @@ class TestStandardLibrary:
         logs.emit(**{"exception.type": "Boom", "exception.message": "x", "exception.stacktrace": stack})
         assert (rig.told.observed[0].raw.type, rig.told.observed[0].raw.message) == ("Boom", "x")
 
+    def test_a_stack_text_that_ends_otherwise(self, rig, logs):
+        """A message that is no part of its last line is kept."""
+        stack = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nBoom: other\n'
+        logs.emit(**{"exception.type": "Boom", "exception.message": "x", "exception.stacktrace": stack})
+        assert rig.told.observed[0].raw.message == "x"
+
+    def test_no_stack_text(self, rig, logs):
+        """The exception that is being handled has one."""
+        with pytest.raises(KeyError):
+            try:
+                raise KeyError("a")
+            except KeyError:
+                logs.emit(**{"exception.type": "KeyError", "exception.message": "a"})
+                raise
+        raw = rig.told.observed[0].raw
+        assert (raw.message, raw.text.endswith("KeyError: 'a'\n")) == ("'a'", True)
+
     def test_another_exception_is_being_handled(self, rig, logs):
         """What is in sight is not what the record tells of."""
 
@@ -676,6 +693,30 @@ class TestSafety:
 
         logs.processor.on_emit(Data)
         assert rig.told.causes == ["boom"]
+
+    def test_an_exception_that_cannot_be_printed(self, rig, logs):
+        """What the record says of it is all there is."""
+
+        class Unprintable(Exception):
+            def __str__(self) -> str:
+                raise OSError
+
+        class Record:
+            attributes: dict[str, object] = {  # noqa: RUF012 - never changed
+                "exception.type": "Unprintable",
+                "exception.stacktrace": "Traceback (most recent call last):\nUnprintable: boom\n",
+            }
+            exception = Unprintable()
+            timestamp = observed_timestamp = trace_id = span_id = trace_flags = None
+            body = severity_number = None
+            event_name = "exception"
+
+        class Data:
+            log_record = Record
+            instrumentation_scope = None
+
+        logs.processor.on_emit(Data)
+        assert rig.told.observed[0].raw.type == "Unprintable"
 
 
 def test_the_signal_is_an_option():
