@@ -6,8 +6,9 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from opentelemetry.sdk._logs import ConcurrentMultiLogRecordProcessor, LoggerProvider
+from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs import export as sdk_export
+from opentelemetry.sdk._logs._internal import ConcurrentMultiLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
