@@ -115,6 +115,7 @@ def test_the_record(make_app):
         "errcompact.class": span.attributes["errcompact.class"],
     }
     assert second.attributes["exception.stacktrace"] == "bad \\udc80"
+    assert "errcompact.raw" not in second.attributes
     assert span.attributes["error.type"] == "tool_error"
     assert (span.status.status_code.name, span.status.description) == ("ERROR", "no such order")
 
