@@ -96,16 +96,15 @@ class CompactionCapability(AbstractCapability[Any]):
         known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
         question = _question(request_context.messages)
         for part in request_context.messages[-1].parts:
-            if not isinstance(part, ToolReturnPart):
-                continue
-            if part.tool_name == ASK and part.outcome == "denied" and question:
+            if isinstance(part, ToolReturnPart) and part.tool_name == ASK and question:
+                if part.outcome != "denied":
+                    run.answer(part.content)
+                    continue
                 run.answer(Halt(str(part.content)))
                 # A process that has not seen the run knows of the escalation from the question.
                 escalation = Escalation.model_validate(question["escalation"])
                 raise run.gate() or RunHalted(escalation, str(part.content))
-            if part.tool_name == ASK and question:
-                run.answer(part.content)
-            elif part.outcome == "retried" and part.tool_name not in known:
+            if _is_retry(part) and part.tool_name not in known:
                 run.executed(part.tool_name, call_id=part.tool_call_id, error=str(part.content))
         stop = await run.agate()
         if isinstance(stop, RunPaused):
@@ -190,6 +189,12 @@ async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedT
         return
     if not made.failed:
         raise raised
+
+
+def _is_retry(part: Any) -> bool:
+    # Older releases have a part of its own for what is to be tried again.
+    retry = part.part_kind == "retry-prompt" or getattr(part, "outcome", "") == "retried"
+    return retry and part.tool_name is not None
 
 
 def _go_on(message: str = "", **_: object) -> str:

@@ -58,7 +58,8 @@ class Script:
         self.read += [
             str(part.content)
             for part in messages[-1].parts
-            if isinstance(part, ToolReturnPart) and (part.outcome != "success" or part.tool_name == ASK)
+            if part.part_kind == "retry-prompt"
+            or (isinstance(part, ToolReturnPart) and (part.outcome != "success" or part.tool_name == ASK))
         ]
         self.offered |= {tool.name for tool in info.function_tools}
         turn = self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]
@@ -253,7 +254,8 @@ def test_with_native_spans_an_occurrence_counts_once(world: World, tool: str) ->
     agent.run_sync("go")
 
     native = [span for span in world.spans() if span.instrumentation_scope.name == "pydantic-ai"]
-    assert sum(span.attributes["gen_ai.operation.name"] == "execute_tool" for span in native) == 2
+    executions = sum(span.attributes["gen_ai.operation.name"] == "execute_tool" for span in native)
+    assert executions == 2 or (tool, executions) == ("strict", 0)  # older releases make none for bad arguments
     assert world.errors() == {"new": 1, "repeat": 1}
     assert (len(world.raw_errors()), len(set(world.classes_on_spans()))) == (2, 1)
 
