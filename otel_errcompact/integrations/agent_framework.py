@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
@@ -192,20 +193,17 @@ def _told(answer: Answer, texts: dict[str, str]) -> Answer:
     contents = [_digested(content, texts) if _has_failed(content) else content for content in answer.contents]
     for told in [content.additional_properties[ASK] for content in contents if ASK in content.additional_properties]:
         id_ = f"{ASK}:{uuid.uuid4().hex}"
-        call = Content.from_function_call(id_, ASK, arguments=told, id=id_)
+        call = Content.from_function_call(id_, ASK, arguments=told)
         contents.append(Content.from_function_approval_request(id_, call))
     answer.contents = contents
     return answer
 
 
 def _digested(result: Content, texts: dict[str, str]) -> Content:
-    return Content.from_function_result(
-        result.call_id or "",
-        id=result.id,
-        result=texts.get(result.call_id or "", result.result),
-        exception=result.exception,
-        additional_properties=result.additional_properties,
-    )
+    digested = copy(result)
+    digested.result = texts.get(result.call_id or "", result.result)
+    digested.items = [Content.from_text(str(digested.result))]
+    return digested
 
 
 def _is_question(content: Content) -> bool:

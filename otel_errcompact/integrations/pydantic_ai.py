@@ -10,7 +10,7 @@ from otel_errcompact.escalation import Escalation, Halt
 from otel_errcompact.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
-with required("pydantic-ai-slim", "2.68.0", extra="pydantic_ai"):
+with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai import DeferredToolResults, FunctionToolset, ModelRetry, Tool, ToolDenied, ToolFailed
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.exceptions import ToolFailedError, UnexpectedModelBehavior, UsageLimitExceeded, UserError

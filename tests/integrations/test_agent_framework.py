@@ -31,7 +31,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.integrations.agent_framework import ASK, CompactionMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 
     from conftest import World
 
@@ -51,14 +51,18 @@ class Client(FunctionInvocationLayer, ChatMiddlewareLayer, ChatTelemetryLayer, B
         self.turns = list(turns)
         self.requests = 0
         self.read: list[str] = []
+        self.heard: list[str] = []
+        self.offered: set[str] = set()
 
     def _inner_get_response(
-        self, *, messages: Sequence[Message], stream: bool = False, **_: object
+        self, *, messages: Sequence[Message], options: Mapping[str, Any], stream: bool = False, **_: object
     ) -> Awaitable[ChatResponse] | ResponseStream[ChatResponseUpdate, ChatResponse]:
         self.requests += 1
+        self.messages = messages
         turn = self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]
         self.read += [str(one.result) for one in messages[-1].contents if one.exception is not None]
-        self.last = [one.text for one in messages[-1].contents]
+        self.heard += [str(one.text) for one in messages[-1].contents if messages[-1].role == "user"]
+        self.offered |= {one.name for one in options.get("tools") or ()}
         contents = [Content.from_text(turn)] if isinstance(turn, str) else [self._call(name) for name in turn]
 
         async def updates() -> AsyncIterator[ChatResponseUpdate]:
@@ -145,7 +149,7 @@ def test_a_tool_that_fails_the_same_way_for_ever_stops_at_the_threshold(world: W
 @streaming
 def test_a_human_is_asked_for_approval_and_the_run_goes_on(world: World, stream: bool) -> None:
     """What the human says besides is read by the model, which never sees the question; nothing runs or counts twice."""
-    client, boom = Client(*[["boom"]] * 4, "done"), Boom()
+    client, boom = Client(["boom"], ["boom"], ["boom"], ["boom"], "done"), Boom()
     middleware = CompactionMiddleware(on_escalation=lambda _: errcompact.Pause("is the shop open?"))
     agent = Agent(client, tools=boom.tools, middleware=[middleware])
     session = agent.create_session()
@@ -153,15 +157,17 @@ def test_a_human_is_asked_for_approval_and_the_run_goes_on(world: World, stream:
     (request,) = run(agent, stream=stream, session=session).user_input_requests
     assert (request.type, request.function_call.name) == ("function_approval_request", ASK)
     assert request.function_call.parse_arguments()["reason"] == "is the shop open?"
-    boom.mended = True
-    client.turns.insert(0, ["boom"])
-    reply = Message("user", [request.to_function_approval_response(approved=True), Content.from_text("it is open")])
-    client.turns = ["noted", *client.turns][:1]
-    assert run(agent, reply, stream=stream, session=session).text == "noted"
+    assert (boom.executed, client.requests) == (3, 3)
 
-    assert (client.last, boom.executed, client.requests) == (["it is open"], 3, 4)
-    assert (world.errors(), world.escalations(), world.runs()) == (
-        {"new": 1, "repeat": 2}, {"pause": 1, "continue": 1}, {"failed": 1},
+    boom.mended = True
+    reply = Message("user", [request.to_function_approval_response(approved=True), Content.from_text("it is open")])
+    result = run(agent, reply, stream=stream, session=session)
+
+    assert (result.text, boom.executed, client.requests) == ("done", 4, 5)
+    assert client.heard == ["go", "it is open"]
+    assert client.offered == {"boom"}
+    assert (world.errors(), world.escalations(), world.runs(), world.resolutions()) == (
+        {"new": 1, "repeat": 2}, {"pause": 1, "continue": 1}, {"recovered": 1}, 1,
     )  # fmt: skip
 
 
@@ -178,6 +184,19 @@ def test_a_run_without_a_session_is_found_again_by_the_request(world: World) -> 
 
     assert (result.text, boom.executed) == ("done", 4)
     assert (world.errors(), world.runs(), world.resolutions()) == ({"new": 1, "repeat": 2}, {"recovered": 1}, 1)
+
+
+@streaming
+def test_the_history_of_a_session_holds_digests(world: World, stream: bool) -> None:
+    """What the model reads in the next invocation, too, is no longer the text that the framework has for all errors."""
+    client = Client(["boom"], "done")
+    agent = Agent(client, tools=Boom().tools, middleware=[CompactionMiddleware()])
+    session = agent.create_session()
+    run(agent, stream=stream, session=session)
+    run(agent, "again", session=session)
+
+    results = [one.result for message in client.messages for one in message.contents if one.type == "function_result"]
+    assert results == digests(world)[:1]
 
 
 def test_a_human_who_denies_halts_the_run(world: World) -> None:
