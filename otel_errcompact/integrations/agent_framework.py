@@ -11,7 +11,7 @@ from otel_errcompact.escalation import Continue, Halt
 from otel_errcompact.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
-with required("agent-framework-core", "1.23.0", extra="agent_framework"):
+with required("agent-framework-core", "1.6.0", extra="agent_framework"):
     from agent_framework import (
         AgentMiddleware,
         AgentResponse,
@@ -148,7 +148,7 @@ class _Gate(ChatMiddleware):
     def _count(self, result: Content, call: Content | None) -> None:
         """Count a failed result that the framework has made without a tool."""
         if call is not None and result.call_id is not None and result.call_id not in self._texts:
-            text = str(result.result)
+            text = max(str(result.result), str(result.exception), key=len)  # the model is told less than is known
             made = self._run.executed(call.name or "", arguments=call.arguments, call_id=result.call_id, error=text)
             self._texts[result.call_id] = made.text
 

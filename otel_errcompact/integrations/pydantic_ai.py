@@ -95,6 +95,7 @@ class CompactionCapability(AbstractCapability[Any]):
         parameters = request_context.model_request_parameters
         known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
         question = _question(request_context.messages)
+        part: Any  # their classes differ between releases
         for part in request_context.messages[-1].parts:
             if isinstance(part, ToolReturnPart) and part.tool_name == ASK and question:
                 if part.outcome != "denied":
