@@ -150,9 +150,11 @@ class Ledger:
         self._model = model
         self._count_tokens = count_tokens
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
+        self._expected: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
+        reset_in_child(self._expected.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -241,6 +243,25 @@ class Ledger:
     def is_settled(self, call_id: str, since_ns: int) -> bool:
         """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
         return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
+
+    def expect(self, tool: str) -> None:
+        """
+        Note that a call is under way whose outcome will be told, and whose spans cannot name the call.
+
+        Args:
+            tool: The tool's name, as such spans have it.
+        """
+        self._expected.update(tool, lambda calls: (calls or 0) + 1)
+
+    def expect_no_more(self, tool: str) -> None:
+        """Note that a call that was expected is over."""
+        self._expected.update(tool, lambda calls: max(0, (calls or 0) - 1))
+        if not self._expected.get(tool):
+            self._expected.pop(tool)
+
+    def is_expected(self, tool: str) -> bool:
+        """Tell whether somebody will tell the outcome of a call of this tool that is under way."""
+        return tool in self._expected.entries
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """

@@ -30,10 +30,10 @@ class FakeMessagesApi:
     Use it as `with FakeMessagesApi(model) as api:`, and give a client `api.url` as its base URL.
 
     Args:
-        model: Returns the next turn's blocks for the messages so far; asked only where tools are offered.
+        model: Returns the next turn's blocks for a request; asked only where tools are offered.
     """
 
-    def __init__(self, model: Callable[[Blocks], Blocks]) -> None:
+    def __init__(self, model: Callable[[dict[str, Any]], Blocks]) -> None:
         self.requests: list[dict[str, Any]] = []
         """What the model was asked, oldest first."""
         api = self
@@ -44,7 +44,7 @@ class FakeMessagesApi:
                 turn = "/messages" in self.path and "count_tokens" not in self.path and bool(request.get("tools"))
                 if turn:
                     api.requests.append(request)
-                body = "".join(_events(model(request["messages"]) if turn else [says("ok")])).encode()
+                body = "".join(_events(model(request) if turn else [says("ok")])).encode()
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
                 self.send_header("content-length", str(len(body)))

@@ -203,7 +203,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if call is None:
             self._release(boundary, span, held)
             return
-        settled = is_settled_by_maker(span) or self._ledger.is_settled(call.call_id, span.start_ns)
+        settled = is_settled_by_maker(span) or self._is_told_elsewhere(call, span)
         found = self._failures(span, call)
         origins = self._occurrences.origins(span, found.failure)
         root = None if found.failure is None or found.whole else _root(held, origins)
@@ -220,6 +220,11 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._fail(boundary, span, call, _with_root(found.failure, root), origins, part)
         elif not span.failed:
             self._succeed(boundary, span, call)
+
+    def _is_told_elsewhere(self, call: BoundaryCall, span: EndedSpan) -> bool:
+        if call.call_id:
+            return self._ledger.is_settled(call.call_id, span.start_ns)
+        return self._ledger.is_expected(call.tool)
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
