@@ -244,24 +244,24 @@ class Ledger:
         """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
         return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
 
-    def expect(self, tool: str) -> None:
+    def expect(self, call: str) -> None:
         """
-        Note that a call is under way whose outcome will be told, and whose spans cannot name the call.
+        Note that a call is under way whose outcome will be told when its spans have ended, so that they do not count.
 
         Args:
-            tool: The tool's name, as such spans have it.
+            call: What its spans say of it: the id of the call, or the tool's name where they have none.
         """
-        self._expected.update(tool, lambda calls: (calls or 0) + 1)
+        self._expected.update(call, lambda calls: (calls or 0) + 1)
 
-    def expect_no_more(self, tool: str) -> None:
+    def expect_no_more(self, call: str) -> None:
         """Note that a call that was expected is over."""
-        self._expected.update(tool, lambda calls: max(0, (calls or 0) - 1))
-        if not self._expected.get(tool):
-            self._expected.pop(tool)
+        self._expected.update(call, lambda calls: (calls or 0) - 1)
+        if (self._expected.get(call) or 0) <= 0:
+            self._expected.pop(call)
 
-    def is_expected(self, tool: str) -> bool:
-        """Tell whether somebody will tell the outcome of a call of this tool that is under way."""
-        return tool in self._expected.entries
+    def is_expected(self, call: str) -> bool:
+        """Tell whether somebody will tell the outcome of such a call that is under way."""
+        return call in self._expected.entries
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """

@@ -30,8 +30,8 @@ class AnnouncedCall:
     tool: str
     arguments: Mapping[str, object]
     call_id: str
-    bare_name: str
-    """The tool's name as the server has it that executes it in this process; empty if it is executed elsewhere."""
+    spans_say: str
+    """How spans that others make of it in this process name it: by its id, or by the tool; empty if there are none."""
 
     told: bool = False
     """Whether its outcome has been counted, or must not be."""
@@ -57,7 +57,7 @@ class AnnouncedCall:
         if self.asked:
             self.run.answer(True)
 
-    def outcome(self, error: str | None, result: object) -> str:
+    def outcome(self, error: BaseException | str | None, result: object) -> str:
         """Count what came of it, unless that was told already; return what the agent is told of a failure."""
         if self.told:
             return ""
@@ -83,19 +83,19 @@ class AnnouncedCalls:
         return self._runs.ledger
 
     def of(
-        self, run_id: str, call_id: str, tool: str, arguments: Mapping[str, object], *, bare_name: str, agent: str
+        self, run_id: str, call_id: str, tool: str, arguments: Mapping[str, object], *, spans_say: str, agent: str
     ) -> AnnouncedCall:
         """Return a call, which is announced where it is not known yet."""
         known = self._calls.get((run_id, call_id))
         if known is None:
             run = self._runs.of(run_id, agent=agent)
-            known = AnnouncedCall(run=run, tool=tool, arguments=arguments, call_id=call_id, bare_name=bare_name)
+            known = AnnouncedCall(run=run, tool=tool, arguments=arguments, call_id=call_id, spans_say=spans_say)
             self._calls.put((run_id, call_id), known)
-            if bare_name:
-                self._ledger.expect(bare_name)
+            if spans_say:
+                self._ledger.expect(spans_say)
         return known
 
-    def waiting(self, bare_name: str, arguments: object) -> AnnouncedCall | None:
+    def waiting(self, spans_say: str, arguments: object) -> AnnouncedCall | None:
         """
         Find the call that a tool of this process is executed for, where the tool is only told the arguments.
 
@@ -103,12 +103,12 @@ class AnnouncedCalls:
         none has these arguments, something has changed them on the way.
         """
         calls = tuple(self._calls.entries.values())
-        named = [call for call in calls if call.bare_name == bare_name and not call.told]
+        named = [call for call in calls if call.spans_say == spans_say and not call.told]
         return next((call for call in named if call.arguments == arguments), named[0] if named else None)
 
     def forget(self, run_id: str, call_id: str = "") -> None:
         """Forget one call of a run, or all of them."""
         for key in [(run_id, call_id)] if call_id else [key for key in tuple(self._calls.entries) if key[0] == run_id]:
             call = self._calls.pop(key)
-            if call is not None and call.bare_name:
-                self._ledger.expect_no_more(call.bare_name)
+            if call is not None and call.spans_say:
+                self._ledger.expect_no_more(call.spans_say)

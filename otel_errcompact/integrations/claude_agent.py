@@ -84,8 +84,7 @@ class Compaction:
 
     async def _before(self, event: Event, *_: object) -> Output:
         call = self._call(event, event)
-        reason = call.refusal()
-        decision = "ask" if call.asked else "deny"
+        reason, decision = call.refusal(), "ask" if call.asked else "deny"
         return _output("PreToolUse", permissionDecision=decision, permissionDecisionReason=reason) if reason else {}
 
     async def _after(self, event: Event, *_: object) -> Output:
@@ -121,7 +120,7 @@ class Compaction:
         name = called["tool_name"]
         bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # `mcp__shop__refund` is `refund` there
         ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
-        return self._calls.of(*ids, name, called["tool_input"], bare_name=bare, agent=agent)
+        return self._calls.of(*ids, name, called["tool_input"], spans_say=bare, agent=agent)
 
 
 def _run_id(event: Event) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,12 +32,12 @@ from otel_errcompact.integrations.claude_agent import Compaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from examples.fakes.messages_api import Blocks
 
     from .conftest import World
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "with_claude_agent.py"
 BOOM = "mcp__shop__boom"
 SUB_AGENT = "You refund what you are told to."
 
@@ -63,7 +66,7 @@ class Agent:
             setting_sources=[],
             cwd=folder,
             model="claude-sonnet-4-5",
-            allowed_tools=["mcp__shop", "Bash", "Edit", "Task"],
+            allowed_tools=["mcp__shop__*", "Bash(echo:*)"],
             env={
                 "ANTHROPIC_BASE_URL": self.api.url, "ANTHROPIC_API_KEY": "x", "HOME": str(folder),
                 "CLAUDE_CONFIG_DIR": str(folder), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -373,3 +376,53 @@ async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_ow
     assert [text.splitlines()[0].partition("hook error: ")[2] for text in agent.read[3:]] == [refusal, refusal]
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"halted": 1}
+
+
+async def test_hooks_of_a_run_of_the_application_s_own_belong_to_it(world: World) -> None:
+    """An interrupted call is no failure; a command whose output gives its failure away is one, and is told of."""
+    compaction = Compaction()
+    hooks = compaction.hooks()
+    event = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "pytest || true"}}
+
+    async def fire(name: str, **told: Any) -> Any:
+        return await hooks[name][0].hooks[0]({**event, "hook_event_name": name, **told}, None, {"signal": None})
+
+    with errcompact.run("mine") as run:
+        assert await fire("PreToolUse", tool_use_id="1") == {}
+        assert await fire("PostToolUseFailure", tool_use_id="1", error="Interrupted", is_interrupt=True) == {}
+        assert await fire("PreToolUse", tool_use_id="2") == {}
+        assert await fire("PostToolUse", tool_use_id="2", tool_response={"stdout": "=== 3 failed in 0.1s ==="}) != {}
+        assert await fire("Stop") == {}
+        assert run.report().occurrences == 1
+    assert world.runs() == {"failed": 1}
+
+
+async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged_ones_are_failures(
+    world: World,
+) -> None:
+    """Without hooks a wrapped tool is the tool; a result that is flagged is replaced by its digest."""
+
+    @tool("find", "finds nothing", {})
+    async def find(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": "no such order: 41 in the table of orders"}], "is_error": True}
+
+    compaction = Compaction()
+    (wrapped,) = compaction.tools(find)
+    before = compaction.hooks()["PreToolUse"][0].hooks[0]
+
+    assert await wrapped.handler({}) == await find.handler({})
+    assert world.errors() == {}
+    event: Any = {"session_id": "s", "tool_name": "mcp__shop__find", "tool_input": {}, "tool_use_id": "1"}
+    await before(event, "1", {"signal": None})
+    answer = await wrapped.handler({})
+    assert answer["is_error"] is True
+    assert "no such order: 41" in answer["content"][0]["text"]
+    assert world.errors() == {"new": 1}
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    """What it prints is what the page shows."""
+    done = subprocess.run([sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines[:4]] == [*["the model reads"] * 3, "the SDK says"]
+    assert lines[4].endswith(": halted")
