@@ -12,6 +12,7 @@ from otel_errcompact.exceptions import RunPaused
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from otel_errcompact.boundary.call import Call
     from otel_errcompact.boundary.registry import RunRegistry
     from otel_errcompact.boundary.runs import Run
     from otel_errcompact.ledger import Ledger
@@ -56,6 +57,11 @@ class AnnouncedCall:
         self.told = True
         if self.asked:
             self.run.answer(True)
+
+    def execute(self) -> Call:
+        """Begin it here: what is returned goes around the tool, as `run.tool(...)` does."""
+        self.begin()
+        return self.run.tool(self.tool, arguments=self.arguments, call_id=self.call_id, gated=False)
 
     def outcome(self, error: BaseException | str | None, result: object) -> str:
         """Count what came of it, unless that was told already; return what the agent is told of a failure."""
@@ -110,5 +116,8 @@ class AnnouncedCalls:
         """Forget one call of a run, or all of them."""
         for key in [(run_id, call_id)] if call_id else [key for key in tuple(self._calls.entries) if key[0] == run_id]:
             call = self._calls.pop(key)
-            if call is not None and call.spans_say:
+            if call is None:
+                continue
+            self._ledger.settle_call(call.call_id, call.run.clock_ns())  # a span of it may end later
+            if call.spans_say:
                 self._ledger.expect_no_more(call.spans_say)

@@ -69,10 +69,8 @@ class Compaction:
             announced = self._calls.waiting(tool.name, arguments)
             if announced is None:
                 return await tool.handler(arguments)
-            announced.begin()
             answer: dict[str, Any] = {}
-            name, call_id = announced.tool, announced.call_id
-            async with announced.run.tool(name, arguments=arguments, call_id=call_id, gated=False) as call:
+            async with announced.execute() as call:
                 if not call.refused:
                     answer = await tool.handler(arguments)
                     call.result = text = text_of(answer.get("content"))
@@ -118,7 +116,7 @@ class Compaction:
 
     def _call(self, event: Event, called: Event) -> AnnouncedCall:
         name = called["tool_name"]
-        bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # `mcp__shop__refund` is `refund` there
+        bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # as the server has it
         ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
         return self._calls.of(*ids, name, called["tool_input"], spans_say=bare, agent=agent)
 

@@ -12,7 +12,7 @@ from otel_errcompact.escalation import Continue
 from otel_errcompact.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 
-with required("strands-agents", "1.62.0", extra="strands"):
+with required("strands-agents", "1.51.0", extra="strands"):
     from strands.hooks import HookProvider, HookRegistry, events
 
 if TYPE_CHECKING:

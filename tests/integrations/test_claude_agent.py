@@ -66,7 +66,7 @@ class Agent:
             setting_sources=[],
             cwd=folder,
             model="claude-sonnet-4-5",
-            allowed_tools=["mcp__shop__*", "Bash(echo:*)"],
+            allowed_tools=["mcp__shop", "Bash", "Edit", "Task"],
             env={
                 "ANTHROPIC_BASE_URL": self.api.url, "ANTHROPIC_API_KEY": "x", "HOME": str(folder),
                 "CLAUDE_CONFIG_DIR": str(folder), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
