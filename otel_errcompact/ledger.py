@@ -150,9 +150,11 @@ class Ledger:
         self._model = model
         self._count_tokens = count_tokens
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
+        self._expected: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
+        reset_in_child(self._expected.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -241,6 +243,25 @@ class Ledger:
     def is_settled(self, call_id: str, since_ns: int) -> bool:
         """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
         return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
+
+    def expect(self, call: str) -> None:
+        """
+        Note that a call is under way whose outcome will be told when its spans have ended, so that they do not count.
+
+        Args:
+            call: What its spans say of it: the id of the call, or the tool's name where they have none.
+        """
+        self._expected.update(call, lambda calls: (calls or 0) + 1)
+
+    def expect_no_more(self, call: str) -> None:
+        """Note that a call that was expected is over."""
+        self._expected.update(call, lambda calls: (calls or 0) - 1)
+        if (self._expected.get(call) or 0) <= 0:
+            self._expected.pop(call)
+
+    def is_expected(self, call: str) -> bool:
+        """Tell whether somebody will tell the outcome of such a call that is under way."""
+        return call in self._expected.entries
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """

@@ -182,7 +182,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if call is None:
             self._release(boundary, span, held)
             return
-        settled = is_settled_by_maker(span) or self._ledger.is_settled(call.call_id, span.start_ns)
+        settled = is_settled_by_maker(span) or self._is_told_elsewhere(call, span)
         found = self._failures(span, call)
         origins = self._occurrences.origins(span, found.failure, whole=found.whole)
         # The raw error of a boundary of ours may be a log record, which leaves no more than a status on the span.
@@ -202,6 +202,11 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._fail(boundary, span, call, failure, origins, part)
         elif not span.failed:
             self._succeed(boundary, span, call)
+
+    def _is_told_elsewhere(self, call: BoundaryCall, span: EndedSpan) -> bool:
+        if self._ledger.is_expected(call.call_id or call.tool):
+            return True
+        return self._ledger.is_settled(call.call_id, span.start_ns)
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
