@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 from otel_errcompact.boundary import RunRegistry, current_run
-from otel_errcompact.escalation import Continue, Pause
-from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.escalation import Continue, Halt, Pause
+from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.recognise import judge
 
@@ -82,6 +82,10 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         self.runs.begin(run_id)
         return {RUN: run_id, QUESTION: None}
 
+    async def abefore_agent(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Begin the run in asynchronous code."""
+        return self.before_agent(state, runtime)
+
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Pass the gate: go on, end, or ask a human."""
@@ -97,6 +101,10 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
     def after_agent(self, state: CompactionState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
         """End the run."""
         self.runs.end(state[RUN])
+
+    async def aafter_agent(self, state: CompactionState, runtime: Runtime[Any]) -> None:
+        """End the run in asynchronous code."""
+        self.after_agent(state, runtime)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
         """Execute a tool call; its failure becomes an error-marked message that holds the digest."""
@@ -123,14 +131,15 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         return current_run() or self.runs.of(_thread_of(request.runtime))
 
 
-def past_gate(model: str) -> Callable[[dict[str, Any]], str]:
+def past_gate(model: str, end: str = END) -> Callable[[dict[str, Any]], str]:
     """
-    Return the edge that leads from the gate of a graph written by hand to its model, or to the end.
+    Return the edge that leads from the gate of a graph written by hand to its model, or to its end.
 
     Args:
         model: The name of the model's node.
+        end: The name of the node that halted runs go to.
     """
-    return lambda state: END if state.get("jump_to") == "end" else model
+    return lambda state: end if state.get("jump_to") == "end" else model
 
 
 def _thread_of(runtime: Runtime[Any] | ToolRuntime[Any, Any]) -> str:
@@ -157,12 +166,23 @@ def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | Non
         stop = _question(stop)
     if isinstance(stop, RunHalted):
         return {"messages": [AIMessage(str(stop))], "jump_to": "end"}
-    while isinstance(action := run.answer(interrupt(stop)), Pause):
-        pass  # the human wants to be asked again
+    action = _answer(run, stop)
     if isinstance(action, Continue):
         return {QUESTION: None, "messages": [HumanMessage(action.message)] if action.message else []}
     said = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
     return {QUESTION: None, "messages": [said], "jump_to": "end"}
+
+
+def _answer(run: Run, question: Question) -> Halt | Continue:
+    """Ask a human until there is an answer: each reply stands in the checkpoint for good, also one that does not fit."""
+    while True:
+        try:
+            action = run.answer(interrupt(question))
+        except ConfigurationError as error:
+            question = {**question, "problem": str(error)}
+        else:
+            if not isinstance(action, Pause):
+                return action
 
 
 def _call(run: Run, request: ToolCallRequest) -> Call:
