@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
@@ -22,7 +23,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from opentelemetry import trace
-from typing_extensions import Annotated
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 DONE = AIMessage("done")
+FRAMES = '  File "app/files.py", line 7, in save\n    stream.write(data)\n'
 
 
 class Model(GenericFakeChatModel):
@@ -419,12 +420,19 @@ def test_results_that_are_errors(world: World) -> None:
     @tool
     def flagged(x: int, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
         """Fail without raising."""
-        return ToolMessage("quota exceeded", tool_call_id=tool_call_id, status="error", artifact={"x": x})
+        return ToolMessage(
+            f"Traceback (most recent call last):\n{FRAMES}OSError: quota exceeded",
+            tool_call_id=tool_call_id,
+            status="error",
+            artifact={"x": x},
+        )
 
     @tool
     def commanded(x: int, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
         """Fail without raising, with more to say."""
-        failed = ToolMessage("disk full", tool_call_id=tool_call_id, status="error")
+        failed = ToolMessage(
+            f"Traceback (most recent call last):\n{FRAMES}OSError: disk full", tool_call_id=tool_call_id, status="error"
+        )
         return Command(update={"messages": [failed, HumanMessage("and this")]})
 
     @tool
@@ -436,9 +444,9 @@ def test_results_that_are_errors(world: World) -> None:
     agent = create_agent(script(*wanted, DONE), [flagged, commanded, several], middleware=[CompactionMiddleware()])
     result = agent.invoke(go())
     first, second, third = tool_messages(result)
-    assert first.content.startswith("[tool_error] at flagged: quota exceeded #")
+    assert first.content.startswith("[OSError] at save (app/files.py:7): quota exceeded #")
     assert first.artifact == {"x": 1}
-    assert second.content.startswith("[tool_error] at commanded: disk full #")
+    assert second.content.startswith("[OSError] at save (app/files.py:7): disk full #")
     assert (third.content, third.status) == ("fine", "success")
     assert "and this" in [message.content for message in result["messages"]]
     assert world.errors() == {"new": 2}
@@ -732,9 +740,22 @@ def test_instrumented_interrupts(instrumented: World) -> None:
     assert instrumented.escalations() == {"pause": 1, "continue": 1}
 
 
-def test_the_example() -> None:
-    """The example shows what the model read and how it ended."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / "langchain.py"], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert "ESCALATED at 3" in done.stdout
+def test_the_example(tmp_path: Path) -> None:
+    """The example shows what the model read and how it ended, without a human and with one."""
+    example = ROOT / "examples" / "with_langchain.py"
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    told = [re.sub("#[0-9a-f]{4}", "#<class>", line.partition(" at total")[0]) for line in lines]
+    assert [line for line in told if line.startswith("tool ")] == [
+        "tool   [LookupError]",
+        "tool   LookupError #<class> again (x2, 2 in a row; escalates at 3: try something else)",
+        "tool   LookupError #<class> again (x3, 3 in a row; ESCALATED at 3)",
+        "tool   [LookupError]",
+        "tool   LookupError #<class> again (x2, 2 in a row; escalates at 3: try something else)",
+        "tool   LookupError #<class> again (x3, 3 in a row; ESCALATED at 3)",
+        "tool   42",
+    ]
+    assert "ai     run 'orders' halted: no escalation handler was given" in lines
+    assert "a human is asked: it keeps failing: go on?" in lines
+    assert "human  use amount_cents" in lines
+    assert [line for line in lines if line.startswith("# Run")] == ["# Run orders: halted", "# Run orders: recovered"]
