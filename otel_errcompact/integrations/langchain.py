@@ -12,7 +12,7 @@ from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.recognise import judge
 
-with required("langchain", "1.2.0", extra="langchain"):
+with required("langchain", "1.2.15", extra="langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
