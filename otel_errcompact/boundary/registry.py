@@ -87,6 +87,22 @@ class RunRegistry:
             self._close(*oldest)
         return run
 
+    def begin(self, run_id: str, *, agent: str = "") -> Run:
+        """
+        Return a new run, for frameworks that tell when an agent is invoked.
+
+        What an earlier invocation has left under that id ends, also if it waited for a human: nobody will answer.
+
+        Args:
+            run_id: The framework's own id.
+            agent: The agent's name, where the framework tells; the registry's if empty.
+        """
+        with self._lock:
+            left = self._hosted.pop(run_id, None)
+        if left is not None:
+            self._close(run_id, left)
+        return self.of(run_id, agent=agent)
+
     def end(self, run_id: str) -> None:
         """End a run, unless it waits for a human, or the application has opened it itself."""
         with self._lock:

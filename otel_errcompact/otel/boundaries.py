@@ -161,9 +161,13 @@ class OpenBoundaries:
         return True
 
     def leave(self, span_id: int) -> Boundary | None:
-        """Forget a span that ends, and return the boundary that it is or lies in, if its outcome is still unknown."""
+        """Forget a span that ends, and return the boundary that it is or lies in whose outcome is still unknown."""
         place = self._places.pop(span_id)
-        return place.boundary if place is not None and place.boundary.is_open else None
+        boundary = place.boundary if place is not None else None
+        while boundary is not None and not boundary.is_open:
+            # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
+            boundary = boundary.outer
+        return boundary
 
     def around(self, span_id: int) -> Boundary | None:
         """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
