@@ -152,6 +152,20 @@ class Run:
         call.conclude(error, result)
         return call
 
+    def refusal(self, tool: str, *, arguments: Arguments = None) -> str:
+        """
+        Return why a call must not be made, for frameworks that make it themselves; empty if it may.
+
+        It is asked once for each call, since a run that insists on a refused one escalates.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+        """
+        with self.guard.stage("boundary"):
+            return self.ledger.refuse(self.run_id, tool, as_text(arguments))
+        return ""
+
     @overload
     def call(self, function: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R | str]: ...
     @overload
