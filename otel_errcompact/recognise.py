@@ -49,6 +49,8 @@ CONTROL_FLOW: Final = frozenset(
         "SkipToolValidation",
         # agent-framework
         "MiddlewareTermination", "MiddlewareFailure", "UserInputRequiredException",
+        # our own middleware for fastmcp, which has counted what it raises this for
+        "CompactedToolError",
         # agno
         "RetryAgentRun", "StopAgentRun",
         # crewai, llama-index, strands

@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.boundary import RunRegistry, RunSettings
+from otel_errcompact.boundary import Run, RunRegistry, RunSettings
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.escalation import Continue, Halt
 from otel_errcompact.exceptions import RunPaused
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from google.adk.tools.tool_context import ToolContext
     from typing_extensions import Unpack
 
-    from otel_errcompact.boundary import Run
-
 Fields = dict[str, Any]
-MAX_QUESTIONS: Final = 1_000
 REFLECTION: Final = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
 
 
@@ -55,7 +52,7 @@ class CompactionPlugin(BasePlugin):
         super().__init__(name=name)
         self.runs: Final = RunRegistry(**settings)
         self._agent = settings.get("agent", "")
-        self._questions: BoundedTable[str, tuple[str, str]] = BoundedTable(MAX_QUESTIONS)
+        self._questions: BoundedTable[str, tuple[str, str]] = BoundedTable(1_000)
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
         """Answer in the tool's place: a call that a human was asked about, or one that has failed too often."""
@@ -66,7 +63,7 @@ class CompactionPlugin(BasePlugin):
             told = reply.payload.get("message") if isinstance(reply.payload, dict) else reply.payload
             run.answer(Continue(str(told or "")) if reply.confirmed else Halt(str(told or "a human said no")))
             return _Answer(error=f"{text}\nA human has answered: {told}" if told else text)
-        refusal = run.refusal(tool.name, arguments=tool_args)
+        refusal = run.refusal(tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "")
         return await self._answer(run, refusal, tool_context) if refusal else None
 
     async def on_tool_error_callback(
@@ -97,13 +94,11 @@ class CompactionPlugin(BasePlugin):
         callback_context.actions.escalate = True  # or a LoopAgent would go round and round
         return LlmResponse(content=types.ModelContent(str(stop)), custom_metadata={semconv.RESULT: "halted"})
 
-    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+    async def after_run_callback(self, *, invocation_context: InvocationContext, **_: object) -> None:
         """End the run, unless it waits for a human."""
         self.runs.end(invocation_context.invocation_id)
 
-    async def on_run_error_callback(self, *, invocation_context: InvocationContext, **_: object) -> None:
-        """End the run of an invocation that has failed."""
-        self.runs.end(invocation_context.invocation_id)
+    on_run_error_callback = after_run_callback
 
     def _run(self, context: CallbackContext) -> Run:
         return self.runs.of(context.invocation_id, agent=self._agent or context.agent_name)
@@ -131,6 +126,4 @@ def _error_in(result: object) -> str:
     answer: Fields = result if isinstance(result, dict) else {}
     if answer.get("response_type") == REFLECTION:
         return f"{answer.get('error_type')}: {answer.get('error_details')}"
-    if list(answer) == ["error"] and isinstance(answer["error"], str):
-        return answer["error"]
     return json.dumps(answer, default=str) if answer.get("error") or answer.get("isError") else ""

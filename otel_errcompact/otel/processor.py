@@ -15,6 +15,7 @@ from otel_errcompact.otel.boundaries import STAYED, Held, OpenBoundaries
 from otel_errcompact.otel.context import current_run_id
 from otel_errcompact.otel.occurrences import HANDLED, Occurrences
 from otel_errcompact.otel.spans import (
+    bare,
     boundary_call,
     class_on,
     conversation_of,
@@ -211,7 +212,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self.duplicates += len(part)
         self._handle(span, boundary, [inner for inner in held if inner not in part])
         for raw in found.handled:
-            self._hold(span, None, raw, STAYED)
+            if not (settled and _passes_on(raw, found.failure)):
+                self._hold(span, None, raw, STAYED)
         if settled:
             self._follow(span, found.failure, origins, part)
             if boundary.outer is not None:
@@ -355,6 +357,13 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
 
 def _span_ids(held: list[Held]) -> list[int]:
     return [span_id for inner in held for span_id in inner.span_ids]
+
+
+def _passes_on(raw: RawError, failure: RawError | None) -> bool:
+    """
+    Tell whether a span's own record is what its failure was raised as, of which our boundary has put the cause there.
+    """
+    return failure is not None and f"{bare(failure.type)}: {failure.message}" in raw.text
 
 
 def _root(held: list[Held], origins: frozenset[int]) -> Held | None:
