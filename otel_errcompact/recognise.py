@@ -49,6 +49,8 @@ CONTROL_FLOW: Final = frozenset(
         "SkipToolValidation",
         # agent-framework
         "MiddlewareTermination", "MiddlewareFailure", "UserInputRequiredException",
+        # our own middleware for fastmcp, which has counted what it raises this for
+        "CompactedToolError",
         # agno
         "RetryAgentRun", "StopAgentRun",
         # crewai, llama-index, strands
@@ -119,6 +121,7 @@ _IGNORED: Final = (
             r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
             r"|aborted|interrupted|chose not to|chose to (?:skip|cancel|reject)|did not (?:allow|approve|want to))\b"
             r"|(?:The )?[Tt]ool (?:call|use|execution) was (?:rejected|denied|declined|not approved|skipped)"
+            r"|This tool call is rejected\.\s*\Z"
             r"|[Tt]ool execution (?:denied|not approved)\.?\s*\Z|\[?Operation Cancelled\] Reason: User"
             r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled|interrupted|skipped)"
             r" by (?:the )?user(?! approval settings)"

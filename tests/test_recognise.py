@@ -124,6 +124,7 @@ def test_more_names_can_be_given():
         pytest.param("User did not allow tool call", "declined by the user", id="not allowed"),
         pytest.param("[Operation Cancelled] Reason: User did not allow", "declined by the user", id="Gemini CLI"),
         pytest.param("Tool execution was not approved.", "declined by the user", id="not approved"),
+        pytest.param("This tool call is rejected.", "declined by the user", id="google-adk"),
         pytest.param("The user chose to skip the tool call", "declined by the user", id="skipped"),
         pytest.param("Action has been rejected by the user! reason: no", "declined by the user", id="OpenHands"),
         pytest.param("aborted by user after 3.2s", "declined by the user", id="aborted"),

@@ -154,7 +154,12 @@ def tool_span(tool: str, call_id: str) -> Span:
     if not span.is_recording() or not isinstance(attributes, Mapping):
         return trace.INVALID_SPAN
     told = cast("Mapping[str, object]", attributes)
-    named = told.get(semconv.GEN_AI_TOOL_NAME) == tool
+    # Some frameworks put the attributes on when the call is over, and till then have only named the span, if at all.
+    called = getattr(span, "name", "")
+    named = told.get(semconv.GEN_AI_TOOL_NAME) == tool or called in {
+        f"{semconv.SPAN_TOOL} {tool}",
+        semconv.MCP_TOOL_CALL,
+    }
     same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
     return span if named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
 

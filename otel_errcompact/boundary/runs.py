@@ -6,6 +6,7 @@ import itertools
 import time
 import uuid
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
@@ -21,9 +22,11 @@ from otel_errcompact.boundary.recording import (
     counted_by_span,
     counted_since,
     span_ref,
+    tool_span,
 )
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, action_name, action_of
+from otel_errcompact.exceptions import RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
@@ -32,7 +35,6 @@ from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from types import TracebackType
 
     from opentelemetry.trace import Span, Tracer, TracerProvider
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+Ask = Callable[[str], Awaitable[object]]
+"""Asks a human a question, and returns the reply."""
+
+REFUSED: Final = "refused"
 MAX_DIGESTS: Final = 16
 """Digests of a run that are recognised when they come back."""
 
@@ -98,6 +104,7 @@ class Run:
         self._span: Span = trace.INVALID_SPAN
         self._final: RunReport | None = None
         self._ticks = itertools.count(1)
+        self._asking = False
         self._digests: Final[deque[Counted]] = deque(maxlen=MAX_DIGESTS)
 
     @property
@@ -154,6 +161,57 @@ class Run:
         call = self.tool(tool, arguments=arguments, call_id=call_id, gated=False)
         call.conclude(error, result)
         return call
+
+    def refusal(self, tool: str, *, arguments: Arguments = None, call_id: str = "") -> str:
+        """
+        Return why a call must not be made, for frameworks that make it themselves; empty if it may.
+
+        It is asked once for each call, since a run that insists on a refused one escalates.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+        """
+        with self.guard.stage("boundary"):
+            return self._refused(self.ledger.refuse(self.run_id, tool, as_text(arguments)), tool, call_id)
+        return ""
+
+    async def arefusal(self, tool: str, *, arguments: Arguments = None, ask: Ask | None = None) -> str:
+        """
+        Return why a server must not execute a call; empty if it may.
+
+        A server has no agent to stop: a run that was stopped keeps the tool that has failed too often from being
+        called, and every tool where the threshold was not about one class of errors.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            ask: Asks a human at the client, where the run waits for one, and returns the reply as `answer` takes it;
+                None where nobody has replied.
+        """
+        stop = await self.agate()
+        if isinstance(stop, RunPaused) and ask is not None and not self._asking:
+            self._asking = True
+            try:
+                reply = await ask(str(stop.escalation))
+            finally:
+                self._asking = False
+            action = self.answer(reply) if reply is not None else None
+            if isinstance(action, Continue) and action.message:
+                return self._refused(f"NOT EXECUTED: a human has answered: {action.message}", tool)
+            stop = await self.agate()
+        if stop is None or (stop.escalation.threshold == "same" and stop.escalation.tool != tool):
+            return self.refusal(tool, arguments=arguments)
+        told = (str(stop.escalation), stop.reason)
+        return self._refused(f"NOT EXECUTED: {'; '.join(dict.fromkeys(told))}", tool)
+
+    def _refused(self, text: str, tool: str, call_id: str = "") -> str:
+        """Note on the framework's own span that nothing has failed there, whatever the framework makes of the text."""
+        if text:
+            self.ledger.settle_call(call_id, self.clock_ns())
+            tool_span(tool, call_id).set_attribute(semconv.OUTCOME, REFUSED)
+        return text
 
     @overload
     def call(self, function: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R | str]: ...

@@ -12,6 +12,7 @@ from opentelemetry.trace import StatusCode, format_trace_id
 from otel_errcompact.otel.boundaries import STAYED
 from otel_errcompact.otel.outcomes import Outcomes
 from otel_errcompact.otel.spans import (
+    bare,
     boundary_call,
     class_on,
     conversation_of,
@@ -191,7 +192,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self.outcomes.duplicates += len(part)
         self.outcomes.handle(span, boundary, [inner for inner in held if inner not in part])
         for raw in found.handled:
-            self.outcomes.hold(span, None, raw, STAYED, span.span_id)
+            if not (settled and _passes_on(raw, found.failure)):
+                self.outcomes.hold(span, None, raw, STAYED, span.span_id)
         if settled:
             self._follow(span, found, origins, part)
             if boundary.outer is not None:
@@ -287,6 +289,13 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
 
 def _span_ids(held: list[Held]) -> list[int]:
     return [span_id for inner in held for span_id in inner.span_ids]
+
+
+def _passes_on(raw: RawError, failure: RawError | None) -> bool:
+    """
+    Tell whether a span's own record is what its failure was raised as, of which our boundary has put the cause there.
+    """
+    return failure is not None and f"{bare(failure.type)}: {failure.message}" in raw.text
 
 
 def _root(held: list[Held], origins: frozenset[int]) -> Held | None:

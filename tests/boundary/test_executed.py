@@ -254,3 +254,22 @@ def test_a_span_with_another_parent_is_still_inside_the_call(run: errcompact.Run
     assert call.failed
     assert (run.report().occurrences, run.report().handled) == (1, 0)
     assert run.ledger.store.run_ids() == ("r",)
+
+
+def test_a_tool_span_that_has_only_its_name_yet(
+    run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter
+) -> None:
+    """Google's ADK puts the attributes on when the call is over."""
+    with tracer.start_as_current_span("execute_tool parse"):
+        run.executed("parse", call_id="c1", error=raised())
+    (span,) = exporter.get_finished_spans()
+    assert [event.name for event in span.events] == ["exception"]
+
+
+def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> None:
+    """Frameworks that make the calls themselves ask before; another call is none of it."""
+    for _ in range(3):
+        assert run.refusal("parse", arguments={"text": "seven"}) == ""
+        run.executed("parse", arguments={"text": "seven"}, error=raised())
+    assert run.refusal("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
+    assert run.refusal("parse", arguments={"text": "eight"}) == ""
