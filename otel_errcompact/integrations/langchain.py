@@ -174,11 +174,11 @@ def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | Non
 
 
 def _answer(run: Run, question: Question) -> Halt | Continue:
-    """Ask a human until there is an answer: each reply stands in the checkpoint for good, also one that does not fit."""
+    """Ask a human until there is an answer: a reply that does not fit stands in the checkpoint, too."""
     while True:
         try:
             action = run.answer(interrupt(question))
-        except ConfigurationError as error:
+        except ConfigurationError as error:  # noqa: PERF203 - a human is slower
             question = {**question, "problem": str(error)}
         else:
             if not isinstance(action, Pause):

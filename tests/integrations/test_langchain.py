@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from importlib.util import find_spec
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +24,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from opentelemetry import trace
+from pydantic import BaseModel, ValidationError
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
@@ -508,6 +510,26 @@ def test_an_interrupt_inside_a_tool_passes(world: World) -> None:
     assert tool_messages(result)[0].content == "a human says yes"
     assert world.errors() == {}
     assert world.runs() == {"clean": 1}
+
+
+@pytest.mark.skipif("response_schema" not in signature(interrupt).parameters, reason="came with LangGraph 1.2")
+def test_a_reply_to_a_tool_that_does_not_fit_passes(world: World) -> None:
+    """Where a human's reply does not fit what a tool has asked for, the run fails as LangGraph wants it to."""
+
+    class Approval(BaseModel):
+        approved: bool
+
+    def approve(x: int) -> str:
+        """Ask."""
+        return str(interrupt("may I?", response_schema=Approval))
+
+    model = script(calls(("approve", {"x": 1})), DONE)
+    agent = create_agent(model, [approve], middleware=[CompactionMiddleware()], checkpointer=InMemorySaver())
+    with pytest.raises(ValidationError):
+        ask_and_resume(agent, {"approved": "perhaps"})
+    result = agent.invoke(Command(resume={"approved": True}), on("t1"))
+    assert tool_messages(result)[0].content == "approved=True"
+    assert world.errors() == {}
 
 
 def test_cancellation_passes(world: World) -> None:
