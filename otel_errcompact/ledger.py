@@ -223,7 +223,8 @@ class Ledger:
         with self.store.find(run_id) as state:
             if state is None:
                 return ()
-            resolved = state.history.succeed(scope or tool, call=_fingerprint(tool, arguments))
+            call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
+            resolved = state.history.succeed(scope or tool, call=call)
             agent = state.agent
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
@@ -270,9 +271,9 @@ class Ledger:
         A call is refused once it has failed `thresholds.same` times with the same arguments. A refusal is no
         occurrence, but it goes on the row of consecutive failures, so that a run that insists escalates.
         """
-        call = _fingerprint(tool, arguments)
         with self.store.find(run_id) as state:
-            if state is None or not call:
+            # A fingerprint costs more than all else of a healthy call.
+            if state is None or not state.history.has_failed_calls or not (call := _fingerprint(tool, arguments)):
                 return ""
             failures, error_class = state.history.failures_of(call), state.history.class_of(call)
             if failures < state.thresholds.same or error_class is None:
