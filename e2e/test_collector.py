@@ -28,7 +28,7 @@ from e2e.sink import Sink, attributes, eventually
 from otel_errcompact.redaction import RULES, redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from google.protobuf.message import Message
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
@@ -618,6 +618,51 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
 
     assert eventually(lambda: sum(coarse(collector.sink, "theirs").values()) == 1)
     assert coarse(collector.sink, "ours") == {}
+
+
+def test_records_have_the_coarse_class(collector: Collector) -> None:
+    """It leads from the count to log records of the same exception, which are no further occurrence."""
+    raised = {"exception__type": "IllegalStateException", "exception__stacktrace": JAVA_STACK}
+    failing = span(events=[exception(**raised)])
+    beside = record("pool is closed", event="exception", name="beside", **raised)
+    beside.trace_id, beside.span_id = failing.trace_id, failing.span_id
+    collector.send(logs(beside, service="dup", scope=THEIRS))
+    collector.send(traces(failing, service="dup", scope=THEIRS))
+
+    assert eventually(lambda: sum(coarse(collector.sink, "dup").values()) == 1)
+    (key,) = coarse(collector.sink, "dup")
+    assert attributes(arrived_record(collector.sink, "beside").attributes)["errcompact.class"] == key[1]
+    assert sum(coarse(collector.sink, "dup").values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("request_of", "classed"),
+    [
+        pytest.param(lambda one: logs(one(event="exception"), scope=THEIRS), True, id="event"),
+        pytest.param(lambda one: logs(one(event="db.query.exception"), scope=THEIRS), True, id="event of an operation"),
+        pytest.param(lambda one: logs(one(event__name="exception"), scope=THEIRS), True, id="attribute"),
+        pytest.param(lambda one: logs(one(event__name="db.query.exception"), scope=THEIRS), True, id="attribute's end"),
+        pytest.param(lambda one: logs(one(exception__type="E", severity=13), scope=THEIRS), True, id="mentioned"),
+        pytest.param(lambda one: logs(one(event="exceptional", event__name=7), scope=THEIRS), False, id="no exception"),
+        pytest.param(lambda one: logs(one(event="exception"), scope=OURS), False, id="by the library"),
+        pytest.param(
+            lambda one: logs(one(event="exception"), scope=THEIRS, errcompact__counted="true"), False, id="counted"
+        ),
+        pytest.param(
+            lambda one: logs(one(event="exception", errcompact__class="k"), scope=THEIRS), False, id="has a class"
+        ),
+    ],
+)
+def test_which_records_have_a_coarse_class(
+    collector: Collector, request: pytest.FixtureRequest, request_of: Callable[..., Message], *, classed: bool
+) -> None:
+    """Those that tell of an exception, by a process that knows nothing of the library."""
+    name = request.node.name
+    collector.send(request_of(lambda **values: record("failed", name=name, **values)))
+
+    found = attributes(arrived_record(collector.sink, name).attributes).get("errcompact.class", "")
+
+    assert found.startswith("coarse-") is classed
 
 
 @pytest.mark.parametrize(("signal", "events"), [("logs", 0), ("logs/dup", 1)])
