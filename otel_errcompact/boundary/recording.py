@@ -116,9 +116,7 @@ class Recorder:
             return False
         with self._guard.stage("record"):
             event = semconv.TOOL_EXCEPTION if raw.boundary else semconv.RUN_EXCEPTION
-            # The collector takes secrets out of bytes on spans alone; the trajectory file keeps them in any case.
-            texts = {name: value for name, value in details.items() if name != semconv.RAW}
-            records.emit(self._logger_provider, event, message, texts, span=raw.span, time_ns=raw.time_ns)
+            records.emit(self._logger_provider, event, message, details, span=raw.span, time_ns=raw.time_ns)
             return True
         return False
 
