@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import typing
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,7 +16,7 @@ from otel_errcompact.escalation import Thresholds
 from otel_errcompact.stores.memory import MemoryLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Sequence
 
 PREFIX: Final = "OTEL_ERRCOMPACT_"
 
@@ -29,6 +30,9 @@ class TelemetryOptions(BaseModel):
 
     class_labels: int = Field(default=200, ge=1, le=1_500)
     """How many error classes of this process get a metric label of their own; later ones are `other`."""
+
+    record_unsampled: bool = False
+    """Whether spans that the sampler drops are recorded, though not exported, so that their failures are seen."""
 
 
 class TrajectoryOptions(BaseModel):
@@ -87,6 +91,18 @@ class Options(BaseModel):
         environ = os.environ if environ is None else environ
         return cls.model_validate(_read(cls, PREFIX, environ))
 
+    @classmethod
+    def from_section(cls, section: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
+        """
+        Read the options from a section of a configuration file, nested as they are here; variables fill the gaps.
+
+        What is not allowed warns, under the name that it would have as a variable, and is ignored.
+        """
+        named = dict(_flat(section, PREFIX))
+        for unknown in sorted(named.keys() - environment_variables()):
+            warnings.warn(f"{unknown} is no option and is ignored", RuntimeWarning, stacklevel=2)
+        return cls.from_environ({**(os.environ if environ is None else environ), **named})
+
 
 def environment_variables() -> dict[str, str]:
     """Return every variable that `Options.from_environ` reads, with its default as text."""
@@ -110,6 +126,18 @@ def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> di
         ) is not None:
             values[name] = value
     return values
+
+
+def _flat(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    """What a section of a file says, as variables would."""
+    for name, value in section.items():
+        variable = f"{prefix}{name}".upper()
+        if isinstance(value, Mapping):
+            yield from _flat(cast("Mapping[str, object]", value), f"{variable}_")
+        elif isinstance(value, list | tuple):
+            yield variable, ",".join(map(str, cast("Sequence[object]", value)))
+        elif value is not None:
+            yield variable, str(value)
 
 
 def _parsed(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
