@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
+from opentelemetry import trace
+
+from otel_errcompact.boundary.recording import tool_span
 from otel_errcompact.boundary.runs import current_run, unattended_run
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.otel import semconv
 
 with required("anthropic", "2.12.0", extra="anthropic"):
     from anthropic.lib.tools import (
         BetaAsyncBuiltinFunctionTool,
         BetaAsyncFunctionTool,
         BetaBuiltinFunctionTool,
-        BetaFunctionTool,
         ToolError,
     )
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
     from anthropic.types.beta import BetaToolUnionParam
+    from typing_extensions import Self
 
     from otel_errcompact.boundary.call import Call
-    from otel_errcompact.boundary.runs import Run
-
-T = TypeVar("T")
 
 
 class CompactedTool(BetaBuiltinFunctionTool):
     """
-    A tool whose failures the model reads as digests.
+    A tool whose failures the model reads as digests, marked as errors.
     """
 
-    def __init__(self, tool: BetaFunctionTool[Any] | BetaBuiltinFunctionTool) -> None:
+    def __init__(self, tool: Any) -> None:
         self.tool = tool
 
     def to_dict(self) -> BetaToolUnionParam:
         """Return what the API is told of the tool."""
-        return self.tool.to_dict()
+        return self.tool.to_dict()  # type: ignore[no-any-return] # any of the SDK's tools
 
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
@@ -50,12 +49,12 @@ class AsyncCompactedTool(BetaAsyncBuiltinFunctionTool):
     The same of an asynchronous tool.
     """
 
-    def __init__(self, tool: BetaAsyncFunctionTool[Any] | BetaAsyncBuiltinFunctionTool) -> None:
+    def __init__(self, tool: Any) -> None:
         self.tool = tool
 
     def to_dict(self) -> BetaToolUnionParam:
         """Return what the API is told of the tool."""
-        return self.tool.to_dict()
+        return self.tool.to_dict()  # type: ignore[no-any-return] # any of the SDK's tools
 
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
@@ -64,78 +63,85 @@ class AsyncCompactedTool(BetaAsyncBuiltinFunctionTool):
         return _told(call)
 
 
-@overload
-def compacted(tool: BetaFunctionTool[Any] | BetaBuiltinFunctionTool) -> CompactedTool: ...
-@overload
-def compacted(tool: BetaAsyncFunctionTool[Any] | BetaAsyncBuiltinFunctionTool) -> AsyncCompactedTool: ...
-def compacted(tool: Any) -> CompactedTool | AsyncCompactedTool:
+def compacted(tool: Any) -> Any:
+    """Return what a tool runner is given for a tool of `beta_tool` or `beta_async_tool`, or of a class of one's own."""
+    is_async = isinstance(tool, BetaAsyncFunctionTool | BetaAsyncBuiltinFunctionTool)
+    return AsyncCompactedTool(tool) if is_async else CompactedTool(tool)
+
+
+class guarded:  # noqa: N801 - it reads as a function
     """
-    Return a tool for `tool_runner(tools=[...])` whose failures are counted in the run that is open where it is called.
+    The messages of a tool runner, with the gate before each request: `for message in guarded(runner)`, or `async for`.
 
-    Args:
-        tool: What `beta_tool` or `beta_async_tool` made, or a tool class of one's own; `@compacted` stands above them.
+    It counts in the run that is open. What it raises leaves the loop before the next request; once a paused run was
+    answered, the same object goes on from there: no tool runs twice, and the model reads what the human said.
     """
-    if isinstance(tool, BetaAsyncFunctionTool | BetaAsyncBuiltinFunctionTool):
-        return AsyncCompactedTool(tool)
-    return CompactedTool(tool)
 
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+        self.run = current_run() or unattended_run()
+        self._message: Any = None
+        self._was_held = False
 
-def guarded(runner: Any) -> Any:
-    """
-    Iterate a tool runner, and pass the gate before each request: `for message in guarded(runner)`, or `async for`.
+    def __iter__(self) -> Self:
+        return self
 
-    After a pause the same `guarded(runner)` goes on where it stopped, once the run has been answered; no tool runs
-    twice, and the model reads what the human said.
+    def __next__(self) -> Any:
+        # The response is kept by the runner, which sends this very object.
+        response = self.runner.generate_tool_call_response() if self._calls_tools(self._last()) else None
+        self._look_at(response)
+        self._pass(self.run.gate(), response)
+        self._message = next(self.runner)
+        return self._message
 
-    Raises:
-        RunHalted: The run was stopped; `RunPaused` when it waits for a human.
-    """
-    return _aguarded(runner) if hasattr(runner, "__anext__") else _guarded(runner)
+    def __aiter__(self) -> Self:
+        return self
 
+    async def __anext__(self) -> Any:
+        last = self._last()
+        self._message = await last if hasattr(last, "__await__") else last
+        response = await self.runner.generate_tool_call_response() if self._calls_tools(self._message) else None
+        self._look_at(response)
+        self._pass(await self.run.agate(), response)
+        self._message = await anext(self.runner)
+        return self._message
 
-def _guarded(runner: Any) -> Iterator[Any]:
-    run, end = _run(), object()
-    while True:
-        run.check()
-        if (item := next(runner, end)) is end:
-            return
-        yield item
-        message = item.get_final_message() if hasattr(item, "get_final_message") else item
-        if message.stop_reason == "tool_use":
-            _look_at(run, message, runner.generate_tool_call_response())
+    def _last(self) -> Any:
+        streamed = getattr(self._message, "get_final_message", None)
+        return streamed() if streamed else self._message
 
+    def _calls_tools(self, message: Any) -> bool:
+        self._finished = message
+        return getattr(message, "stop_reason", None) == "tool_use"
 
-async def _aguarded(runner: Any) -> AsyncIterator[Any]:
-    run, end = _run(), object()
-    while True:
-        await run.acheck()
-        if (item := await anext(runner, end)) is end:
-            return
-        yield item
-        message = await item.get_final_message() if hasattr(item, "get_final_message") else item
-        if message.stop_reason == "tool_use":
-            _look_at(run, message, await runner.generate_tool_call_response())
+    def _look_at(self, response: Any) -> None:
+        """Count what the runner itself has answered with an error: there is no such tool."""
+        for result in response["content"] if response else ():
+            text = result.get("content")
+            if result.get("is_error") and isinstance(text, str) and self.run.digested(text, 0) is None:
+                use = next(block for block in self._finished.content if block.id == result["tool_use_id"])
+                told = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text)
+                result["content"] = told.text
 
-
-def _look_at(run: Run, message: Any, response: Any) -> None:
-    """Count what the runner itself answered with an error: no such tool."""
-    calls = {block.id: block for block in message.content if block.type == "tool_use"}
-    for result in response["content"] if response else ():
-        text = result.get("content")
-        if result.get("is_error") and isinstance(text, str) and run.digested(text, 0) is None:
-            call = calls[result["tool_use_id"]]
-            result["content"] = run.executed(call.name, arguments=call.input, call_id=call.id, error=text).text
-
-
-def _run() -> Run:
-    return current_run() or unattended_run()
+    def _pass(self, stop: Exception | None, response: Any) -> None:
+        self._was_held = self._was_held or stop is not None
+        if stop is not None:
+            raise stop
+        if self._was_held and response and (digest := self.run.digest()):
+            response["content"].append({"type": "text", "text": digest})
+        self._was_held = False
 
 
 def _call(name: str, arguments: Any) -> Call:
-    return _run().tool(name, arguments=arguments, gated=False)
+    # The SDK tells a tool its input alone; the id of the call stands on the span that the SDK opens for it.
+    around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
+    call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""
+    return (current_run() or unattended_run()).tool(name, arguments=arguments, call_id=call_id, gated=False)
 
 
 def _told(call: Call) -> Any:
-    if call.failed:
-        raise ToolError(call.text)
-    return call.result
+    if not call.failed:
+        return call.result
+    # That span fails too, with less to say: it is told whose occurrence this was.
+    tool_span(call.tool, call.call_id).set_attribute(semconv.CLASS, call.failure.found.key if call.failure else "")
+    raise ToolError(call.text)
