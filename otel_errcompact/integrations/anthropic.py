@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
@@ -25,17 +26,19 @@ if TYPE_CHECKING:
     from otel_errcompact.boundary.call import Call
 
 
-class CompactedTool(BetaBuiltinFunctionTool):
-    """
-    A tool whose failures the model reads as digests, marked as errors.
-    """
-
+class _Wrapped:
     def __init__(self, tool: Any) -> None:
         self.tool = tool
 
     def to_dict(self) -> BetaToolUnionParam:
         """Return what the API is told of the tool."""
         return self.tool.to_dict()  # type: ignore[no-any-return] # any of the SDK's tools
+
+
+class CompactedTool(_Wrapped, BetaBuiltinFunctionTool):
+    """
+    A tool whose failures the model reads as digests, marked as errors.
+    """
 
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
@@ -44,17 +47,10 @@ class CompactedTool(BetaBuiltinFunctionTool):
         return _told(call)
 
 
-class AsyncCompactedTool(BetaAsyncBuiltinFunctionTool):
+class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
     """
     The same of an asynchronous tool.
     """
-
-    def __init__(self, tool: Any) -> None:
-        self.tool = tool
-
-    def to_dict(self) -> BetaToolUnionParam:
-        """Return what the API is told of the tool."""
-        return self.tool.to_dict()  # type: ignore[no-any-return] # any of the SDK's tools
 
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
@@ -80,50 +76,49 @@ class guarded:  # noqa: N801 - it reads as a function
     def __init__(self, runner: Any) -> None:
         self.runner = runner
         self.run = current_run() or unattended_run()
-        self._message: Any = None
+        self._item: Any = None
         self._was_held = False
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Any:
-        # The response is kept by the runner, which sends this very object.
-        response = self.runner.generate_tool_call_response() if self._calls_tools(self._last()) else None
-        self._look_at(response)
-        self._pass(self.run.gate(), response)
-        self._message = next(self.runner)
-        return self._message
+        self._message = self._latest()
+        # The runner keeps the response, and sends this very object.
+        response = self.runner.generate_tool_call_response() if self._calls_tools else None
+        self._pass(self._look_at(response), self.run.gate())
+        self._item = next(self.runner)
+        return self._item
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Any:
-        last = self._last()
-        self._message = await last if hasattr(last, "__await__") else last
-        response = await self.runner.generate_tool_call_response() if self._calls_tools(self._message) else None
-        self._look_at(response)
-        self._pass(await self.run.agate(), response)
-        self._message = await anext(self.runner)
-        return self._message
+        latest = self._latest()
+        self._message = await latest if inspect.isawaitable(latest) else latest
+        response = await self.runner.generate_tool_call_response() if self._calls_tools else None
+        self._pass(self._look_at(response), await self.run.agate())
+        self._item = await anext(self.runner)
+        return self._item
 
-    def _last(self) -> Any:
-        streamed = getattr(self._message, "get_final_message", None)
-        return streamed() if streamed else self._message
+    def _latest(self) -> Any:
+        streamed = getattr(self._item, "get_final_message", None)
+        return streamed() if streamed else self._item
 
-    def _calls_tools(self, message: Any) -> bool:
-        self._finished = message
-        return getattr(message, "stop_reason", None) == "tool_use"
+    @property
+    def _calls_tools(self) -> bool:
+        return getattr(self._message, "stop_reason", None) == "tool_use"
 
-    def _look_at(self, response: Any) -> None:
+    def _look_at(self, response: Any) -> Any:
         """Count what the runner itself has answered with an error: there is no such tool."""
         for result in response["content"] if response else ():
             text = result.get("content")
             if result.get("is_error") and isinstance(text, str) and self.run.digested(text, 0) is None:
-                use = next(block for block in self._finished.content if block.id == result["tool_use_id"])
-                told = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text)
-                result["content"] = told.text
+                use = next(block for block in self._message.content if block.id == result["tool_use_id"])
+                result["content"] = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text).text
+        return response
 
-    def _pass(self, stop: Exception | None, response: Any) -> None:
+    def _pass(self, response: Any, stop: Exception | None) -> None:
         self._was_held = self._was_held or stop is not None
         if stop is not None:
             raise stop
@@ -140,8 +135,7 @@ def _call(name: str, arguments: Any) -> Call:
 
 
 def _told(call: Call) -> Any:
-    if not call.failed:
-        return call.result
-    # That span fails too, with less to say: it is told whose occurrence this was.
-    tool_span(call.tool, call.call_id).set_attribute(semconv.CLASS, call.failure.found.key if call.failure else "")
-    raise ToolError(call.text)
+    if call.failed:  # and that span will, with less to say: it is told whose occurrence this was
+        tool_span(call.tool, call.call_id).set_attribute(semconv.CLASS, call.failure.found.key if call.failure else "")
+        raise ToolError(call.text)
+    return call.result

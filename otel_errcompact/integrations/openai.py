@@ -72,16 +72,16 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
         call: A `function_call` of the Responses API, or a tool call of a chat completion.
         tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
     """
-    name, arguments = _asked(call)
-    with _call(name, arguments, _id(call)) as told:
+    name, arguments, call_id = _asked(call)
+    with _call(name, arguments, call_id) as told:
         told.result = told.refused or _tool(tools, name)(**json.loads(arguments))
     return _item(call, told)
 
 
 async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """Do the same with functions of which some are asynchronous."""
-    name, arguments = _asked(call)
-    async with _call(name, arguments, _id(call)) as told:
+    name, arguments, call_id = _asked(call)
+    async with _call(name, arguments, call_id) as told:
         result = told.refused or _tool(tools, name)(**json.loads(arguments))
         told.result = await result if inspect.isawaitable(result) else result
     return _item(call, told)
@@ -109,13 +109,9 @@ def _call(name: str, arguments: Any, call_id: str = "") -> Call:
     return (current_run() or unattended_run()).tool(name, arguments=known, call_id=call_id, gated=False)
 
 
-def _asked(call: Any) -> tuple[str, str]:
+def _asked(call: Any) -> tuple[str, str, str]:
     function = getattr(call, "function", call)
-    return function.name, function.arguments
-
-
-def _id(call: Any) -> str:
-    return str(getattr(call, "call_id", None) or call.id)
+    return function.name, function.arguments, getattr(call, "call_id", None) or call.id
 
 
 def _tool(tools: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
