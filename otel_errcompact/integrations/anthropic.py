@@ -69,8 +69,8 @@ class guarded:  # noqa: N801 - it reads as a function
     """
     The messages of a tool runner, with the gate before each request: `for message in guarded(runner)`, or `async for`.
 
-    It counts in the run that is open. What it raises leaves the loop before the next request; once a paused run was
-    answered, the same object goes on from there: no tool runs twice, and the model reads what the human said.
+    What it raises leaves the loop before the next request; once a paused run was answered, the same object goes on from
+    there: no tool runs twice, and the model reads what the human said.
     """
 
     def __init__(self, runner: Any) -> None:
@@ -85,7 +85,7 @@ class guarded:  # noqa: N801 - it reads as a function
     def __next__(self) -> Any:
         self._message = self._latest()
         # The runner keeps the response, and sends this very object.
-        response = self.runner.generate_tool_call_response() if self._calls_tools else None
+        response = self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
         self._pass(self._look_at(response), self.run.gate())
         self._item = next(self.runner)
         return self._item
@@ -96,7 +96,7 @@ class guarded:  # noqa: N801 - it reads as a function
     async def __anext__(self) -> Any:
         latest = self._latest()
         self._message = await latest if inspect.isawaitable(latest) else latest
-        response = await self.runner.generate_tool_call_response() if self._calls_tools else None
+        response = await self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
         self._pass(self._look_at(response), await self.run.agate())
         self._item = await anext(self.runner)
         return self._item
@@ -104,10 +104,6 @@ class guarded:  # noqa: N801 - it reads as a function
     def _latest(self) -> Any:
         streamed = getattr(self._item, "get_final_message", None)
         return streamed() if streamed else self._item
-
-    @property
-    def _calls_tools(self) -> bool:
-        return getattr(self._message, "stop_reason", None) == "tool_use"
 
     def _look_at(self, response: Any) -> Any:
         """Count what the runner itself has answered with an error: there is no such tool."""
@@ -119,12 +115,16 @@ class guarded:  # noqa: N801 - it reads as a function
         return response
 
     def _pass(self, response: Any, stop: Exception | None) -> None:
-        self._was_held = self._was_held or stop is not None
         if stop is not None:
+            self._was_held = True
             raise stop
         if self._was_held and response and (digest := self.run.digest()):
             response["content"].append({"type": "text", "text": digest})
         self._was_held = False
+
+
+def _calls_tools(message: Any) -> bool:
+    return getattr(message, "stop_reason", None) == "tool_use"
 
 
 def _call(name: str, arguments: Any) -> Call:
