@@ -23,7 +23,7 @@ FILES = {
 COMMANDS = re.findall(r"```console\n([^\n]+)\n```\n\n```text\n(.*?)```", ZERO_CODE, re.DOTALL)
 
 
-@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_generated_pages_are_up_to_date(page):
     """`make docs` has been run since the tables changed."""
     assert page.read_text(encoding="utf-8") == PAGES[page]()

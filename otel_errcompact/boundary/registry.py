@@ -60,16 +60,19 @@ class RunRegistry:
         """Where failures are counted."""
         return self._settings.get("ledger") or current_ledger()
 
-    def of(self, run_id: str, *, agent: str = "") -> Run:
+    def of(self, run_id: str, *, agent: str = "", resumes: str = "") -> Run:
         """
         Return the run of an id, which is opened where it is not known yet.
 
         Args:
             run_id: The framework's own id.
             agent: The agent's name, where the framework tells; the registry's if empty.
+            resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
         """
         with self._lock:
             hosted = self._hosted.get(run_id)
+            if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
+                self._hosted[run_id] = hosted
             if hosted is not None and not hosted.run.closed:
                 self._hosted.move_to_end(run_id)
                 return hosted.run
@@ -104,7 +107,7 @@ class RunRegistry:
             return
         hosted.run.close()
         with self._lock:
-            self._reports[run_id] = hosted.run.report()
+            self._reports[run_id] = self._reports[hosted.run.run_id] = hosted.run.report()
             while len(self._reports) > self._limit:
                 self._reports.popitem(last=False)
 

@@ -43,6 +43,9 @@ class Held:
     span_ids: list[int]
     """The spans that have recorded it, the first one first."""
 
+    alone: bool = True
+    """Whether it is an occurrence of its own where no boundary decides: of a log record its severity tells."""
+
     recovered: bool = False
     """Whether the same kind of span has since ended without failing: then it is no reason for what fails later."""
 
@@ -160,6 +163,11 @@ class OpenBoundaries:
     def leave(self, span_id: int) -> Boundary | None:
         """Forget a span that ends, and return the boundary that it is or lies in, if its outcome is still unknown."""
         place = self._places.pop(span_id)
+        return place.boundary if place is not None and place.boundary.is_open else None
+
+    def around(self, span_id: int) -> Boundary | None:
+        """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
+        place = self.spans.get(span_id)
         return place.boundary if place is not None and place.boundary.is_open else None
 
     def clear(self) -> None:

@@ -14,6 +14,8 @@ EXCEPTION_TYPE: Final = "exception.type"
 EXCEPTION_MESSAGE: Final = "exception.message"
 EXCEPTION_STACKTRACE: Final = "exception.stacktrace"
 EXCEPTION_EVENT: Final = "exception"
+EXCEPTION_SUFFIX: Final = ".exception"
+"""How the names of log records end that are the exception of an operation: `gen_ai.execute_tool.exception`."""
 EVENT_NAME: Final = "event.name"
 """An event's name as an attribute, where log records have no field for it."""
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
@@ -67,6 +69,9 @@ INTERNAL_FAILURES: Final = "errcompact.internal.failures"
 
 # Our events.
 ESCALATION_EVENT: Final = "errcompact.escalation"
+
+TOOL_EXCEPTION: Final = "gen_ai.execute_tool.exception"
+RUN_EXCEPTION: Final = "gen_ai.invoke_agent.exception"
 
 # Span names, or their first word.
 SPAN_RUN: Final = "invoke_agent"

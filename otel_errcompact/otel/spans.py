@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, StatusCode
 
+from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
@@ -217,6 +218,8 @@ def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bo
     description = span.description
     if message in (recorded.message, description) or description == f"{name}: {message}":
         return True
+    if description and description == one_line(message):  # as our own boundaries have it
+        return True
     if not recorded.type:
         return False
     return message.startswith(recorded.message) if not recorded.traced and not description else False
@@ -294,11 +297,12 @@ def _records(span: EndedSpan) -> list[Recorded]:
     return [
         recorded
         for event in events[-MAX_RECORDS:]
-        if (recorded := _from_event(span, plain(event.attributes))) is not None
+        if (recorded := recorded_in(span, plain(event.attributes))) is not None
     ]
 
 
-def _from_event(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
+def recorded_in(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
+    """Return what an `exception` event, or a log record, says of a failure; None if that is nothing."""
     kind = _text(attributes, semconv.EXCEPTION_TYPE)
     message = _text(attributes, semconv.EXCEPTION_MESSAGE)
     text = _text(attributes, semconv.EXCEPTION_STACKTRACE)

@@ -126,6 +126,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_MEMORY_RAW_TEXT_CHARACTERS": "100000",
         "OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS": "200",
         "OTEL_ERRCOMPACT_TELEMETRY_RECORD_UNSAMPLED": "False",
+        "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "events",
         "OTEL_ERRCOMPACT_TRAJECTORY_ENABLED": "True",
         "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "errcompact-trajectory.jsonl",
         "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": "16777216",
@@ -134,3 +135,20 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        pytest.param("", "events", id="unset"),
+        pytest.param("logs", "logs", id="log records"),
+        pytest.param("logs/dup", "logs/dup", id="both"),
+        pytest.param(" http , logs", "logs", id="among the opt-ins of others"),
+        pytest.param("logs,logs/dup", "logs/dup", id="both, although log records alone are listed too"),
+        pytest.param("http/dup", "events", id="somebody else's"),
+    ],
+)
+def test_the_standard_variable_for_the_signal_of_exceptions(text: str, signal: str) -> None:
+    """It is a list, as OpenTelemetry's other opt-ins are, and what is unknown in it is no mistake."""
+    options = Options.from_environ({"OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": text})
+    assert options.telemetry.exception_signal == signal
