@@ -25,7 +25,14 @@ def api(request: httpx2.Request) -> httpx2.Response:
         print(block["content"][0]["text"] if isinstance(block["content"], list) else block["content"])
     call = {"type": "tool_use", "id": "toolu_1", "name": "price", "input": {"item": "coffee"}}
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [call], "usage": usage}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [call],
+        "usage": usage,
+    }
     return httpx2.Response(200, json={**message, "stop_reason": "tool_use", "stop_sequence": None})
 
 

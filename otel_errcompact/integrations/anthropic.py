@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.recording import tool_span
 from otel_errcompact.boundary.runs import current_run, unattended_run
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
 
-with required("anthropic", "2.12.0", extra="anthropic"):
+with required("anthropic", "0.85.0", extra="anthropic"):
     from anthropic.lib.tools import (
         BetaAsyncBuiltinFunctionTool,
         BetaAsyncFunctionTool,
@@ -135,7 +134,6 @@ def _call(name: str, arguments: Any) -> Call:
 
 
 def _told(call: Call) -> Any:
-    if call.failed:  # and that span will, with less to say: it is told whose occurrence this was
-        tool_span(call.tool, call.call_id).set_attribute(semconv.CLASS, call.failure.found.key if call.failure else "")
+    if call.failed:
         raise ToolError(call.text)
     return call.result

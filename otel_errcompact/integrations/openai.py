@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from otel_errcompact.boundary.runs import current_run, unattended_run
 from otel_errcompact.integrations.requirement import required
 
-with required("openai", "3.54.0", extra="openai"):
+with required("openai", "3.31.0", extra="openai"):
     from openai.lib.responses_tool_runner import AsyncRegisteredFunction, RegisteredFunction, ToolRunnerError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping

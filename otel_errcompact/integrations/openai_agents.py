@@ -109,7 +109,7 @@ class Compaction(RunHooks[Any]):
             if not self._approval or not self._questions.let_through(run.run_id):
                 raise RunWaits(stop.escalation, stop.reason)
         elif stop is not None:
-            self.runs.end(run.run_id)
+            await self.on_agent_end(context)
             raise RunStopped(stop.escalation, stop.reason)
 
     async def on_agent_end(self, context: Context, *_: Any, **__: Any) -> None:

@@ -6,10 +6,11 @@ import asyncio
 import json
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 import pytest
 from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from opentelemetry import trace
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from tests.integrations.conftest import World
 
 
+MAKES_SPANS = find_spec("anthropic.lib._tracing") is not None
+"""Newer releases make spans as soon as there is a tracer provider; those of the tests would fail beside ours."""
+
+http: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")
+"""What the SDK speaks over: releases before 1.0 have another."""
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "with_anthropic.py"
 
 
@@ -31,7 +38,7 @@ class Api:
         self.turns = list(turns)
         self.requests: list[dict[str, Any]] = []
 
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+    def __call__(self, request: Any) -> Any:
         self.requests.append(json.loads(request.content))
         turn = self.turns.pop(0) if self.turns else []
         number = len(self.requests)
@@ -44,15 +51,15 @@ class Api:
                 "stop_reason": "tool_use" if turn else "end_turn", "stop_sequence": None,
                 "usage": {"input_tokens": 1, "output_tokens": 1},
         }  # fmt: skip
-        return _streamed(message) if self.requests[-1].get("stream") else httpx2.Response(200, json=message)
+        return _streamed(message) if self.requests[-1].get("stream") else http.Response(200, json=message)
 
     def runner(self, *tools: Any, **options: Any) -> Any:
-        client = Anthropic(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(self)))
+        client = Anthropic(api_key="none", http_client=http.Client(transport=http.MockTransport(self)))
         return client.beta.messages.tool_runner(**self.params(tools), **options)
 
     def async_runner(self, *tools: Any, **options: Any) -> Any:
-        http = httpx2.AsyncClient(transport=httpx2.MockTransport(self))
-        return AsyncAnthropic(api_key="none", http_client=http).beta.messages.tool_runner(
+        transport = http.AsyncClient(transport=http.MockTransport(self))
+        return AsyncAnthropic(api_key="none", http_client=transport).beta.messages.tool_runner(
             **self.params(tools), **options
         )
 
@@ -79,7 +86,7 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else content[0]["text"]
 
 
-def _streamed(message: dict[str, Any]) -> httpx2.Response:
+def _streamed(message: dict[str, Any]) -> Any:
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
     ]
@@ -98,7 +105,7 @@ def _streamed(message: dict[str, Any]) -> httpx2.Response:
     ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     events += [{"type": "message_delta", "delta": ending, "usage": {"output_tokens": 1}}, {"type": "message_stop"}]
     text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-    return httpx2.Response(200, text=text, headers={"content-type": "text/event-stream"})
+    return http.Response(200, text=text, headers={"content-type": "text/event-stream"})
 
 
 COFFEE, TEA = ("price", {"item": "coffee"}), ("price", {"item": "tea"})
@@ -151,7 +158,8 @@ def test_a_tool_that_fails_for_ever_stops_before_the_next_request(world: World) 
     assert world.escalations() == {"halt": 1}
     assert world.runs() == {"halted": 1}
     assert [raw.splitlines()[-1] for raw in world.raw_errors()] == ["KeyError: 'coffee'"] * 3
-    assert "anthropic.custom_tool_use price" in [span.name for span in world.spans()]
+    native = [span.name for span in world.spans() if span.name.startswith("anthropic.custom_tool_use")]
+    assert native == (["anthropic.custom_tool_use price"] * 3 if MAKES_SPANS else [])
     assert run.report().result == "halted"
 
 
@@ -283,6 +291,7 @@ def test_a_streamed_reply_is_guarded_too(world: World) -> None:
     assert len(api.requests) == 3
 
 
+@pytest.mark.skipif(find_spec("httpx2") is None, reason="the example plays the API over what newer releases speak")
 def test_the_example_runs() -> None:
     """It shows two digests and the halt."""
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout

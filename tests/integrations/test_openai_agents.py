@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agents import Agent, RunConfig, Runner, RunState, function_tool
+from agents import Agent, RunConfig, Runner, RunState, function_tool, set_tracing_disabled
+from agents.run_config import ToolExecutionConfig
 from agents.testing import ScriptedModel, assistant_message, function_call
+from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.openai_agents import Compaction, RunStopped, RunWaits
@@ -51,9 +57,9 @@ class Shop:
         return function_tool(self.price, **options)
 
 
-def asks_for(*items: str, tool: str = "price") -> list[Any]:
+def asks_for(*items: str, start: int = 1) -> list[Any]:
     """The model's turns: a call for each item, numbered, so that no two turns have the same id."""
-    return [[function_call(tool, {"item": item}, call_id=f"call-{n}")] for n, item in enumerate(items, start=1)]
+    return [[function_call("price", {"item": item}, call_id=f"call-{n}")] for n, item in enumerate(items, start=start)]
 
 
 def done(text: str = "done") -> list[Any]:
@@ -217,3 +223,234 @@ def test_a_pause_without_approvals_is_raised_and_can_be_resumed(world: World) ->
     assert len(shop.executed) == 3
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"failed": 1}
+
+
+def test_parallel_calls_are_judged_each_for_itself(world: World) -> None:
+    """A sibling's success does not end the streak of what fails, and nothing under way is cut."""
+    shop = Shop()
+
+    def count() -> int:
+        """Count."""
+        shop.executed.append("count")
+        return 1
+
+    turns = [
+        [function_call("price", {"item": "coffee"}, call_id=f"a{n}"), function_call("count", {}, call_id=f"b{n}")]
+        for n in range(9)
+    ]
+    compaction = Compaction()
+    agent = Agent(name="clerk", model=ScriptedModel(turns), tools=[shop.tool(), function_tool(count)])
+    with pytest.raises(RunStopped):
+        run("run", agent, compaction)
+    assert sorted(shop.executed) == ["coffee"] * 3 + ["count"] * 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+def test_an_asynchronous_handler_is_awaited_and_one_that_raises_halts(world: World) -> None:
+    """Its failure is visible apart from the tool's."""
+    shop = Shop()
+
+    async def handler(escalation: errcompact.Escalation) -> errcompact.Halt:
+        await asyncio.sleep(0)
+        raise ConnectionError("pager")
+
+    compaction = Compaction(on_escalation=handler)
+    agent = Agent(name="clerk", model=ScriptedModel(asks_for(*["coffee"] * 9)), tools=[shop.tool()])
+    with pytest.raises(RunStopped, match="the escalation handler failed: ConnectionError"):
+        run("run", agent, compaction)
+    assert world.internal_failures() == {"escalation_handler": 1}
+
+
+def test_a_second_invocation_after_a_halt_starts_afresh(world: World) -> None:
+    """A run is one invocation, although it is the same agent, and the same context object."""
+    shop, compaction = Shop(), Compaction()
+    agent = Agent(name="clerk", model=ScriptedModel(asks_for(*["coffee"] * 6)), tools=[shop.tool()])
+    for _ in range(2):
+        with pytest.raises(RunStopped):
+            run("run", agent, compaction, context={"user": 1})
+    assert shop.executed == ["coffee"] * 6
+    assert world.runs() == {"halted": 2}
+
+
+def test_bad_arguments_unknown_tools_and_time_outs_are_failures(world: World) -> None:
+    """The SDK makes a text of each itself; the first two are digested, a time-out is one line anyway."""
+
+    async def slow() -> str:
+        """Take long."""
+        await asyncio.sleep(5)
+        return ""
+
+    turns = [
+        [function_call("price", "{", call_id="1")],
+        [function_call("prize", {}, call_id="2")],
+        [function_call("slow", {}, call_id="3")],
+        done(),
+    ]
+    model, compaction, shop = ScriptedModel(turns), Compaction(), Shop()
+    tools = [shop.tool(), function_tool(slow, timeout=0.01)]
+    agent = Agent(name="clerk", model=model, tools=tools)
+    run("run", agent, compaction, run_config=config(compaction, tool_not_found_behavior="return_error_to_model"))
+    bad, unknown, late = read_by(model)
+    assert "ModelBehaviorError]" in bad
+    assert "prize" in unknown
+    assert late == "Tool 'slow' timed out after 0.01 seconds."
+    assert shop.executed == []
+    assert world.errors() == {"new": 3}
+
+
+def test_a_rejection_of_the_applications_own_is_no_failure(world: World) -> None:
+    """A human who declines a call that needs approval anyway: the SDK's text stays."""
+    shop, compaction = Shop(), Compaction(approval=True)
+    model = ScriptedModel([*asks_for("tea"), done()])
+    tool = compaction.guard(shop.tool(needs_approval=True))
+    agent = Agent(name="clerk", model=model, tools=[tool])
+
+    async def human() -> Any:
+        options = {"hooks": compaction, "run_config": config(compaction)}
+        state = (await Runner.run(agent, "?", **options)).to_state()
+        state.reject(state.get_interruptions()[0])
+        return await Runner.run(agent, state, **options)
+
+    asyncio.run(human())
+    assert read_by(model) == ["Tool execution was not approved."]
+    assert world.errors() == {}
+    assert world.runs() == {"clean": 1}
+
+
+def test_what_has_a_failure_function_of_its_own_is_given_ours(world: World) -> None:
+    """The formatter is not asked for such a tool, and a sub-agent always is one."""
+    shop, compaction = Shop(), Compaction()
+    tool = shop.tool(failure_error_function=compaction.on_failure)
+    model = ScriptedModel([*asks_for("coffee"), done()])
+    run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
+    assert kinds(read_by(model)) == ["new"]
+    assert world.errors() == {"new": 1}
+
+
+def test_a_sub_agent_with_its_own_compaction_is_a_run_of_its_own(world: World) -> None:
+    """Its halt is the answer of a tool to the agent around it, no failure of that tool, and ends its own run alone."""
+    shop, outer, inner = Shop(), Compaction(agent="outer"), Compaction(agent="inner")
+    helper = Agent(name="helper", model=ScriptedModel(asks_for(*["coffee"] * 9)), tools=[shop.tool()])
+    tool = helper.as_tool(
+        "helper", "Help.", hooks=inner, run_config=config(inner), failure_error_function=outer.on_failure
+    )
+    model = ScriptedModel([[function_call("helper", {"input": "?"}, call_id="help")], done()])
+    result = run("run", Agent(name="boss", model=model, tools=[tool]), outer)
+    assert result.final_output == "done"
+    assert "halted: no escalation handler was given" in read_by(model)[0]
+    assert shop.executed == ["coffee"] * 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.runs() == {"halted": 1, "clean": 1}
+
+
+def test_a_sub_agent_without_one_is_part_of_the_run(world: World) -> None:
+    """With the same hooks its end does not end the run around it, and its failures are the run's."""
+    shop, compaction = Shop(), Compaction()
+    inner = ScriptedModel([*asks_for("coffee"), done(), *asks_for("coffee", "coffee")])
+    helper = Agent(name="helper", model=inner, tools=[shop.tool()])
+    tool = helper.as_tool("helper", "Help.", hooks=compaction, failure_error_function=compaction.on_failure)
+    outer = ScriptedModel([[function_call("helper", {"input": "?"}, call_id=f"help-{n}")] for n in range(4)])
+    with pytest.raises(RunStopped):
+        run("run", Agent(name="boss", model=outer, tools=[tool]), compaction)
+    assert shop.executed == ["coffee"] * 3
+    assert world.runs() == {"halted": 1}
+
+
+def test_a_handoff_is_the_same_run(world: World) -> None:
+    """The next agent inherits what has failed."""
+    shop, compaction = Shop(), Compaction()
+    second = Agent(name="second", model=ScriptedModel(asks_for("coffee", start=3)), tools=[shop.tool()])
+    turns = [*asks_for("coffee", "coffee"), [function_call("transfer_to_second", {}, call_id="over")]]
+    first = Agent(name="first", model=ScriptedModel(turns), tools=[shop.tool()], handoffs=[second])
+    with pytest.raises(RunStopped):
+        run("run", first, compaction)
+    assert shop.executed == ["coffee"] * 3
+
+
+@pytest.mark.duty("span")
+@pytest.mark.parametrize("handled", [True, False], ids=["handled", "root cause"])
+def test_a_span_inside_a_guarded_tool_is_part_of_the_call(world: World, handled: bool) -> None:
+    """One occurrence counts once; one that was got over counts as handled."""
+
+    def fetch() -> str:
+        """Fetch."""
+        try:
+            with trace.get_tracer("http").start_as_current_span("GET"):
+                raise ConnectionError("refused")
+        except ConnectionError:
+            if not handled:
+                raise
+        return "cached"
+
+    compaction = Compaction()
+    model = ScriptedModel([[function_call("fetch", {}, call_id="1")], done()])
+    run("run", Agent(name="clerk", model=model, tools=[compaction.guard(function_tool(fetch))]), compaction)
+    assert world.errors() == ({"handled": 1} if handled else {"new": 1})
+
+
+@pytest.mark.duty("span")
+@pytest.mark.skipif(find_spec("openinference") is None, reason="the newest environment has the instrumentation")
+@pytest.mark.parametrize("guarded", [False, True], ids=["hooks alone", "guarded"])
+def test_the_span_of_an_instrumentation_is_the_same_occurrence(
+    world: World, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    """OpenInference's span fails, too, and has no event; it gets ours, or is told that there is one inside."""
+    instrumentation = import_module("openinference.instrumentation.openai_agents")
+    set_tracing_disabled(False)
+    instrumentor = instrumentation.OpenAIAgentsInstrumentor()
+    instrumentor.instrument(tracer_provider=trace.get_tracer_provider(), exclusive_processor=True)
+    shop, compaction = Shop(), Compaction()
+    model = ScriptedModel([*asks_for("coffee"), done()])
+    tool = compaction.guard(shop.tool()) if guarded else shop.tool()
+    try:
+        run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
+    finally:
+        instrumentor.uninstrument()
+        set_tracing_disabled(True)
+    (native,) = (span for span in world.spans() if span.name == "price")
+    assert native.status.is_ok is False
+    assert [event.name for event in native.events] == ([] if guarded else ["exception"])
+    assert len(world.classes_on_spans()) == 1
+    assert world.errors() == {"new": 1}
+
+
+def test_a_guarded_tool_refuses_what_has_failed_too_often(world: World) -> None:
+    """Several identical calls of one turn: the fourth is not executed, and reads why."""
+    shop, compaction = Shop(), Compaction()
+    turn = [function_call("price", {"item": "coffee"}, call_id=f"call-{n}") for n in range(4)]
+    one_by_one = ToolExecutionConfig(max_function_tool_concurrency=1)
+    agent = Agent(name="clerk", model=ScriptedModel([turn]), tools=[compaction.guard(shop.tool())])
+    with pytest.raises(RunStopped) as stop:
+        run(
+            "run",
+            agent,
+            compaction,
+            run_config=config(compaction, tool_execution=one_by_one),
+        )
+    assert shop.executed == ["coffee"] * 3
+    told = results(item.to_input_item() for item in stop.value.run_data.new_items)
+    assert kinds(told)[:3] == ["new", "again", "again"]
+    assert told[3].startswith("NOT EXECUTED: this exact call has failed 3 times.")
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+def test_cancellation_passes_untouched(world: World) -> None:
+    """It steers the program: no failure, no digest."""
+
+    async def cancelled() -> str:
+        """Be cancelled."""
+        raise asyncio.CancelledError
+
+    compaction = Compaction()
+    model = ScriptedModel([[function_call("cancelled", {}, call_id="1")], done()])
+    tool = compaction.guard(function_tool(cancelled, failure_error_function=None))
+    with pytest.raises(asyncio.CancelledError):
+        run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
+    assert world.errors() == {}
+
+
+def test_the_example_runs() -> None:
+    """It shows the digests and the halt."""
+    shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("[KeyError] at price (")
+    assert "stopped: run " in shown
