@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.otel.bounded import BoundedTable
-from otel_errcompact.otel.spans import bare, mentions
+from otel_errcompact.otel.spans import bare, is_agent, mentions
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -40,6 +40,8 @@ class _Child(NamedTuple):
     origin: int
     """The id of the span that was the first to record the failure."""
 
+    end_ns: int
+
     def among(self, siblings: tuple[_Child, ...] | None) -> tuple[_Child, ...]:
         """Return the newest failed children of a parent, with this one."""
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
@@ -59,6 +61,7 @@ class Occurrences:
 
     def __init__(self) -> None:
         self._children: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
+        self._within: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
 
     def origins(self, span: EndedSpan, raw: RawError | None) -> frozenset[int]:
@@ -80,8 +83,9 @@ class Occurrences:
             except Exception:  # noqa: BLE001, S110 - a class may refuse it; type and message recognise its failures
                 pass
         if parent_id:
-            child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin)
+            child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, span.end_ns)
             self._children.update((span.trace_id, parent_id), child.among)
+            self._within.update(span.trace_id, child.among)
 
     def judge(self, key: str, *span_ids: int) -> None:
         """Note what became of the failure these spans have recorded: its class, or `HANDLED`."""
@@ -95,6 +99,7 @@ class Occurrences:
     def clear(self) -> None:
         """Forget everything."""
         self._children.clear()
+        self._within.clear()
         self._verdicts.clear()
 
     def _marked(self, span: EndedSpan, exception: BaseException | None) -> list[int]:
@@ -110,8 +115,18 @@ class Occurrences:
         ]
 
     def _passed_up(self, span: EndedSpan, raw: RawError) -> list[int]:
-        children = self._children.pop((span.trace_id, span.span_id))
-        return [child.origin for child in children if child.is_passed_on(raw)] if children else []
+        children = self._children.pop((span.trace_id, span.span_id)) or ()
+        found = [child.origin for child in children if child.is_passed_on(raw)]
+        return found or (self._told_of(span, raw) if is_agent(span) else [])
+
+    def _told_of(self, span: EndedSpan, raw: RawError) -> list[int]:
+        """What an agent's span tells in its own words, of a failure that need not be its child's."""
+        return [
+            child.origin
+            for child in self._within.get(span.trace_id) or ()
+            if child.end_ns >= span.start_ns
+            and (child.is_passed_on(raw) or (child.message and child.message in raw.text))
+        ]
 
 
 def chain(exception: BaseException) -> list[BaseException]:

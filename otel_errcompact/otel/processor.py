@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from otel_errcompact.otel.boundaries import Boundary
     from otel_errcompact.otel.spans import BoundaryCall, EndedSpan, Recorded
 
-MAX_PLAIN_NAMES: Final = 4_096
 MAX_TRACE_RUNS: Final = 1_000
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
 
 _ERROR: Final = StatusCode.ERROR
+_NONE: Final = frozenset[str]()
 
 
 class _Failures(NamedTuple):
@@ -85,8 +85,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self._control_flow = ledger.options.control_flow
         self._boundaries = OpenBoundaries(self._count_evicted_span)
         self._occurrences = Occurrences()
-        self._plain_names: set[str] = set()
         self._trace_runs: BoundedTable[int, bool] = BoundedTable(MAX_TRACE_RUNS)
+        self._plain_names = self._boundaries.plain
         self._open_spans = self._boundaries.spans
         self._open_runs = self._trace_runs.entries
         self._closed = False
@@ -98,7 +98,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         # the span is looked at in full, by public attributes alone.
         sdk_span: Any = span
         try:
-            if sdk_span._name in self._plain_names and not self._open_spans:  # noqa: SLF001 - as said
+            scopes = self._plain_names.get(sdk_span._name, _NONE)  # noqa: SLF001 - as said
+            if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:  # noqa: SLF001 - as said
                 return
         except Exception:  # noqa: BLE001, S110 - another SDK's span, or a name that is no text
             pass
@@ -142,11 +143,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         return self._occurrences.class_of(span_id)
 
     def _started(self, span: Span, parent_context: Context | None) -> None:
-        if self._closed or self._boundaries.enter(span, parent_context):
-            return
-        if len(self._plain_names) >= MAX_PLAIN_NAMES:
-            self._plain_names.clear()
-        self._plain_names.add(span.name)
+        if not self._closed:
+            self._boundaries.enter(span, parent_context)
 
     def _ended(self, span: EndedSpan) -> None:
         if self._closed or not span.context.is_valid:
@@ -206,7 +204,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         found = self._failures(span, call)
         origins = self._occurrences.origins(span, found.failure)
         root = None if found.failure is None or found.whole else _root(held, origins)
-        part = [inner for inner in held if inner is root or inner.origin in origins]
+        twin = None if found.failure is None else _twin(held, call)
+        part = [inner for inner in held if inner is root or inner is twin or inner.origin in origins]
         self.duplicates += len(part)
         self._handle(span, boundary, [inner for inner in held if inner not in part])
         for raw in found.handled:
@@ -222,9 +221,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
-        outer = boundary.outer
+        outer = boundary.holder
         for inner in held:
-            if outer is None or not outer.is_open:
+            if outer is None:
                 self._observe(span, boundary, inner.raw, inner.span_ids)
             else:
                 self._handle(span, outer, outer.hold(inner))
@@ -257,9 +256,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if key or (not part and call.tool in boundary.failing):
             self.duplicates += 1
             self._occurrences.judge(key, *span_ids)
-        elif boundary.outer is not None and boundary.outer.is_open:
-            self._hold(span, boundary.outer, failure, origin)
-            boundary.outer.pass_on(frozenset({origin}), *span_ids)
+        elif (holder := boundary.holder) is not None:
+            self._hold(span, holder, failure, origin)
+            holder.pass_on(frozenset({origin}), *span_ids)
         else:
             self._observe(span, boundary, failure, span_ids)
 
@@ -315,8 +314,12 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         return self._named_run(span, boundary) or format_trace_id(span.trace_id)
 
     def _named_run(self, span: EndedSpan, boundary: Boundary | None) -> str:
-        """The span's own conversation; else the run that was open where it started, or is now; else empty."""
-        return conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
+        """The span's own conversation; else the run open where it started, or now; else its agent's; else empty."""
+        told = conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
+        if told:
+            return told
+        agent = self._boundaries.agent_of(span.trace_id)
+        return conversation_of(read(agent)) if agent is not None else ""
 
     def _key_of(self, origins: Iterable[int]) -> str:
         """The class of the first of these occurrences that was counted; empty if none was."""
@@ -363,8 +366,14 @@ def _root(held: list[Held], origins: frozenset[int]) -> Held | None:
     return candidates[-1] if candidates else None
 
 
+def _twin(held: list[Held], call: BoundaryCall) -> Held | None:
+    """The same call inside itself, as it is where two instrumentations make spans of it."""
+    newest = held[-1] if held else None
+    return newest if newest is not None and newest.raw.boundary and newest.raw.tool == call.tool else None
+
+
 def _with_root(failure: RawError, root: Held | None) -> RawError:
     """A boundary's failure with what is known of its root cause; the boundary stays the operation."""
-    if root is None:
+    if root is None or (failure.message and not root.raw.message):
         return failure
     return replace(failure, text=root.raw.text, type=root.raw.type, message=root.raw.message)
