@@ -54,10 +54,12 @@ def _inside(name: str, *keys: str) -> Callable[[EndedSpan], str]:
         if len(text) > MAX_PARSED or not any(f'"{key}"' in text for key in keys):
             return text
         try:
-            members: Any = json.loads(text)
-        except ValueError:
+            members: dict[str, Any] | object = json.loads(text)
+        except (ValueError, RecursionError):
             return text
-        found = next((members[key] for key in keys if key in members), None) if isinstance(members, dict) else None
+        if not isinstance(members, dict):
+            return text
+        found = next((members[key] for key in keys if key in members), None)
         return text if found is None else found if isinstance(found, str) else json.dumps(found)
 
     return read

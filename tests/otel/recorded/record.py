@@ -34,13 +34,18 @@ AT_START = "recorded.at_start"
 PACKAGES = "recorded.packages"
 """On the resource: what was recorded."""
 
-MAX_TEXT = 300
+MAX_TEXT = 200
+MAX_FRAMES = 3
+"""Of each stack the innermost ones; the others are the framework's."""
+
 MS = 1_000_000
 _NOT_CLIPPED = {"TOOL", "tool", "execute_tool"}
 """What marks a tool's span, whose input is its arguments and whose output is its error."""
 
 _EVERYWHERE = ["opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-common"]
 _UUID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
+_FRAME = re.compile(r'  File "[^\n]*\n(?:    [^\n]*\n)*')
+_FRAMES = re.compile(rf"(?:{_FRAME.pattern})+")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
@@ -180,11 +185,12 @@ def _lines(recorder: Recorder, packages: list[str]) -> Iterator[str]:
 
 
 def _clip(fields: dict[str, Any]) -> None:
-    """Shorten what models were told and said: nobody reads it here."""
-    for attribute in fields.get("attributes", ()):
-        text = attribute["value"].get("stringValue", "")
-        if len(text) > MAX_TEXT:
-            attribute["value"]["stringValue"] = f"{text[:MAX_TEXT]}..."
+    """Leave out what models were told and said: nobody reads it here."""
+    attributes = fields.get("attributes", ())
+    fields["attributes"] = [one for one in attributes if len(str(one["value"])) <= MAX_TEXT]
+    for event in fields.get("events", ()):
+        if event["name"] != "exception":
+            event["attributes"] = []
 
 
 def _scrubbed(value: Any, known: dict[str, str]) -> Any:
@@ -200,7 +206,8 @@ def _impersonal(text: str, known: dict[str, str]) -> str:
     for folder, name in _FOLDERS.items():
         text = text.replace(folder, name)
     text = _UUID.sub(lambda found: known.setdefault(found[0], f"00000000-0000-0000-0000-{len(known) + 1:012d}"), text)
-    return _ADDRESS.sub("0x7f0000000000", text)
+    text = _ADDRESS.sub("0x7f0000000000", text)
+    return _FRAMES.sub(lambda found: "".join(_FRAME.findall(found[0])[-MAX_FRAMES:]), text)
 
 
 _FOLDERS = {
@@ -208,6 +215,8 @@ _FOLDERS = {
     str(Path(os.__file__).parent): "lib/python",
     str(Path(os.__file__).parent.resolve()): "lib/python",
     str(HERE): "recorded",
+    str(HERE.resolve()): "recorded",
+    sys.base_prefix: "python",
     str(Path.cwd()): ".",
     str(Path.home()): "~",
 }

@@ -9,6 +9,7 @@ os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "fa
 from crewai import Agent, BaseLLM, Crew, Task
 from crewai.tools import tool
 from frameworks.orders import find_order
+from pydantic import Field
 
 PACKAGES = {
     "openinference": ["crewai==1.15.30", "openinference-instrumentation-crewai==1.1.21"],
@@ -17,7 +18,7 @@ PACKAGES = {
 
 
 class Scripted(BaseLLM):
-    turns: list = []
+    turns: list = Field(default_factory=list)
 
     def call(self, *args, **kwargs):
         turn = self.turns.pop(0)

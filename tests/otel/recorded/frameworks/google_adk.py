@@ -10,6 +10,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
+from pydantic import Field
 
 PACKAGES = {
     "native": ["google-adk==2.13.0"],
@@ -17,7 +18,7 @@ PACKAGES = {
 
 
 class Scripted(BaseLlm):
-    turns: list = []
+    turns: list = Field(default_factory=list)
 
     async def generate_content_async(self, llm_request, stream=False):
         turn = self.turns.pop(0)

@@ -11,7 +11,6 @@ from llama_index.core.tools import FunctionTool
 
 PACKAGES = {
     "openinference": ["llama-index-core==0.14.25", "openinference-instrumentation-llama-index==4.6.1"],
-    "openllmetry": ["llama-index-core==0.14.25", "opentelemetry-instrumentation-llamaindex==0.62.4"],
     "official": ["llama-index-core==0.14.25", "opentelemetry-instrumentation-genai-llama-index==1.3b0"],
 }
 
@@ -83,16 +82,10 @@ def openinference(provider):
     LlamaIndexInstrumentor().instrument(tracer_provider=provider)
 
 
-def openllmetry(provider):
-    from opentelemetry.instrumentation.llamaindex import LlamaIndexInstrumentor
-
-    LlamaIndexInstrumentor().instrument(tracer_provider=provider)
-
-
 def official(provider):
     from opentelemetry.instrumentation.genai.llama_index import LlamaIndexInstrumentor
 
     LlamaIndexInstrumentor().instrument(tracer_provider=provider)
 
 
-INSTRUMENTATIONS = {"openinference": openinference, "openllmetry": openllmetry, "official": official}
+INSTRUMENTATIONS = {"openinference": openinference, "official": official}

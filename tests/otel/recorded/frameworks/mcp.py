@@ -6,8 +6,6 @@ from frameworks.orders import find_order
 
 PACKAGES = {
     "native": ["mcp==2.3.0", "fastmcp==4.1.2"],
-    "openinference": ["mcp==2.3.0", "fastmcp==4.1.2", "openinference-instrumentation-mcp==2.0.13"],
-    "openllmetry": ["mcp==2.3.0", "fastmcp==4.1.2", "opentelemetry-instrumentation-mcp==0.62.4"],
 }
 
 
@@ -35,18 +33,4 @@ async def fast():
 
 
 SCENARIOS = [server, fast]
-
-
-def openinference(provider):
-    from openinference.instrumentation.mcp import MCPInstrumentor
-
-    MCPInstrumentor().instrument(tracer_provider=provider)
-
-
-def openllmetry(provider):
-    from opentelemetry.instrumentation.mcp import McpInstrumentor
-
-    McpInstrumentor().instrument(tracer_provider=provider)
-
-
-INSTRUMENTATIONS = {"native": lambda provider: None, "openinference": openinference, "openllmetry": openllmetry}
+INSTRUMENTATIONS = {"native": lambda provider: None}
