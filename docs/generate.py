@@ -13,12 +13,21 @@ from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.masking import RULES
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.conventions import convention_of
+from otel_errcompact.otel.spans import boundary_call, conversation_of, failures_of, read
+from otel_errcompact.replay.traces import RebuiltSpan
+from otel_errcompact.transcripts import read as read_transcript
+from otel_errcompact.transcripts.model import RecordedTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from otel_errcompact.otel.spans import EndedSpan
 
 FOLDER = Path(__file__).parent
 CORPUS = FOLDER.parent / "tests" / "corpus"
+RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 
 _MASKING = """\
 # What is masked, and what is kept
@@ -42,6 +51,89 @@ what may hold the output of others comes first. The digests are those of real ou
 | format | what it reads |
 |---|---|
 """
+
+
+_INSTRUMENTATIONS = """\
+# Instrumentations
+
+Made from `otel_errcompact/otel/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
+
+Whoever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
+instrumentation told of a tool that raised, or of a model call that failed where no tool was called; what is missing
+here is missing in the spans, and an integration or `run.tool()` knows it. Where no run is told it is the trace.
+
+| framework | spans by | scope | recorded | tells | does not tell |
+|---|---|---|---|---|---|
+"""
+
+_TOLD = ("tool", "call id", "arguments", "run", "type", "text", "stack")
+_MODEL_TOLD = ("run", "type", "text", "stack")
+
+
+def _instrumentations() -> str:
+    """Return a line for each framework and instrumentation, by its recordings."""
+    pairs = sorted({path.stem.rpartition("-")[0] for path in RECORDED.glob("*.jsonl")})
+    rows = [_instrumentation(*pair.split("-")) for pair in pairs]
+    notes = sorted({f"- {name}: {note}." for name, note in map(_note, _scopes()) if note})
+    return _INSTRUMENTATIONS + "\n".join(rows) + "\n\n" + "\n".join(notes) + "\n"
+
+
+def _instrumentation(framework: str, instrumentation: str) -> str:
+    traces = [trace for path in _paths(framework, instrumentation) for trace in _traces(path)]
+    spans = [(trace, read(RebuiltSpan(span, span.scope_name))) for trace in traces for span in trace.spans]
+    failed = [(trace, span) for trace, span in spans if span.failed and boundary_call(span) is not None]
+    tools = [
+        (trace, span)
+        for trace, span in failed
+        if (call := boundary_call(span)) and call.tool not in semconv.MODEL_OPERATIONS
+    ]
+    told = set[str]().union(*(_told(trace, span) for trace, span in tools or failed))
+    asked = _TOLD if tools or not failed else _MODEL_TOLD
+    packages = str(traces[0].spans[0].resource["recorded.packages"]).replace("==", " ").split()
+    recorded = ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True))
+    missing = [one for one in asked if one not in told] if failed else ["any call of a tool"]
+    scopes = "<br>".join(f"`{scope}`" for scope in sorted({span.scope for _, span in spans}))
+    tells = ", ".join(one for one in asked if one in told) if failed else "the failures of agents"
+    return f"| {framework} | {instrumentation} | {scopes} | {recorded} | {tells} | {', '.join(missing)} |"
+
+
+def _told(trace: RecordedTrace, span: EndedSpan) -> Iterator[str]:
+    """Yield what a failed call says; its run may stand on a span around it."""
+    call = boundary_call(span)
+    failures, _ = failures_of(span)
+    runs = (conversation_of(read(RebuiltSpan(other, other.scope_name))) for other in trace.spans)
+    found = {
+        "tool": call is not None and call.tool,
+        "call id": call is not None and call.call_id,
+        "arguments": call is not None and call.arguments,
+        "run": any(runs),
+        "type": any(failure.type for failure in failures),
+        "text": any(failure.message for failure in failures),
+        "stack": any(failure.traced for failure in failures),
+    }
+    return (name for name, told in found.items() if told)
+
+
+def _note(scope: str) -> tuple[str, str]:
+    row = convention_of(scope)
+    return row.name, row.note
+
+
+def _scopes() -> set[str]:
+    return {span.scope_name for path in RECORDED.glob("*.jsonl") for trace in _traces(path) for span in trace.spans}
+
+
+def _paths(framework: str, instrumentation: str) -> list[Path]:
+    return sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
+
+
+def _traces(path: Path) -> list[RecordedTrace]:
+    records = read_transcript(path, on_problem=_refuse)
+    return [record for record in records if isinstance(record, RecordedTrace)]
+
+
+def _refuse(problem: Exception) -> None:
+    raise problem
 
 
 def _masking() -> str:
@@ -92,7 +184,11 @@ def _lines(*texts: str) -> str:
     return "<br>".join(f"`` {text} ``".replace("|", "\\|") for text in texts)
 
 
-PAGES: Final[dict[Path, Callable[[], str]]] = {FOLDER / "masking.md": _masking, FOLDER / "formats.md": _formats}
+PAGES: Final[dict[Path, Callable[[], str]]] = {
+    FOLDER / "masking.md": _masking,
+    FOLDER / "formats.md": _formats,
+    FOLDER / "instrumentations.md": _instrumentations,
+}
 """Every generated page and what writes it."""
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import ast
 import json
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.otel import semconv
 
@@ -54,11 +55,10 @@ def _inside(name: str, *keys: str) -> Callable[[EndedSpan], str]:
         if len(text) > MAX_PARSED or not any(f'"{key}"' in text for key in keys):
             return text
         try:
-            members: dict[str, Any] | object = json.loads(text)
+            packed = json.loads(text)
         except (ValueError, RecursionError):
             return text
-        if not isinstance(members, dict):
-            return text
+        members = cast("dict[str, object]", packed) if isinstance(packed, dict) else {}
         found = next((members[key] for key in keys if key in members), None)
         return text if found is None else found if isinstance(found, str) else json.dumps(found)
 
@@ -388,6 +388,7 @@ _EXACT: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if no
 _BEGINNINGS: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if scope.endswith(".")}
 
 
+@lru_cache(maxsize=1_024)
 def convention_of(scope: str) -> Convention:
     """Return the convention that an instrumentation scope follows; the official one if nothing else is known."""
     found = _EXACT.get(scope)

@@ -43,7 +43,6 @@ MAX_TRACE_RUNS: Final = 1_000
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
 
 _ERROR: Final = StatusCode.ERROR
-_NONE: Final = frozenset[str]()
 
 
 class _Failures(NamedTuple):
@@ -98,10 +97,10 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         # the span is looked at in full, by public attributes alone.
         sdk_span: Any = span
         try:
-            scopes = self._plain_names.get(sdk_span._name, _NONE)  # noqa: SLF001 - as said
+            scopes = self._plain_names[sdk_span._name]  # noqa: SLF001 - as said
             if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:  # noqa: SLF001 - as said
                 return
-        except Exception:  # noqa: BLE001, S110 - another SDK's span, or a name that is no text
+        except Exception:  # noqa: BLE001, S110 - a name that is new or no text, or another SDK's span
             pass
         with self._guard.stage("on_start"):
             self._started(span, parent_context)
