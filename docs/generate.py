@@ -5,25 +5,31 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
+
+from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.config import Options
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.ledger import Ledger, Listener
 from otel_errcompact.masking import RULES
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import convention_of
-from otel_errcompact.otel.spans import boundary_call, conversation_of, failures_of, read
-from otel_errcompact.replay.traces import RebuiltSpan
+from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.transcripts import read as read_transcript
 from otel_errcompact.transcripts.model import RecordedTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from otel_errcompact.otel.spans import EndedSpan
+    from opentelemetry.sdk.trace import Span
+
+    from otel_errcompact.ledger import Observation
+    from otel_errcompact.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent
 CORPUS = FOLDER.parent / "tests" / "corpus"
@@ -79,39 +85,67 @@ def _instrumentations() -> str:
 
 
 def _instrumentation(framework: str, instrumentation: str) -> str:
-    traces = [trace for path in _paths(framework, instrumentation) for trace in _traces(path)]
-    spans = [(trace, read(RebuiltSpan(span, span.scope_name))) for trace in traces for span in trace.spans]
-    failed = [(trace, span) for trace, span in spans if span.failed and boundary_call(span) is not None]
-    tools = [
-        (trace, span)
-        for trace, span in failed
-        if (call := boundary_call(span)) and call.tool not in semconv.MODEL_OPERATIONS
-    ]
-    told = set[str]().union(*(_told(trace, span) for trace, span in tools or failed))
-    asked = _TOLD if tools or not failed else _MODEL_TOLD
-    packages = str(traces[0].spans[0].resource["recorded.packages"]).replace("==", " ").split()
-    recorded = ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True))
-    missing = [one for one in asked if one not in told] if failed else ["any call of a tool"]
-    scopes = "<br>".join(f"`{scope}`" for scope in sorted({span.scope for _, span in spans}))
-    tells = ", ".join(one for one in asked if one in told) if failed else "the failures of agents"
-    return f"| {framework} | {instrumentation} | {scopes} | {recorded} | {tells} | {', '.join(missing)} |"
+    paths = sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
+    spans = [span for path in paths for trace in _traces(path) for span in trace.spans]
+    failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
+    tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
+    best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
+    told = _told(best) if best is not None else {"the failures of agents": True, "any call": False}
+    packages = str(spans[0].resource["recorded.packages"]).replace("==", " ").split()
+    cells = (
+        framework,
+        instrumentation,
+        "<br>".join(f"`{scope}`" for scope in sorted({span.scope_name for span in spans})),
+        ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True)),
+        ", ".join(name for name, is_told in told.items() if is_told),
+        ", ".join(name for name, is_told in told.items() if not is_told),
+    )
+    return f"| {' | '.join(cells)} |"
 
 
-def _told(trace: RecordedTrace, span: EndedSpan) -> Iterator[str]:
-    """Yield what a failed call says; its run may stand on a span around it."""
-    call = boundary_call(span)
-    failures, _ = failures_of(span)
-    runs = (conversation_of(read(RebuiltSpan(other, other.scope_name))) for other in trace.spans)
-    found = {
-        "tool": call is not None and call.tool,
-        "call id": call is not None and call.call_id,
-        "arguments": call is not None and call.arguments,
-        "run": any(runs),
-        "type": any(failure.type for failure in failures),
-        "text": any(failure.message for failure in failures),
-        "stack": any(failure.traced for failure in failures),
+def _told(observation: Observation) -> dict[str, bool]:
+    raw = observation.raw
+    of_call = {"tool": bool(raw.tool), "call id": bool(raw.call_id), "arguments": bool(raw.arguments)}
+    return {
+        **({} if raw.tool in semconv.MODEL_OPERATIONS else of_call),
+        "run": raw.span is not None and observation.run_id != format_trace_id(raw.span.trace_id),
+        "type": bool(raw.type),
+        "text": bool(raw.message),
+        "stack": "Traceback (most recent call last)" in raw.text,
     }
-    return (name for name, told in found.items() if told)
+
+
+class _Observed(Listener):
+    """What a ledger has counted."""
+
+    def __init__(self) -> None:
+        self.all: list[Observation] = []
+
+    def on_observed(self, observation: Observation) -> None:
+        """Keep it."""
+        self.all.append(observation)
+
+
+def _observed(path: Path) -> list[Observation]:
+    """Play a recording through the processor, and return what it has counted."""
+    ledger, observed = Ledger(Options()), _Observed()
+    ledger.add_listener(observed)
+    processor = ErrorCompactionSpanProcessor(ledger)
+    for trace in _traces(path):
+        spans = [RebuiltSpan(_early(span), span.scope_name) for span in trace.spans]
+        whole = [RebuiltSpan(span, span.scope_name) for span in trace.spans]
+        for index, ends in in_order(trace.spans):
+            if ends:
+                processor.on_end(whole[index])
+            else:
+                processor.on_start(cast("Span", spans[index]))
+    return observed.all
+
+
+def _early(span: RecordedSpan) -> RecordedSpan:
+    """A recorded span with the attributes that it had when the first span inside it started."""
+    names = span.attributes.get("recorded.early", span.attributes["recorded.at_start"])
+    return replace(span, attributes={name: value for name, value in span.attributes.items() if name in str(names)})
 
 
 def _note(scope: str) -> tuple[str, str]:

@@ -218,7 +218,11 @@ _WORDS: Final = {
 }
 """First words of the names of official spans, as operations."""
 
-OFFICIAL: Final = Convention(name="OpenTelemetry GenAI", words=_WORDS)
+OFFICIAL: Final = Convention(
+    name="OpenTelemetry GenAI",
+    words=_WORDS,
+    note="The official instrumentations name the conversation on the agent's span alone, and only when it ends",
+)
 """The convention of every scope that has no row."""
 
 _OPENINFERENCE: Final = Convention(
@@ -305,6 +309,12 @@ CONVENTIONS: Final = (
     ),
     replace(
         OFFICIAL,
+        name="MCP's Python SDK",
+        scopes=("mcp-python-sdk",),
+        note="A server's span of a call is in a trace of its own: in the agent's process the failure counts there too",
+    ),
+    replace(
+        OFFICIAL,
         name="Anthropic's client",
         scopes=("com.anthropic.sdk.python",),
         note="Beside OpenLLMetry, whose span is not around it, a failed model call counts twice",
@@ -328,6 +338,12 @@ CONVENTIONS: Final = (
         name="OpenInference for LlamaIndex",
         scopes=("openinference.instrumentation.llama_index",),
         no_calls=("._prepare_chat_with_tools",),
+    ),
+    replace(
+        _OPENINFERENCE,
+        name="OpenInference for the Claude Agent SDK",
+        scopes=("openinference.instrumentation.claude_agent_sdk",),
+        note="The type is always `Exception`; the agent names its conversation only when it ends",
     ),
     _OPENLLMETRY,
     replace(
@@ -379,7 +395,7 @@ CONVENTIONS: Final = (
         error=(semconv.ERROR_TYPE,),
         hidden_error=(semconv.ERROR_TYPE,),
         typed=False,
-        note="`error.type` holds the message",
+        note="`error.type` holds the message; the agent names its conversation only when it ends",
     ),
 )
 """All rows. The longest scope that fits decides."""

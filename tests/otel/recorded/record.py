@@ -31,6 +31,9 @@ RECORDINGS = HERE / "spans"
 AT_START = "recorded.at_start"
 """On each span: the names of the attributes that it had when it started."""
 
+EARLY = "recorded.early"
+"""The names of those that it had when the first span inside it started; all, if there was none."""
+
 PACKAGES = "recorded.packages"
 """On the resource: what was recorded."""
 
@@ -58,10 +61,16 @@ class Recorder:
     steps: int = 0
     started: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
     ended: list[tuple[int, Any]] = field(default_factory=list)
+    open: dict[int, Any] = field(default_factory=dict)
+    early: dict[int, list[str]] = field(default_factory=dict)
 
     def on_start(self, span: Any, parent_context: object = None) -> None:
         self.steps += 1
         self.started[span.context.span_id] = (self.steps, sorted(span.attributes or {}))
+        self.open[span.context.span_id] = span
+        if span.parent is not None and span.parent.span_id in self.open:
+            around = self.open[span.parent.span_id]
+            self.early.setdefault(span.parent.span_id, sorted(around.attributes or {}))
 
     def _on_ending(self, span: Any) -> None:
         pass
@@ -69,6 +78,7 @@ class Recorder:
     def on_end(self, span: Any) -> None:
         self.steps += 1
         self.ended.append((self.steps, span))
+        self.open.pop(span.context.span_id, None)
 
     def shutdown(self) -> None:
         pass
@@ -174,8 +184,10 @@ def _lines(recorder: Recorder, packages: list[str]) -> Iterator[str]:
         fields["startTimeUnixNano"], fields["endTimeUnixNano"] = str(start * MS), str(end * MS)
         for event in fields.get("events", ()):
             event["timeUnixNano"] = str(end * MS)
-        values = [{"stringValue": key} for key in at_start]
-        fields.setdefault("attributes", []).append({"key": AT_START, "value": {"arrayValue": {"values": values}}})
+        for name, keys in ((AT_START, at_start), (EARLY, recorder.early.get(context.span_id))):
+            if keys is not None:
+                values = [{"stringValue": key} for key in keys]
+                fields.setdefault("attributes", []).append({"key": name, "value": {"arrayValue": {"values": values}}})
         traces.setdefault(number, []).append(of_scope)
     resource = [{"key": PACKAGES, "value": {"stringValue": " ".join(packages)}}]
     known: dict[str, str] = {}
