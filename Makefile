@@ -2,13 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/forks.py,otel_errcompact/guard.py,otel_errcompact/tokens.py,$\
+CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/bounded.py,otel_errcompact/forks.py,otel_errcompact/guard.py,otel_errcompact/tokens.py,$\
 otel_errcompact/masking.py,otel_errcompact/redaction.py,otel_errcompact/dedup.py,otel_errcompact/extract/*,$\
 otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.py,otel_errcompact/operation.py,$\
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast test-model e2e bench-quality lint format types layers bench docs dashboards corpus clean
+.PHONY: help install demo test test-fast test-model integrations e2e bench-quality lint format types layers bench docs dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ e2e: install ## Build the real programs once (needs Go), start the whole chain n
 	@# Most of it is waiting, so that two chains fit beside each other.
 	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
 
+integrations: install ## Test each integration in an environment of its own, and the matrix in the README.
+	$(BIN)/python -m tests.integrations --oldest
+
 lint: install ## Check style, spelling and the project file.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -77,4 +80,4 @@ corpus: install ## Bring real tools to fail and record what they say in tests/co
 	$(BIN)/python -m tests.corpus.provoke
 
 clean: ## Remove everything that was made.
-	rm -rf .venv dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .environments dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from otel_errcompact.boundary import Call, Run, compacted, current_run, run
+    from otel_errcompact.boundary import Call, Run, RunRegistry, compacted, current_run, run
     from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import Facts, Location, RawError
@@ -22,18 +22,20 @@ if TYPE_CHECKING:
         RunHalted,
         RunPaused,
         TranscriptError,
+        UnsupportedVersionError,
     )
     from otel_errcompact.installation import Installation, install, instrument, uninstall
     from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
     from otel_errcompact.model import ErrorReader, ModelAnswer, ModelExtractor
     from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+    from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
     from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
     from otel_errcompact.report import ClassReport, RunReport
     from otel_errcompact.stores.memory import MemoryLimits, MemoryStore
     from otel_errcompact.trajectory import TrajectoryFile
 
 _MODULES: Final = {
-    "boundary": ("Call", "Run", "compacted", "current_run", "run"),
+    "boundary": ("Call", "Run", "RunRegistry", "compacted", "current_run", "run"),
     "config": ("Options", "TelemetryOptions", "TrajectoryOptions"),
     "digest": ("DigestOptions",),
     "errors": ("Facts", "Location", "RawError"),
@@ -45,11 +47,13 @@ _MODULES: Final = {
         "RunHalted",
         "RunPaused",
         "TranscriptError",
+        "UnsupportedVersionError",
     ),
     "installation": ("Installation", "install", "instrument", "uninstall"),
     "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
     "model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
     "otel.exporter": ("ErrorClassSpanExporter",),
+    "otel.log_processor": ("ErrorCompactionLogRecordProcessor",),
     "otel.processor": ("ErrorCompactionSpanProcessor",),
     "report": ("ClassReport", "RunReport"),
     "stores.memory": ("MemoryLimits", "MemoryStore"),
@@ -66,6 +70,7 @@ __all__ = [
     "DigestOptions",
     "ErrcompactError",
     "ErrorClassSpanExporter",
+    "ErrorCompactionLogRecordProcessor",
     "ErrorCompactionSpanProcessor",
     "ErrorReader",
     "Escalation",
@@ -88,12 +93,14 @@ __all__ = [
     "Run",
     "RunHalted",
     "RunPaused",
+    "RunRegistry",
     "RunReport",
     "TelemetryOptions",
     "Thresholds",
     "TrajectoryFile",
     "TrajectoryOptions",
     "TranscriptError",
+    "UnsupportedVersionError",
     "Verdict",
     "compacted",
     "current_run",

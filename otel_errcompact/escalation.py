@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from otel_errcompact.errors import SpanRef  # noqa: TC001 - pydantic reads the annotations
+from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass, History
@@ -149,6 +150,36 @@ class Pause:
 
 Action = Halt | Continue | Pause
 Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
+
+
+_WORDS: Final[dict[str, type[Halt | Continue | Pause]]] = {"halt": Halt, "continue": Continue, "pause": Pause}
+
+
+def action_of(reply: object) -> Action:
+    """
+    Return the action that a human's reply stands for.
+
+    Args:
+        reply: An action; yes or no as a bool; a text, which lets the agent go on and is shown to it; or a mapping with
+            an `action` (`halt`, `continue`, `pause`) and a `message`.
+
+    Raises:
+        ConfigurationError: `reply` is none of these.
+    """
+    if isinstance(reply, Halt | Continue | Pause):
+        return reply
+    if isinstance(reply, bool):
+        return Continue() if reply else Halt("a human said no")
+    if isinstance(reply, str):
+        return _WORDS[reply.lower()]() if reply.lower() in _WORDS else Continue(reply)
+    if isinstance(reply, Mapping):
+        told = cast("Mapping[str, object]", reply)
+        if (kind := _WORDS.get(str(told.get("action")))) is not None:
+            return kind(str(told.get("message") or ""))
+    raise ConfigurationError(
+        f"the answer to an escalation was {reply!r}; answer Halt(), Continue() or Pause(), yes or no, a text for the "
+        "agent, or {'action': 'continue', 'message': '...'}"
+    )
 
 
 def action_name(action: Action) -> ActionName:

@@ -34,6 +34,27 @@ class MissingExtraError(ErrcompactError, ImportError):
         self.extra = extra
 
 
+class UnsupportedVersionError(ErrcompactError, ImportError):
+    """
+    A package is installed in a version that lacks what an integration hooks into.
+
+    Args:
+        package: The distribution.
+        installed: Its version.
+        at_least: The first version that will do.
+        extra: The extra of this distribution that asks for it.
+    """
+
+    def __init__(self, package: str, installed: str, at_least: str, extra: str) -> None:
+        super().__init__(
+            f"{package} {installed} lacks what otel_errcompact.integrations.{extra} hooks into, which came with "
+            f"{at_least}: pip install --upgrade 'otel-errcompact[{extra}]'"
+        )
+        self.package = package
+        self.installed = installed
+        self.at_least = at_least
+
+
 class TranscriptError(ErrcompactError, ValueError):
     """
     A recorded run cannot be read.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact import digest as rendering
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.classify import Classified, classify
 from otel_errcompact.config import Options
 from otel_errcompact.errors import Facts
@@ -20,6 +21,7 @@ from otel_errcompact.escalation import (
     action_name,
     decide,
 )
+from otel_errcompact.forks import reset_in_child
 from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass, Outcome
     from otel_errcompact.model import ModelExtractor
     from otel_errcompact.stores import Store
+
+MAX_SETTLED_CALLS: Final = 4_096
+"""Calls whose outcome was told by who wraps them, and whose spans are still to end."""
 
 Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
 
@@ -144,8 +149,12 @@ class Ledger:
         self._timer = timer
         self._model = model
         self._count_tokens = count_tokens
+        self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
+        self._expected: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
+        reset_in_child(self._settled_calls.clear)
+        reset_in_child(self._expected.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -214,11 +223,46 @@ class Ledger:
         with self.store.find(run_id) as state:
             if state is None:
                 return ()
-            resolved = state.history.succeed(scope or tool, call=_fingerprint(tool, arguments))
+            call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
+            resolved = state.history.succeed(scope or tool, call=call)
             agent = state.agent
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
+
+    def settle_call(self, call_id: str, time_ns: int) -> None:
+        """
+        Note that whoever wraps a tool call has told its outcome, so that the span of it is not counted once more.
+
+        Args:
+            call_id: The id of the call; empty if unknown, and then nothing is noted.
+            time_ns: When it was told, in nanoseconds since the epoch.
+        """
+        if call_id:
+            self._settled_calls.put(call_id, time_ns)
+
+    def is_settled(self, call_id: str, since_ns: int) -> bool:
+        """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
+        return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
+
+    def expect(self, call: str) -> None:
+        """
+        Note that a call is under way whose outcome will be told when its spans have ended, so that they do not count.
+
+        Args:
+            call: What its spans say of it: the id of the call, or the tool's name where they have none.
+        """
+        self._expected.update(call, lambda calls: (calls or 0) + 1)
+
+    def expect_no_more(self, call: str) -> None:
+        """Note that a call that was expected is over."""
+        self._expected.update(call, lambda calls: (calls or 0) - 1)
+        if (self._expected.get(call) or 0) <= 0:
+            self._expected.pop(call)
+
+    def is_expected(self, call: str) -> bool:
+        """Tell whether somebody will tell the outcome of such a call that is under way."""
+        return call in self._expected.entries
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """
@@ -227,9 +271,9 @@ class Ledger:
         A call is refused once it has failed `thresholds.same` times with the same arguments. A refusal is no
         occurrence, but it goes on the row of consecutive failures, so that a run that insists escalates.
         """
-        call = _fingerprint(tool, arguments)
         with self.store.find(run_id) as state:
-            if state is None or not call:
+            # A fingerprint costs more than all else of a healthy call.
+            if state is None or not state.history.has_failed_calls or not (call := _fingerprint(tool, arguments)):
                 return ""
             failures, error_class = state.history.failures_of(call), state.history.class_of(call)
             if failures < state.thresholds.same or error_class is None:

@@ -49,6 +49,8 @@ CONTROL_FLOW: Final = frozenset(
         "SkipToolValidation",
         # agent-framework
         "MiddlewareTermination", "MiddlewareFailure", "UserInputRequiredException",
+        # our own middleware for fastmcp, which has counted what it raises this for
+        "CompactedToolError",
         # agno
         "RetryAgentRun", "StopAgentRun",
         # crewai, llama-index, strands
@@ -56,6 +58,9 @@ CONTROL_FLOW: Final = frozenset(
     }
 )  # fmt: skip
 """Names of exceptions, of any class in the inheritance, that ask for something instead of reporting a failure."""
+
+_UNFIT_REPLY: Final = "_langgraph_invalid_resume"
+"""LangGraph's mark on an exception of whatever class: a human's reply does not fit, and is to be given again."""
 
 _MAX_CHILDREN: Final = 1_000
 
@@ -73,6 +78,8 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     """
     children = _children(exception)
     if not children:
+        if hasattr(exception, _UNFIT_REPLY):
+            return True
         return _steers(type(exception), extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
     open_, looked_at = list(children), 1
     while open_ and looked_at < _MAX_CHILDREN:
@@ -114,6 +121,7 @@ _IGNORED: Final = (
             r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
             r"|aborted|interrupted|chose not to|chose to (?:skip|cancel|reject)|did not (?:allow|approve|want to))\b"
             r"|(?:The )?[Tt]ool (?:call|use|execution) was (?:rejected|denied|declined|not approved|skipped)"
+            r"|This tool call is rejected\.\s*\Z"
             r"|[Tt]ool execution (?:denied|not approved)\.?\s*\Z|\[?Operation Cancelled\] Reason: User"
             r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled|interrupted|skipped)"
             r" by (?:the )?user(?! approval settings)"

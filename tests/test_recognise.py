@@ -103,6 +103,14 @@ def test_more_names_can_be_given():
     An application adds the names of its own control flow.
     """
     assert is_control_flow(ValueError(), frozenset({"ValueError"}))
+
+
+def test_an_unfit_reply_is_no_failure():
+    """LangGraph marks what it raises where a human's reply does not fit; it goes on to whoever can reply again."""
+    error = ValueError("approved: Input should be a valid boolean")
+    assert not is_control_flow(error)
+    error._langgraph_invalid_resume = True
+    assert is_control_flow(error)
     assert "ModelRetry" in CONTROL_FLOW
     assert "UserError" not in CONTROL_FLOW
 
@@ -124,6 +132,7 @@ def test_more_names_can_be_given():
         pytest.param("User did not allow tool call", "declined by the user", id="not allowed"),
         pytest.param("[Operation Cancelled] Reason: User did not allow", "declined by the user", id="Gemini CLI"),
         pytest.param("Tool execution was not approved.", "declined by the user", id="not approved"),
+        pytest.param("This tool call is rejected.", "declined by the user", id="google-adk"),
         pytest.param("The user chose to skip the tool call", "declined by the user", id="skipped"),
         pytest.param("Action has been rejected by the user! reason: no", "declined by the user", id="OpenHands"),
         pytest.param("aborted by user after 3.2s", "declined by the user", id="aborted"),

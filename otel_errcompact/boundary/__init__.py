@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from otel_errcompact.boundary.call import Call
 from otel_errcompact.boundary.decorator import compacted
+from otel_errcompact.boundary.registry import RunRegistry, RunSettings
 from otel_errcompact.boundary.runs import Run, current_run, run
 
-__all__ = ["Call", "Run", "compacted", "current_run", "run"]
+__all__ = ["Call", "Run", "RunRegistry", "RunSettings", "compacted", "current_run", "run"]

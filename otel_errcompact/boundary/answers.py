@@ -11,6 +11,7 @@ from otel_errcompact.recognise import judge
 if TYPE_CHECKING:
     from otel_errcompact.recognise import Judgement
 
+_NO_TEXT: Final = "the result is flagged as an error and holds no text"
 _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok", "status", "success"})
 
 
@@ -19,7 +20,7 @@ def judge_answer(result: object, *, tool: str, arguments: str) -> tuple[Judgemen
     Judge what a tool returned.
 
     Args:
-        result: What it returned; texts and JSON objects are looked at.
+        result: What it returned; texts, JSON objects and results of the Model Context Protocol are looked at.
         tool: The tool's name.
         arguments: The call's arguments as JSON.
 
@@ -27,7 +28,28 @@ def judge_answer(result: object, *, tool: str, arguments: str) -> tuple[Judgemen
         What it is, and its text; nothing where there is nothing to judge by.
     """
     text = _text_of(result)
-    return (judge(text, tool=tool, arguments=arguments), text) if text else None
+    flagged = True if is_flagged(result) else None
+    return (judge(text, tool=tool, arguments=arguments, flagged=flagged), text) if text else None
+
+
+def text_of(answer: object) -> str:
+    """
+    Return what a tool has answered as JSON has it: content blocks, or what a command has printed; empty if neither.
+    """
+    if isinstance(answer, Mapping):
+        printed = cast("Mapping[str, object]", answer)
+        return "\n".join(str(printed[stream]) for stream in ("stdout", "stderr") if printed.get(stream))
+    blocks = cast("list[object]", answer) if isinstance(answer, list) else ()
+    texts = (cast("Mapping[str, object]", block).get("text") for block in blocks if isinstance(block, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def is_flagged(result: object) -> bool:
+    """
+    Tell whether a result is one of the Model Context Protocol that says it is an error.
+    """
+    # Release 2 of its Python package has renamed the attribute.
+    return True in (getattr(result, "isError", None), getattr(result, "is_error", None))
 
 
 def _text_of(result: object) -> str:
@@ -36,8 +58,18 @@ def _text_of(result: object) -> str:
     """
     if isinstance(result, str):
         return result
+    if is_flagged(result):
+        return _text_of_blocks(result)
     if isinstance(result, Mapping):
         answer = cast("Mapping[object, object]", result)
         if not _TELLING_KEYS.isdisjoint(answer):
             return json.dumps(dict(answer), default=str, skipkeys=True, ensure_ascii=False)
     return ""
+
+
+def _text_of_blocks(result: object) -> str:
+    blocks = getattr(result, "content", None)
+    if not isinstance(blocks, list):
+        return ""
+    texts = (getattr(block, "text", None) for block in cast("list[object]", blocks))
+    return "\n".join(text for text in texts if isinstance(text, str)) or _NO_TEXT

@@ -15,15 +15,16 @@ from otel_errcompact.boundary.recording import (
     Counted,
     counted_since,
     mark_counted,
-    record,
     span_ref,
+    tool_span,
 )
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.context import with_call, with_run
 from otel_errcompact.otel.spans import recorded_of
-from otel_errcompact.recognise import is_control_flow
+from otel_errcompact.recognise import is_control_flow, judge
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -52,9 +53,12 @@ class Call:
         arguments: The arguments as JSON; empty if unknown.
         call_id: The id of the call.
         reraise: Let the exception go on after it was counted, for code that turns it into an answer itself.
+        gated: Whether the call passes the run's gate first.
     """
 
-    def __init__(self, run: Run, *, tool: str, arguments: str, call_id: str, reraise: bool) -> None:
+    def __init__(
+        self, run: Run, *, tool: str, arguments: str, call_id: str, reraise: bool = False, gated: bool = True
+    ) -> None:
         self.tool = tool
         self.call_id = call_id
         self.arguments = arguments
@@ -64,10 +68,14 @@ class Call:
         """Why this identical call must not be executed again; empty if it may."""
         self.failure: Observation | None = None
         """What became of the failure, if this call was the one that counted it."""
+        self.is_open = False
+        """Whether the call is under way."""
         self._run = run
         self._reraise = reraise
+        self._gated = gated
         self._error: RawError | None = None
         self._counted: Counted | None = None
+        self._told_elsewhere = False
         self._opened_at = 0
         self._span: Span = trace.INVALID_SPAN
         self._scope = operation_of(tool, arguments)
@@ -103,13 +111,35 @@ class Call:
         """
         self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
 
+    def conclude(self, error: BaseException | str | None, result: object) -> None:
+        """
+        Settle a call that was executed elsewhere, on the span that is open for it.
+
+        Args:
+            error: What it failed with: the exception, or the text of an answer that is an error.
+            result: What it returned, if it did not fail.
+        """
+        with self._run.guard.stage("boundary"):
+            self._told_elsewhere = True
+            self._span = tool_span(self.tool, self.call_id)
+            self.result = result
+            if isinstance(error, str):
+                judged = judge(error, tool=self.tool, arguments=self.arguments, flagged=True)
+                if judged.outcome == "failure":
+                    self.fail(error)
+                self._conclude(None, control=judged.outcome == "ignored")
+            else:
+                self._conclude(error, control=self._is_control_flow(error))
+
     def __enter__(self) -> Self:
-        self._run.check()
+        if self._gated:
+            self._run.check()
         self._open()
         return self
 
     async def __aenter__(self) -> Self:
-        await self._run.acheck()
+        if self._gated:
+            await self._run.acheck()
         self._open()
         return self
 
@@ -128,12 +158,17 @@ class Call:
         return swallowed
 
     def _open(self) -> None:
+        self.is_open = True
         with self._run.guard.stage("boundary"):
             self._opened_at = self._run.tick()
             self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
-            self._span = self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
-        self._context_token = otel_context.attach(trace.set_span_in_context(self._span))
+            self._span = self._start_span()
+        context = with_call(self, trace.set_span_in_context(self._span, with_run(self.run_id)))
+        self._context_token = otel_context.attach(context)
         self._call_token = current_call.set(self)
+
+    def _start_span(self) -> Span:
+        return self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
 
     def _attributes(self) -> dict[str, str]:
         attributes = {
@@ -147,18 +182,25 @@ class Call:
 
     def _close(self, error: BaseException | None) -> bool:
         """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
+        self.is_open = False
         current_call.reset(self._call_token)
         otel_context.detach(self._context_token)
         control = True
         with self._run.guard.stage("boundary"):
-            control = error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
-            if error is not None and not control:
-                seen = recorded_of(error)
-                self._error = self._raw(text=seen.text, type=seen.type, message=seen.message, exception=error)
-            self._settle(control or self._is_no_success(error))
+            control = self._is_control_flow(error)
+            self._conclude(error, control=control)
         return error is not None and not control and not self._reraise
 
-    def _is_no_success(self, error: BaseException | None) -> bool:
+    def _is_control_flow(self, error: BaseException | None) -> bool:
+        return error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
+
+    def _conclude(self, error: BaseException | None, *, control: bool) -> None:
+        if error is not None and not control:
+            seen = recorded_of(error)
+            self._error = self._raw(text=seen.text, type=seen.type, message=seen.message, exception=error)
+        self._settle(control or (error is None and self._is_no_success()))
+
+    def _is_no_success(self) -> bool:
         """
         Look at what a tool returned that reported no failure; one that its answer gives away becomes this call's error.
 
@@ -166,7 +208,7 @@ class Call:
             Whether the answer is neither a failure nor a success: the call was declined, or is still running.
         """
         hidden = self._run.ledger.options.hidden_failures
-        if error is not None or self._error is not None or self.refused or not hidden:
+        if self._error is not None or self.refused or not hidden:
             return False
         judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments)
         if judged is None:
@@ -177,6 +219,12 @@ class Call:
         return judgement.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:
+        mine = not self._told_elsewhere
+        if not mine:
+            self._run.ledger.settle_call(self.call_id, self._run.clock_ns())
+            if self._error is not None and self._span is trace.INVALID_SPAN:
+                mine, self._span = True, self._start_span()
+                self._error = replace(self._error, span=span_ref(self._span))
         try:
             if self._error is not None:
                 self._counted = self._count(self._error)
@@ -184,22 +232,36 @@ class Call:
                 self._run.ledger.succeed(self._run.run_id, self.tool, scope=self._scope, arguments=self.arguments)
         finally:
             if self._error is not None:
-                record(self._span, self._error, self._counted.key if self._counted else "")
+                self._run.recorder.record(self._span, self._error, self._counted.key if self._counted else "")
                 # A call may be kept for long, and an exception holds the frames and locals of its traceback.
                 self._error = replace(self._error, exception=None)
-            self._span.end()
+            if mine:
+                self._span.end()
 
     def _count(self, raw: RawError) -> Counted:
         """Count the failure, unless it only passes on what a call inside this one has counted."""
-        error = raw.exception
-        passed_on = counted_since(error, self.run_id, self._opened_at) if error is not None else None
+        passed_on = self._passed_on(raw)
         if passed_on is not None:
             return passed_on
         self.failure = replace(self._run.observe(raw), raw=replace(raw, exception=None))
-        counted = Counted(self.run_id, self._run.tick(), self.failure.found.key, self.failure.text)
-        if error is not None:
-            mark_counted(error, counted)
+        if self.failure.escalation is not None:
+            self._span.set_attribute(semconv.THRESHOLD, self.failure.escalation.threshold)
+        key, text = self.failure.found.key, self.failure.text
+        counted = Counted(self.run_id, self._run.tick(), key, text, concluded=self._told_elsewhere)
+        self._run.remember(counted)
+        if raw.exception is not None:
+            mark_counted(raw.exception, counted)
         return counted
+
+    def _passed_on(self, raw: RawError) -> Counted | None:
+        error = raw.exception
+        if error is None:
+            return self._run.digested(raw.text, self._opened_at)
+        counted = counted_since(error, self.run_id, self._opened_at)
+        if counted is None or not self._told_elsewhere:
+            return counted
+        mark_counted(error, counted._replace(concluded=True))
+        return None if counted.concluded else counted
 
     def _raw(
         self,

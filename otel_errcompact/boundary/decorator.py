@@ -13,6 +13,9 @@ from otel_errcompact.exceptions import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from otel_errcompact.boundary.functions import Failure
+    from otel_errcompact.boundary.runs import Run
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -22,8 +25,12 @@ def compacted(function: Callable[P, Awaitable[R]], /) -> Callable[P, Awaitable[R
 @overload
 def compacted(function: Callable[P, R], /) -> Callable[P, R | str]: ...
 @overload
-def compacted(*, tool: str = "") -> Callable[[Callable[P, R]], Callable[P, R | str]]: ...
-def compacted(function: Callable[..., Any] | None = None, /, *, tool: str = "") -> Callable[..., Any]:
+def compacted(
+    *, tool: str = "", run: Run | None = None, failure: Failure = str
+) -> Callable[[Callable[P, R]], Callable[P, R | Any]]: ...
+def compacted(
+    function: Callable[..., Any] | None = None, /, *, tool: str = "", run: Run | None = None, failure: Failure = str
+) -> Callable[..., Any]:
     """
     Make a function a tool of the run that is open where it is called: `@compacted` or `@compacted(tool="name")`.
 
@@ -33,28 +40,31 @@ def compacted(function: Callable[..., Any] | None = None, /, *, tool: str = "") 
     Args:
         function: A function or a coroutine function.
         tool: The tool's name; the function's name if empty.
+        run: The run, for frameworks that call tools in threads which know nothing of the one that is open.
+        failure: What to make of the compacted text, for frameworks that know an error by its type: an exception class,
+            which is raised in place of the tool's own exception, or a function whose result is returned.
 
     Raises:
         ConfigurationError: `function` is a generator or not callable.
     """
     if function is None:
-        return functools.partial(_wrap, tool=tool)
-    return _wrap(function, tool=tool)
+        return functools.partial(_wrap, tool=tool, run=run, failure=failure)
+    return _wrap(function, tool=tool, run=run, failure=failure)
 
 
-def _wrap(function: Callable[..., Any], *, tool: str) -> Callable[..., Any]:
+def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: Failure) -> Callable[..., Any]:
     _check_function(function)
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            return await execute(current_run() or unattended_run(), function, tool, args, kwargs)
+            return await execute(run or current_run() or unattended_run(), function, tool, args, kwargs, failure)
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(*args: Any, **kwargs: Any) -> Any:
-        return execute(current_run() or unattended_run(), function, tool, args, kwargs)
+        return execute(run or current_run() or unattended_run(), function, tool, args, kwargs, failure)
 
     return synchronous
 

@@ -68,50 +68,42 @@ class Gate:
             if mine:
                 self._answered(await self._aask(escalation))
 
-    def check(self) -> None:
+    def stop(self) -> RunHalted | None:
         """
-        Let the run pass, or stop it.
-
-        Raises:
-            RunHalted: The run was stopped.
-            RunPaused: The run waits for a human.
+        Return what stops the run, once the handler has been asked; `RunPaused` where it waits for a human.
         """
         self.settle()
         question = self._open_question
         if question is not None and not _asking.get() and not _loop_is_running():
             question.wait()
-        self._pass()
+        return self._stop()
 
-    async def acheck(self) -> None:
+    async def astop(self) -> RunHalted | None:
         """
-        Let the run pass, or stop it; the form for asynchronous code.
-
-        Raises:
-            RunHalted: The run was stopped.
-            RunPaused: The run waits for a human.
+        Return what stops the run; the form for asynchronous code.
         """
         await self.asettle()
         question = self._open_question
         if question is not None and not _asking.get():
             await asyncio.to_thread(question.wait)
-        self._pass()
+        return self._stop()
 
     def _answered(self, action: Action) -> None:
         self._ledger.answer(self._run_id, action)
         self._on_answer(action)
 
-    def _pass(self) -> None:
+    def _stop(self) -> RunHalted | None:
         verdict = self.verdict
         if verdict.escalation is None or not verdict.stopped or _asking.get():
-            return
+            return None
         if verdict.standing == "halt":
-            raise RunHalted(verdict.escalation, verdict.reason or str(verdict.escalation))
+            return RunHalted(verdict.escalation, verdict.reason or str(verdict.escalation))
         reason = verdict.reason or (
             "the escalation handler has not answered yet" if verdict.standing == "pending" else str(verdict.escalation)
         )
         if verdict.standing == "pending" and self._asynchronous:
             reason += "; it is asynchronous, so use `await run.acheck()` or `async with`"
-        raise RunPaused(verdict.escalation, reason)
+        return RunPaused(verdict.escalation, reason)
 
     def _unanswered(self) -> Escalation | None:
         verdict = self.verdict

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import time
 import uuid
+from collections import deque
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
@@ -16,34 +18,45 @@ from otel_errcompact.boundary.call import Call, current_call
 from otel_errcompact.boundary.functions import execute
 from otel_errcompact.boundary.gate import Gate
 from otel_errcompact.boundary.recording import (
+    Recorder,
     counted_by_span,
     counted_since,
-    record,
     span_ref,
+    tool_span,
 )
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Continue, action_name
-from otel_errcompact.installation import current_ledger, current_tracer_provider
+from otel_errcompact.escalation import Continue, action_name, action_of
+from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.history import SHORT_LENGTH
+from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import with_run
+from otel_errcompact.otel.context import PROCESS_RUN, with_run
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from types import TracebackType
 
     from opentelemetry.trace import Span, Tracer, TracerProvider
     from typing_extensions import Self
 
     from otel_errcompact.boundary.arguments import Arguments
+    from otel_errcompact.boundary.recording import Counted
     from otel_errcompact.escalation import Action, Handler, Thresholds
+    from otel_errcompact.exceptions import RunHalted
     from otel_errcompact.guard import Guard
     from otel_errcompact.ledger import Ledger, Observation, Verdict
     from otel_errcompact.report import RunReport
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+Ask = Callable[[str], Awaitable[object]]
+"""Asks a human a question, and returns the reply."""
+
+REFUSED: Final = "refused"
+MAX_DIGESTS: Final = 16
+"""Digests of a run that are recognised when they come back."""
 
 _current_run: Final[ContextVar[Run | None]] = ContextVar("errcompact-run", default=None)
 
@@ -83,11 +96,16 @@ class Run:
         self.tracer: Final[Tracer] = trace.get_tracer(
             semconv.SCOPE, tracer_provider=tracer_provider or current_tracer_provider()
         )
+        self.recorder: Final = Recorder(
+            self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
+        )
         self._thresholds = thresholds
         self._gate = Gate(self.ledger, self.run_id, on_escalation, self._note)
         self._span: Span = trace.INVALID_SPAN
         self._final: RunReport | None = None
         self._ticks = itertools.count(1)
+        self._asking = False
+        self._digests: Final[deque[Counted]] = deque(maxlen=MAX_DIGESTS)
 
     @property
     def guard(self) -> Guard:
@@ -99,7 +117,9 @@ class Run:
         """Whether the run may go on, and why not."""
         return self._gate.verdict
 
-    def tool(self, name: str, *, arguments: Arguments = None, call_id: str = "", reraise: bool = False) -> Call:
+    def tool(
+        self, name: str, *, arguments: Arguments = None, call_id: str = "", reraise: bool = False, gated: bool = True
+    ) -> Call:
         """
         Wrap one tool call: `with run.tool("db.query", arguments={...}) as call:`, or `async with`.
 
@@ -108,11 +128,90 @@ class Run:
             arguments: The call's arguments; without them identical calls cannot be recognised, and so not refused.
             call_id: The id of the call.
             reraise: Let an exception go on after it was counted.
+            gated: Whether the call passes the gate first. Frameworks that run calls side by side pass it before the
+                model is asked, where no call is under way.
 
         Raises:
             RunHalted: On entry, when the run was stopped; `RunPaused` when it waits for a human.
         """
-        return Call(self, tool=name, arguments=as_text(arguments), call_id=call_id, reraise=reraise)
+        return Call(self, tool=name, arguments=as_text(arguments), call_id=call_id, reraise=reraise, gated=gated)
+
+    def executed(
+        self,
+        tool: str,
+        *,
+        arguments: Arguments = None,
+        call_id: str = "",
+        error: BaseException | str | None = None,
+        result: object = None,
+    ) -> Call:
+        """
+        Take note of a tool call that a framework has executed itself, and return it: `call.text` is for the agent.
+
+        What failed is kept on the span that the framework has opened for the call, where that is the current one, and
+        else on a span of its own. Nobody is asked about an escalation yet; that is for the next gate.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+            error: What it failed with: the exception, or the text of an answer that is an error.
+            result: What it returned, if it did not fail.
+        """
+        call = self.tool(tool, arguments=arguments, call_id=call_id, gated=False)
+        call.conclude(error, result)
+        return call
+
+    def refusal(self, tool: str, *, arguments: Arguments = None, call_id: str = "") -> str:
+        """
+        Return why a call must not be made, for frameworks that make it themselves; empty if it may.
+
+        It is asked once for each call, since a run that insists on a refused one escalates.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+        """
+        with self.guard.stage("boundary"):
+            return self._refused(self.ledger.refuse(self.run_id, tool, as_text(arguments)), tool, call_id)
+        return ""
+
+    async def arefusal(self, tool: str, *, arguments: Arguments = None, ask: Ask | None = None) -> str:
+        """
+        Return why a server must not execute a call; empty if it may.
+
+        A server has no agent to stop: a run that was stopped keeps the tool that has failed too often from being
+        called, and every tool where the threshold was not about one class of errors.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            ask: Asks a human at the client, where the run waits for one, and returns the reply as `answer` takes it;
+                None where nobody has replied.
+        """
+        stop = await self.agate()
+        if isinstance(stop, RunPaused) and ask is not None and not self._asking:
+            self._asking = True
+            try:
+                reply = await ask(str(stop.escalation))
+            finally:
+                self._asking = False
+            action = self.answer(reply) if reply is not None else None
+            if isinstance(action, Continue) and action.message:
+                return self._refused(f"NOT EXECUTED: a human has answered: {action.message}", tool)
+            stop = await self.agate()
+        if stop is None or (stop.escalation.threshold == "same" and stop.escalation.tool != tool):
+            return self.refusal(tool, arguments=arguments)
+        told = (str(stop.escalation), stop.reason)
+        return self._refused(f"NOT EXECUTED: {'; '.join(dict.fromkeys(told))}", tool)
+
+    def _refused(self, text: str, tool: str, call_id: str = "") -> str:
+        """Note on the framework's own span that nothing has failed there, whatever the framework makes of the text."""
+        if text:
+            self.ledger.settle_call(call_id, self.clock_ns())
+            tool_span(tool, call_id).set_attribute(semconv.OUTCOME, REFUSED)
+        return text
 
     @overload
     def call(self, function: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R | str]: ...
@@ -174,7 +273,23 @@ class Run:
 
     def resume(self, message: str = "") -> None:
         """Let a paused or halted run go on with fresh counters; the agent reads `message` in its next digest."""
-        self.ledger.answer(self.run_id, Continue(message))
+        self.answer(Continue(message))
+
+    def answer(self, reply: object) -> Action:
+        """
+        Settle the escalation that stands, with what a human has replied, and return what that was taken for.
+
+        Args:
+            reply: `Halt`, `Continue` or `Pause`; else what comes out of a framework's own dialogue: yes or no as a
+                bool, a text for the agent to go on with, or a mapping with an `action` and a `message`.
+
+        Raises:
+            ConfigurationError: `reply` is none of these.
+        """
+        action = action_of(reply)
+        self.ledger.answer(self.run_id, action)
+        self._note(action)
+        return action
 
     def check(self) -> None:
         """
@@ -183,7 +298,8 @@ class Run:
         Raises:
             RunHalted: The run was stopped; `RunPaused` when it waits for a human.
         """
-        self._gate.check()
+        if (stop := self.gate()) is not None:
+            raise stop
 
     async def acheck(self) -> None:
         """
@@ -192,7 +308,21 @@ class Run:
         Raises:
             RunHalted: The run was stopped; `RunPaused` when it waits for a human.
         """
-        await self._gate.acheck()
+        if (stop := await self.agate()) is not None:
+            raise stop
+
+    def gate(self) -> RunHalted | None:
+        """
+        Pass the gate without raising, for frameworks that are stopped in a way of their own.
+
+        Returns:
+            What stops the run: `RunHalted`, or `RunPaused` if it waits for a human; None if it may go on.
+        """
+        return self._gate.stop()
+
+    async def agate(self) -> RunHalted | None:
+        """Pass the gate in asynchronous code without raising; see `gate`."""
+        return await self._gate.astop()
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of this run."""
@@ -201,6 +331,21 @@ class Run:
             self._span.set_attribute(semconv.THRESHOLD, escalation.threshold)
             self._span.set_attribute(semconv.CLASS, escalation.key)
         return observation
+
+    def remember(self, counted: Counted) -> None:
+        """Remember a digest that was handed out, since it may come back as the error of a call around this one."""
+        if f"#{counted.key[:SHORT_LENGTH]}" in counted.text:
+            self._digests.append(counted)
+
+    def digested(self, text: str, since: int) -> Counted | None:
+        """
+        Return what was counted when a digest was made that `text` only passes on.
+
+        Args:
+            text: The text of an error.
+            since: When the call began that has failed with it.
+        """
+        return next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
 
     def tick(self) -> int:
         """Return the next number of a sequence that orders what happens in this run."""
@@ -216,9 +361,24 @@ class Run:
         with self.guard.stage("gate"):
             await self._gate.asettle()
 
-    def __enter__(self) -> Self:
+    @property
+    def closed(self) -> bool:
+        """Whether the run has ended."""
+        return self._final is not None
+
+    def open(self) -> None:
+        """Begin the run without a `with` block, for frameworks that begin and end it in hooks; `close` ends it."""
         with self.guard.stage("boundary"):
             self.ledger.open(self.run_id, agent=self.agent, thresholds=self._thresholds)
+
+    def close(self) -> None:
+        """End the run; its report is final from now on."""
+        with self.guard.stage("boundary"):
+            self._final = self.ledger.end(self.run_id)
+
+    def __enter__(self) -> Self:
+        self.open()
+        with self.guard.stage("boundary"):
             self._span = self.tracer.start_span(
                 f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=self._attributes()
             )
@@ -235,8 +395,9 @@ class Run:
         with self.guard.stage("boundary"):
             if error is not None:
                 self._count(error)
-            self._final = self.ledger.end(self.run_id)
-            self._span.set_attribute(semconv.RESULT, self._final.result)
+        self.close()
+        with self.guard.stage("boundary"):
+            self._span.set_attribute(semconv.RESULT, self.report().result)
             self._span.end()
 
     async def __aenter__(self) -> Self:
@@ -265,7 +426,7 @@ class Run:
         )
         counted = counted_since(error, self.run_id, 0)
         known = counted is not None or counted_by_span(error)
-        record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
+        self.recorder.record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
 
     def _note(self, action: Action) -> None:
         self._span.set_attribute(semconv.ACTION, action_name(action))
@@ -318,4 +479,4 @@ def current_run() -> Run | None:
 def unattended_run() -> Run:
     """Return the run of code that opened none: the trace's, and outside any trace one for the whole process."""
     context = trace.get_current_span().get_span_context()
-    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else "default")
+    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else PROCESS_RUN)

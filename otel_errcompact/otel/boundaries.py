@@ -8,10 +8,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ref
 
-from otel_errcompact.otel.bounded import BoundedTable
+from opentelemetry import trace
+
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.context import current_run_id
 from otel_errcompact.otel.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNTOLD, convention_of
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.spans import bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +50,22 @@ class Held:
     span_ids: list[int]
     """The spans that have recorded it, the first one first."""
 
+    alone: bool = True
+    """Whether it is an occurrence of its own where no boundary decides: of a log record its severity tells."""
+
     recovered: bool = False
     """Whether the same kind of span has since ended without failing: then it is no reason for what fails later."""
+
+    def is_part_of(self, failure: RawError | None, origins: frozenset[int]) -> bool:
+        """
+        Tell whether this is what a boundary has failed with, and not one that it has got over.
+
+        Not every instrumentation says where its span belongs: then only the same words can tell.
+        """
+        if self.origin in origins:
+            return True
+        same = failure is not None and self.origin != STAYED and bare(self.raw.type) == bare(failure.type)
+        return same and failure is not None and self.raw.message == failure.message
 
 
 @dataclass(slots=True, eq=False)
@@ -119,9 +136,14 @@ class Boundary:
         call decide of a tool's: that its span may be around it says only that the model asked for it.
         """
         outer = self.outer
-        while outer is not None and (outer.operation == UNTOLD or _is_asked_for(self, outer)):
+        while outer is not None and (not outer.is_holding or _is_asked_for(self, outer)):
             outer = outer.outer
-        return outer if outer is not None and outer.is_open else None
+        return outer
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether it is a boundary for sure whose outcome is still unknown."""
+        return self.is_open and self.operation != UNTOLD
 
     @property
     def is_open(self) -> bool:
@@ -168,12 +190,19 @@ class OpenBoundaries:
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
 
     def leave(self, span_id: int) -> Boundary | None:
-        """Forget a span that ends, and return the boundary that it is or lies in, if its outcome is still unknown."""
+        """Forget a span that ends, and return the boundary that it is or lies in whose outcome is still unknown."""
         place = self._places.pop(span_id)
-        if place is None or not place.boundary.is_open:
-            return None
-        boundary = place.boundary
-        return boundary if boundary.span_id == span_id or boundary.operation != UNTOLD else boundary.holder
+        boundary = place.boundary if place is not None else None
+        if boundary is None or boundary.span_id == span_id:
+            return boundary
+        # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
+        return boundary if boundary.is_holding else boundary.holder
+
+    def around(self, span_id: int) -> Boundary | None:
+        """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
+        place = self.spans.get(span_id)
+        boundary = place.boundary if place is not None else None
+        return boundary if boundary is None or boundary.is_holding else boundary.holder
 
     def agent_of(self, trace_id: int) -> Span | None:
         """Return the span of the outermost agent of a trace, if it is still there."""
@@ -208,6 +237,9 @@ class OpenBoundaries:
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
+        if place is None and self.spans:
+            # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
+            place = self.spans.get(trace.get_current_span().get_span_context().span_id)
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None
 
 

@@ -304,7 +304,7 @@ CONVENTIONS: Final = (
         OFFICIAL,
         name="Strands Agents",
         scopes=("strands.telemetry.tracer",),
-        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, _of_event("gen_ai.tool.message", "content")),
+        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, _of_event(semconv.GEN_AI_TOOL_MESSAGE, "content")),
         note="The conversation is what the agent's `trace_attributes` name as `session.id`",
     ),
     replace(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, StatusCode
 
+from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
@@ -169,8 +170,11 @@ def is_agent(span: EndedSpan) -> bool:
 
 
 def is_settled_by_maker(span: EndedSpan) -> bool:
-    """Tell whether one of our own boundaries made the span, and so has told the ledger of its outcome itself."""
-    return span.scope == semconv.SCOPE
+    """
+    Tell whether one of our own boundaries has told the ledger of the span's outcome: it made the span, or found it
+    open for the call and put its class on it, or that it was refused.
+    """
+    return span.scope == semconv.SCOPE or semconv.CLASS in span.attributes or semconv.OUTCOME in span.attributes
 
 
 def class_on(span: EndedSpan) -> str:
@@ -215,6 +219,8 @@ def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bo
         return False
     description = span.description
     if message in (recorded.message, description) or description == f"{name}: {message}":
+        return True
+    if description and description == one_line(message):  # as our own boundaries have it
         return True
     if not recorded.type:
         return False
@@ -293,11 +299,12 @@ def _records(span: EndedSpan) -> list[Recorded]:
     return [
         recorded
         for event in events[-MAX_RECORDS:]
-        if (recorded := _from_event(span, plain(event.attributes))) is not None
+        if (recorded := recorded_in(span, plain(event.attributes))) is not None
     ]
 
 
-def _from_event(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
+def recorded_in(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
+    """Return what an `exception` event, or a log record, says of a failure; None if that is nothing."""
     kind = _text(attributes, semconv.EXCEPTION_TYPE)
     message = _text(attributes, semconv.EXCEPTION_MESSAGE)
     text = _text(attributes, semconv.EXCEPTION_STACKTRACE)

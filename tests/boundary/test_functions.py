@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -107,3 +108,63 @@ def test_generators_are_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="got the generator"):
         compacted(numbers)
+
+
+class ToolError(Exception):
+    """What some framework takes for an error."""
+
+
+def test_a_framework_s_own_error_is_raised_with_the_digest(ledger: Ledger) -> None:
+    """The tool's exception stays its cause; refused calls, which raise nothing, fail the same way."""
+
+    @errcompact.compacted(failure=ToolError)
+    def parse(text: str) -> int:
+        return int(text)
+
+    with errcompact.run("r", ledger=ledger, on_escalation=lambda escalation: errcompact.Continue()) as run:
+        with pytest.raises(ToolError, match=r"\[ValueError\] at parse \(") as caught:
+            parse("seven")
+        assert isinstance(caught.value.__cause__, ValueError)
+        assert parse("7") == 7
+    assert run.report().result == "recovered"
+
+
+async def test_a_framework_s_own_result_is_returned_with_the_digest(ledger: Ledger) -> None:
+    """Also where an error is told by a value, and in asynchronous code."""
+
+    @errcompact.compacted(tool="parser", failure=lambda text: {"error": text.split(" at ")[0]})
+    async def parse(text: str) -> int:
+        return int(text)
+
+    async with errcompact.run("r", ledger=ledger) as run:
+        assert await parse("seven") == {"error": "[ValueError]"}
+        assert await parse("7") == 7
+    assert run.report().classes[0].tool == "parser"
+
+
+async def test_asynchronous_control_flow_goes_on(ledger: Ledger) -> None:
+    """No framework's error takes its place."""
+
+    class ModelRetry(Exception): ...
+
+    @errcompact.compacted(failure=ToolError)
+    async def ask() -> None:
+        raise ModelRetry
+
+    async with errcompact.run("r", ledger=ledger):
+        with pytest.raises(ModelRetry):
+            await ask()
+
+
+def test_a_run_that_is_given_needs_not_be_open_here(ledger: Ledger) -> None:
+    """Some frameworks call tools in threads that know nothing of the context."""
+    run = errcompact.Run("r", ledger=ledger)
+    run.open()
+
+    @errcompact.compacted(run=run)
+    def parse(text: str) -> int:
+        return int(text)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert "[ValueError]" in str(pool.submit(parse, "seven").result())
+    assert run.report().occurrences == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.otel.bounded import BoundedTable
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.labels import Labels
 
 

@@ -1,0 +1,56 @@
+"""An ADK agent whose tool keeps failing. Run: python google_adk.py (pip install 'otel-errcompact[google_adk]')."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from google.adk.agents import LlmAgent
+from google.adk.apps import App
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+
+import otel_errcompact as errcompact
+from otel_errcompact.integrations.google_adk import CompactionPlugin
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+
+class Stubborn(BaseLlm):
+    """
+    Stands for a model that tries the same call for ever.
+    """
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: ARG002
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Show what the model has read last, and call the tool."""
+        read = (llm_request.contents[-1].parts or [])[-1]
+        print("model reads:", read.function_response.response if read.function_response else read.text)
+        call = types.Part.from_function_call(name="price", args={"item": "tea"})
+        yield LlmResponse(content=types.Content(role="model", parts=[call]))
+
+
+def price(item: str) -> int:
+    """Look a price up."""
+    return {"coffee": 3}[item]
+
+
+async def main() -> None:
+    """Ask the agent once."""
+    errcompact.install()
+    plugin = CompactionPlugin(agent="shop")
+    agent = LlmAgent(name="shop", model=Stubborn(model="stubborn"), tools=[price])
+    async with InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=[plugin])) as runner:
+        events = await runner.run_debug("What is a cup of tea?", quiet=True)
+    last = events[-1]
+    print("agent says: ", last.content.parts[0].text if last.content and last.content.parts else "")
+    print("it ended:   ", plugin.runs.report(last.invocation_id).result)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

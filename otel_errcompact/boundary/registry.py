@@ -1,0 +1,137 @@
+"""The runs of an agent framework, found again by the framework's own ids."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+from otel_errcompact.boundary.runs import Run, current_run
+from otel_errcompact.forks import reset_in_child
+from otel_errcompact.installation import current_ledger
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
+    from typing_extensions import Unpack
+
+    from otel_errcompact.escalation import Handler, Thresholds
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.report import RunReport
+
+
+class RunSettings(TypedDict, total=False):
+    """
+    What all runs of a registry have in common; each is described at `otel_errcompact.run`.
+    """
+
+    agent: str
+    on_escalation: Handler | None
+    thresholds: Thresholds | None
+    ledger: Ledger | None
+    tracer_provider: TracerProvider | None
+
+
+class _Hosted(NamedTuple):
+    run: Run
+    own: bool
+    """Whether the registry has opened it, and so is to end it."""
+
+
+class RunRegistry:
+    """
+    The runs of an agent framework, whose hooks share no `with` block and often not even a thread.
+
+    A run begins when its id is first seen. It is the run that is open in that context, if the application has opened
+    one with `otel_errcompact.run()`, and else a run of its own, which ends with `end`, or when so many others have
+    been used since that it is forgotten.
+
+    Args:
+        settings: What all runs have in common, as for `otel_errcompact.run`; those of a run that the application has
+            opened are its own.
+    """
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        self._settings = settings
+        self._reset()
+        reset_in_child(self._reset)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where failures are counted."""
+        return self._settings.get("ledger") or current_ledger()
+
+    def of(self, run_id: str, *, agent: str = "", resumes: str = "") -> Run:
+        """
+        Return the run of an id, which is opened where it is not known yet.
+
+        Args:
+            run_id: The framework's own id.
+            agent: The agent's name, where the framework tells; the registry's if empty.
+            resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
+        """
+        with self._lock:
+            hosted = self._hosted.get(run_id)
+            if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
+                self._hosted[run_id] = hosted
+            if hosted is not None and not hosted.run.closed:
+                self._hosted.move_to_end(run_id)
+                return hosted.run
+            around = current_run()
+            settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
+            run = around or Run(run_id, **settings)
+            self._hosted[run_id] = _Hosted(run, own=around is None)
+            oldest = self._hosted.popitem(last=False) if len(self._hosted) > self._limit else None
+        if around is None:
+            run.open()
+        if oldest is not None:
+            self._close(*oldest)
+        return run
+
+    def begin(self, run_id: str, *, agent: str = "") -> Run:
+        """
+        Return a new run, for frameworks that tell when an agent is invoked.
+
+        What an earlier invocation has left under that id ends, also if it waited for a human: nobody will answer.
+
+        Args:
+            run_id: The framework's own id.
+            agent: The agent's name, where the framework tells; the registry's if empty.
+        """
+        with self._lock:
+            left = self._hosted.pop(run_id, None)
+        if left is not None:
+            self._close(run_id, left)
+        return self.of(run_id, agent=agent)
+
+    def end(self, run_id: str) -> None:
+        """End a run, unless it waits for a human, or the application has opened it itself."""
+        with self._lock:
+            hosted = self._hosted.get(run_id)
+            if hosted is None or (hosted.own and hosted.run.verdict.standing == "pause"):
+                return
+            del self._hosted[run_id]
+        self._close(run_id, hosted)
+
+    def report(self, run_id: str) -> RunReport:
+        """Return the account of a run: so far, or the final one of a run that has ended lately."""
+        with self._lock:
+            hosted, final = self._hosted.get(run_id), self._reports.get(run_id)
+        return hosted.run.report() if hosted is not None else final or self.ledger.report(run_id)
+
+    def _close(self, run_id: str, hosted: _Hosted) -> None:
+        if not hosted.own:
+            return
+        hosted.run.close()
+        with self._lock:
+            self._reports[run_id] = self._reports[hosted.run.run_id] = hosted.run.report()
+            while len(self._reports) > self._limit:
+                self._reports.popitem(last=False)
+
+    @property
+    def _limit(self) -> int:
+        return self.ledger.options.memory.runs
+
+    def _reset(self) -> None:
+        self._lock = Lock()
+        self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
+        self._reports: OrderedDict[str, RunReport] = OrderedDict()

@@ -1,0 +1,92 @@
+"""FastMCP servers: a middleware."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.boundary import RunRegistry, RunSettings
+from otel_errcompact.integrations.requirement import required
+
+with required("fastmcp", "4.1.2", extra="fastmcp"):
+    from fastmcp.exceptions import ToolError
+    from fastmcp.server.dependencies import get_access_token
+    from fastmcp.server.elicitation import AcceptedElicitation, DeclinedElicitation
+    from fastmcp.server.middleware import Middleware
+    from mcp import MCPError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastmcp.server.context import Context
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from typing_extensions import Unpack
+
+SESSIONLESS: Final = "2026-07-28"
+"""The version of the protocol that has done away with sessions, and with questions from the server."""
+
+
+class CompactedToolError(ToolError):
+    """
+    What a middleware of ours has answered, and counted: who sees it on its way out leaves it alone, by its name.
+    """
+
+
+class CompactionMiddleware(Middleware):
+    """
+    Digests in place of errors, counts, and an end to loops: `FastMCP("shop", middleware=[CompactionMiddleware()])`.
+
+    A server has no agent to stop. In a run that was halted it refuses calls of the tool that kept failing, and calls
+    of all tools where the threshold was not about one class of errors. `Pause` asks by elicitation.
+
+    Args:
+        session: Names the run that a call belongs to. By default that is the MCP session; where the protocol knows
+            none, the authenticated client, or the server itself if it is not on the net; else each request.
+        settings: As for `otel_errcompact.run`; the agent is named after the server by default.
+    """
+
+    def __init__(self, *, session: Callable[[Context], str] | None = None, **settings: Unpack[RunSettings]) -> None:
+        self.runs: Final = RunRegistry(**settings)
+        self._agent = settings.get("agent", "")
+        self._session = session or self._session_of
+        self._alone = uuid.uuid4().hex
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Refuse a call that must not be made, and count how the others end."""
+        ctx, tool, arguments = context.fastmcp_context, context.message.name, context.message.arguments
+        if ctx is None or ctx.request_context is None:  # no client: the program calls its own server
+            return await call_next(context)
+        run = self.runs.of(self._session(ctx), agent=self._agent or ctx.fastmcp.name)
+        if refusal := await run.arefusal(tool, arguments=arguments, ask=lambda question: _ask(ctx, question)):
+            raise CompactedToolError(refusal)
+        try:
+            result = await call_next(context)
+        except Exception as error:
+            wrapped = error.__cause__ if str(error).startswith("Error calling tool") else None
+            call = run.executed(tool, arguments=arguments, error=wrapped or error)
+            if call.failed and not isinstance(error, MCPError):  # which is for the client, not for its model
+                raise CompactedToolError(call.text) from error
+            raise
+        call = run.executed(tool, arguments=arguments, result=result)
+        if call.failed:
+            raise CompactedToolError(call.text)
+        return result
+
+    def _session_of(self, ctx: Context) -> str:
+        request = ctx.request_context
+        if request is not None and request.protocol_version < SESSIONLESS:
+            return ctx.session_id
+        if (token := get_access_token()) is not None:
+            return f"{token.client_id} {token.claims.get('sub', '')}".rstrip()
+        return ctx.session_id if ctx.transport in {"sse", "streamable-http"} else self._alone
+
+
+async def _ask(ctx: Context, question: str) -> object:
+    """Return what a human at the client replies; None from a client that cannot be asked, and from one who does not."""
+    try:
+        reply = await ctx.elicit(f"{question}\nWhat shall the agent do? Decline to stop it.", response_type=str)
+    except Exception:  # noqa: BLE001 - whatever it is, nobody has replied: the run waits for `run.resume()`
+        return None
+    if isinstance(reply, AcceptedElicitation):
+        return reply.data
+    return False if isinstance(reply, DeclinedElicitation) else None

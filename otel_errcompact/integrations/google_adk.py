@@ -1,0 +1,129 @@
+"""Google's Agent Development Kit: a plugin for its runners."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.boundary import Run, RunRegistry, RunSettings
+from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.escalation import Continue, Halt
+from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.integrations.requirement import required
+from otel_errcompact.otel import semconv
+
+with required("google-adk", "2.13.0", extra="google_adk"):
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.agent_tool import AgentTool
+    from google.genai import types
+
+if TYPE_CHECKING:
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.tool_context import ToolContext
+    from typing_extensions import Unpack
+
+Fields = dict[str, Any]
+REFLECTION: Final = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+
+
+class _Answer(Fields):
+    """
+    What this plugin has answered itself: ADK shows it to `after_tool_callback` as if a tool had returned it.
+    """
+
+
+class CompactionPlugin(BasePlugin):
+    """
+    Digests in place of errors, counts, and an end to loops: `App(..., plugins=[CompactionPlugin()])`.
+
+    A run is one invocation, and `runs.report(event.invocation_id)` tells how it ended. `Pause` asks by ADK's own tool
+    confirmation, under the id of the call that failed last; the agent behind an `AgentTool` is a run of its own.
+
+    Args:
+        name: The plugin's name.
+        settings: As for `otel_errcompact.run`; without `agent`, a run has the name of the agent that began it.
+    """
+
+    def __init__(self, name: str = "errcompact", **settings: Unpack[RunSettings]) -> None:
+        super().__init__(name=name)
+        self.runs: Final = RunRegistry(**settings)
+        self._agent = settings.get("agent", "")
+        self._questions: BoundedTable[str, tuple[str, str]] = BoundedTable(1_000)
+
+    async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
+        """Answer in the tool's place: a call that a human was asked about, or one that has failed too often."""
+        run, reply = self._run(tool_context), tool_context.tool_confirmation
+        call_id, text = self._questions.get(tool_context.invocation_id) or ("", "")
+        if reply is not None and call_id == tool_context.function_call_id:
+            self._questions.pop(tool_context.invocation_id)
+            told = reply.payload.get("message") if isinstance(reply.payload, dict) else reply.payload
+            run.answer(Continue(str(told or "")) if reply.confirmed else Halt(str(told or "a human said no")))
+            return _Answer(error=f"{text}\nA human has answered: {told}" if told else text)
+        refusal = run.refusal(tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "")
+        return await self._answer(run, refusal, tool_context) if refusal else None
+
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, error: BaseException
+    ) -> Any:
+        """Count what a tool has raised, and give the agent its digest."""
+        return await self._executed(tool, tool_args, tool_context, error, None)
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, result: object
+    ) -> Any:
+        """Count a success, and a failure that a tool has returned; what waits for somebody is neither."""
+        if isinstance(result, _Answer):
+            self.runs.ledger.settle_call(tool_context.function_call_id or "", time.time_ns())
+            return None
+        error, actions = _error_in(result), tool_context.actions
+        waits = actions.requested_tool_confirmations or actions.requested_auth_configs
+        if waits or (tool.is_long_running and not error):
+            return None
+        judged = None if isinstance(tool, AgentTool) else result  # an agent's words; its own run has counted
+        return await self._executed(tool, tool_args, tool_context, error or None, judged)
+
+    async def before_model_callback(self, *, callback_context: CallbackContext, **_: object) -> LlmResponse | None:
+        """End the turn of a run that was stopped, with the reason as the agent's last words."""
+        stop = await self._run(callback_context).agate()
+        if stop is None:
+            return None
+        callback_context.actions.escalate = True  # or a LoopAgent would go round and round
+        return LlmResponse(content=types.ModelContent(str(stop)), custom_metadata={semconv.RESULT: "halted"})
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext, **_: object) -> None:
+        """End the run, unless it waits for a human."""
+        self.runs.end(invocation_context.invocation_id)
+
+    on_run_error_callback = after_run_callback
+
+    def _run(self, context: CallbackContext) -> Run:
+        return self.runs.of(context.invocation_id, agent=self._agent or context.agent_name)
+
+    async def _executed(
+        self, tool: BaseTool, arguments: Fields, context: ToolContext, error: BaseException | str | None, result: object
+    ) -> _Answer | None:
+        run, call_id = self._run(context), context.function_call_id or ""
+        call = run.executed(tool.name, arguments=arguments, call_id=call_id, error=error, result=result)
+        return await self._answer(run, call.text, context) if call.failed else None
+
+    async def _answer(self, run: Run, text: str, context: ToolContext) -> _Answer:
+        """Ask about a breach while there is a call that a human can be asked to confirm."""
+        stop = await run.agate() if run.verdict.standing == "pending" else None
+        if isinstance(stop, RunPaused) and self._questions.get(context.invocation_id) is None:
+            self._questions.put(context.invocation_id, (context.function_call_id or "", text))
+            hint = "\n".join(dict.fromkeys((str(stop.escalation), stop.reason)))
+            context.request_confirmation(hint=hint, payload={"message": ""})
+            context.actions.skip_summarization = True
+        return _Answer(error=text)
+
+
+def _error_in(result: object) -> str:
+    """Return the text of a result that is an error as ADK has it: a dictionary that says so."""
+    answer: Fields = result if isinstance(result, dict) else {}
+    if answer.get("response_type") == REFLECTION:
+        return f"{answer.get('error_type')}: {answer.get('error_details')}"
+    return json.dumps(answer, default=str) if answer.get("error") or answer.get("isError") else ""

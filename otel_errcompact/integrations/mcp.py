@@ -1,0 +1,131 @@
+"""Servers of the MCP Python SDK: a server class, and a wrapper for handlers of its low-level server."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, Field
+
+from otel_errcompact.boundary import RunRegistry, RunSettings
+from otel_errcompact.integrations.requirement import required
+
+with required("mcp", "2.3.0", extra="mcp"):
+    from mcp import MCPError
+    from mcp.server.auth.middleware.auth_context import get_access_token
+    from mcp.server.elicitation import elicit_with_validation
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import UnexpectedToolError
+    from mcp.types import CallToolResult, TextContent
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.mcpserver import Context
+    from mcp.types import CallToolRequestParams
+    from typing_extensions import Unpack
+
+    Request = ServerRequestContext[Any, Any]
+    Handler = Callable[[Request, CallToolRequestParams], Awaitable[Any]]
+
+
+class Reply(BaseModel):
+    """
+    What a human at the client is asked for.
+    """
+
+    message: str = Field(description="What the agent shall do")
+
+
+class Compaction:
+    """
+    Digests in place of errors, counts, and an end to loops: `Server(..., on_call_tool=Compaction().handler(on_call))`.
+
+    A server has no agent to stop. In a run that was halted it refuses calls of the tool that kept failing, and calls
+    of all tools where the threshold was not about one class of errors. `Pause` asks by elicitation.
+
+    Args:
+        session: Names the run that a call belongs to. By default that is the MCP session; where there is none, the
+            authenticated client, or the server itself if it is not on the net; else each request.
+        settings: As for `otel_errcompact.run`.
+    """
+
+    def __init__(self, *, session: Callable[[Request], str] | None = None, **settings: Unpack[RunSettings]) -> None:
+        self.runs: Final = RunRegistry(**settings)
+        self._session = session or self._session_of
+        self._alone = uuid.uuid4().hex
+
+    def handler(self, on_call_tool: Handler) -> Handler:
+        """Wrap the handler of a low-level server; what it raises becomes an error result, too."""
+
+        @functools.wraps(on_call_tool)
+        async def compacted(request: Request, params: CallToolRequestParams) -> Any:
+            execute = functools.partial(on_call_tool, request, params)
+            return await self.call(request, params.name, params.arguments or {}, execute)
+
+        return compacted
+
+    async def call(
+        self, request: Request | None, tool: str, arguments: dict[str, Any], execute: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        """Execute a call unless it must not be, count how it ends, and return its result, or the digest as one."""
+        run = self.runs.of(self._session(request) if request is not None else self._alone)
+        ask = functools.partial(_ask, request) if request is not None else None
+        if refusal := await run.arefusal(tool, arguments=arguments, ask=ask):
+            return _error(refusal)
+        error: BaseException | None = None
+        result: Any = None
+        try:
+            result = await execute()
+        except Exception as raised:  # noqa: BLE001 - counted, and raised again where it is no failure
+            error = raised.__cause__ if isinstance(raised, UnexpectedToolError) else raised
+        call = run.executed(tool, arguments=arguments, error=error, result=result)
+        if error is not None and (isinstance(error, MCPError) or not call.failed):
+            raise error  # to the client, not to its model
+        if call.failed:
+            return _error(call.text)
+        return result
+
+    def _session_of(self, request: Request) -> str:
+        headers: Any = getattr(request.request, "headers", None)
+        if headers is None:
+            return self._alone
+        token = get_access_token()
+        known = headers.get("mcp-session-id") or (token and f"{token.client_id} {token.subject or ''}".rstrip())
+        return known or uuid.uuid4().hex
+
+
+class CompactionServer(MCPServer[Any]):
+    """
+    An `MCPServer` with `Compaction`: `CompactionServer("shop", compaction=Compaction(agent="shop"))`.
+
+    Args:
+        arguments: As for `MCPServer`, and so are the settings.
+        compaction: What counts and answers.
+    """
+
+    def __init__(self, *arguments: Any, compaction: Compaction | None = None, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.compaction: Final = compaction or Compaction(agent=self.name)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Call a tool by its name; a failure is a result that says so."""
+        request = context.request_context if context is not None else None
+        execute = functools.partial(super().call_tool, name, arguments, context)
+        return await self.compaction.call(request, name, arguments, execute)
+
+
+async def _ask(request: Request, question: str) -> object:
+    """Return what a human at the client replies; None from a client that cannot be asked, and from one who does not."""
+    text = f"{question}\nWhat shall the agent do? Decline to stop it."
+    try:
+        reply = await elicit_with_validation(request.session, text, Reply, request.request_id)
+    except Exception:  # noqa: BLE001 - whatever it is, nobody has replied: the run waits for `run.resume()`
+        return None
+    return reply.data.message if reply.action == "accept" else False if reply.action == "decline" else None
+
+
+def _error(text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

@@ -1,0 +1,36 @@
+"""What an integration needs, and what to say where it is not there."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from otel_errcompact.exceptions import MissingExtraError, UnsupportedVersionError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+@contextmanager
+def required(package: str, at_least: str, *, extra: str) -> Generator[None, None, None]:
+    """
+    Say what to install where the imports in the block fail.
+
+    Args:
+        package: The distribution that brings what is imported.
+        at_least: The first version that has it all.
+        extra: The extra of this distribution that asks for that version.
+
+    Raises:
+        MissingExtraError: The package is not installed.
+        UnsupportedVersionError: It is, and lacks what is imported.
+    """
+    try:
+        yield
+    except (ImportError, AttributeError) as error:
+        try:
+            installed = version(package)
+        except PackageNotFoundError:
+            raise MissingExtraError(f"otel_errcompact.integrations.{extra}", extra) from error
+        raise UnsupportedVersionError(package, installed, at_least, extra) from error

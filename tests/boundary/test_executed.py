@@ -1,0 +1,275 @@
+"""Calls that a framework has executed itself, and of which a run is only told."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import StatusCode
+
+import otel_errcompact as errcompact
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.trace import Tracer
+
+
+def raised() -> Exception:
+    try:
+        int("seven")
+    except ValueError as error:
+        return error
+    raise AssertionError
+
+
+@pytest.fixture
+def run(ledger: Ledger, tracer_provider: TracerProvider) -> errcompact.Run:
+    """A run in a program whose spans are watched."""
+    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
+    run = errcompact.Run("r", agent="shop", ledger=ledger, tracer_provider=tracer_provider)
+    run.open()
+    return run
+
+
+@pytest.fixture
+def tracer(tracer_provider: TracerProvider) -> Tracer:
+    return tracer_provider.get_tracer("some.framework")
+
+
+TOOL = {semconv.GEN_AI_OPERATION_NAME: "execute_tool", semconv.GEN_AI_TOOL_NAME: "parse"}
+
+
+def test_a_failure_is_counted_and_gets_a_span_of_its_own(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
+    """Where the framework has opened no span, the raw error still needs one; the agent reads the digest."""
+    call = run.executed("parse", arguments={"text": "seven"}, call_id="c1", error=raised())
+    assert call.failed
+    assert call.text.splitlines()[0].startswith("[ValueError] at raised (")
+    (span,) = exporter.get_finished_spans()
+    assert (span.name, span.events[0].name) == ("execute_tool parse", "exception")
+    assert span.attributes is not None
+    assert span.attributes[semconv.GEN_AI_TOOL_CALL_ID] == "c1"
+    assert run.report().occurrences == 1
+
+
+def test_a_success_is_counted_and_makes_no_span(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
+    """It ends the streak of its operation, and costs nothing else."""
+    run.executed("parse", error=raised())
+    exporter.clear()
+    call = run.executed("parse", result=7)
+    assert (call.failed, call.text) == (False, "7")
+    assert exporter.get_finished_spans() == ()
+    assert run.report().classes[0].status == "RECOVERED"
+
+
+def test_the_framework_s_own_span_takes_the_raw_error(
+    run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter
+) -> None:
+    """What is current and says that it is this tool's span needs no other beside it, and is not counted again."""
+    with tracer.start_as_current_span("execute_tool parse", attributes=TOOL) as span:
+        run.executed("parse", error=raised())
+        span.set_status(StatusCode.ERROR, "handled")
+    (span,) = exporter.get_finished_spans()
+    assert [event.name for event in span.events] == ["exception"]
+    assert span.attributes is not None
+    assert span.attributes[semconv.CLASS] == run.report().classes[0].key
+    assert run.report().occurrences == 1
+
+
+def test_another_tool_s_span_is_left_alone(run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter) -> None:
+    """A parent's span is no place for the failure of what it called."""
+    with tracer.start_as_current_span("execute_tool other", attributes={**TOOL, semconv.GEN_AI_TOOL_NAME: "other"}):
+        run.executed("parse", error=raised())
+    made, other = exporter.get_finished_spans()
+    assert (made.name, other.name) == ("execute_tool parse", "execute_tool other")
+    assert [len(made.events), len(other.events)] == [1, 0]
+
+
+def test_a_span_that_is_known_by_its_call_id_is_not_counted_again(run: errcompact.Run, tracer: Tracer) -> None:
+    """Some hooks run where the tool's span is open but not current: the id of the call tells that it is the same."""
+    span = tracer.start_span("execute_tool parse", attributes={**TOOL, semconv.GEN_AI_TOOL_CALL_ID: "c1"})
+    run.executed("parse", call_id="c1", error=raised())
+    span.record_exception(ValueError("in other words"))
+    span.set_status(StatusCode.ERROR)
+    span.end()
+    assert run.report().occurrences == 1
+    assert run.ledger.store.run_ids() == ("r",)
+
+
+def test_an_id_that_is_used_again_is_another_call(run: errcompact.Run, tracer: Tracer) -> None:
+    """Some models number their calls anew in each turn; a span that begins later is not the call that was told of."""
+    run.executed("parse", call_id="c1", error=raised())
+    attributes = {**TOOL, semconv.GEN_AI_TOOL_CALL_ID: "c1", semconv.GEN_AI_CONVERSATION_ID: "another"}
+    with (
+        pytest.raises(ValueError, match="seven"),
+        tracer.start_as_current_span("execute_tool parse", attributes=attributes),
+    ):
+        int("seven")
+    assert run.ledger.report("another").occurrences == 1
+
+
+def test_control_flow_is_neither_failure_nor_success(run: errcompact.Run) -> None:
+    """A request for approval leaves every streak as it was."""
+
+    class ApprovalRequired(Exception): ...
+
+    run.executed("parse", error=raised())
+    call = run.executed("parse", error=ApprovalRequired())
+    assert not call.failed
+    assert (run.report().occurrences, run.report().classes[0].status) == (1, "ACTIVE")
+
+
+@pytest.mark.parametrize(
+    ("text", "occurrences"),
+    [
+        pytest.param("Error: no such file: a.txt", 1, id="error"),
+        pytest.param("The user doesn't want to proceed with this tool use.", 0, id="declined"),
+    ],
+)
+def test_the_text_of_an_answer_that_is_an_error(run: errcompact.Run, text: str, occurrences: int) -> None:
+    """It counts, unless it says that a human declined the call, which is neither."""
+    assert run.executed("edit", error=text).failed == bool(occurrences)
+    assert run.report().occurrences == occurrences
+
+
+@pytest.mark.parametrize("flag", ["isError", "is_error"])
+def test_a_result_of_the_model_context_protocol_tells_by_its_flag(run: errcompact.Run, flag: str) -> None:
+    """Both releases of its package are understood, and all blocks of text are read."""
+    blocks = [SimpleNamespace(type="text", text="KeyError: 'sku'"), SimpleNamespace(type="image", data="...")]
+    assert run.executed("lookup", result=SimpleNamespace(content=blocks, **{flag: True})).failed
+    assert not run.executed("lookup", result=SimpleNamespace(content=blocks, **{flag: False})).failed
+    assert run.report().classes[0].type == "KeyError"
+
+
+def test_a_flagged_result_without_text_still_fails(run: errcompact.Run) -> None:
+    """A picture may be the whole answer."""
+    call = run.executed("draw", result=SimpleNamespace(content=[SimpleNamespace(data="...")], isError=True))
+    assert "holds no text" in call.text
+    assert run.executed("draw", result=SimpleNamespace(content=None, isError=True)).failed is False
+
+
+def test_a_call_inside_has_counted_the_exception(run: errcompact.Run) -> None:
+    """What a wrapped function has counted and let go is one occurrence, also where a framework tells of it."""
+    with pytest.raises(ValueError, match="seven") as caught, run.tool("inner", reraise=True):
+        int("seven")
+    call = run.executed("outer", error=caught.value)
+    assert call.text.startswith("[ValueError]")
+    assert run.report().occurrences == 1
+
+
+def test_the_same_object_raised_again_is_a_new_occurrence(run: errcompact.Run) -> None:
+    """A tool may keep its exception; a loop must not hide behind that."""
+    error = raised()
+    texts = [run.executed("parse", error=error).text for _ in range(3)]
+    assert run.report().occurrences == 3
+    assert "(x3, 3 in a row; ESCALATED at 3)" in texts[2]
+
+
+def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> None:
+    """A wrapped tool hands out a digest, and the framework's hook reads it as the error of the call."""
+    with run.tool("parse") as call:
+        int("seven")
+    again = run.executed("parse", error=f"Error: {call.text}")
+    assert again.text == call.text
+    assert run.report().occurrences == 1
+
+
+def test_a_text_that_is_its_own_digest_counts_each_time(run: errcompact.Run) -> None:
+    """A short error is shown as it is: that it comes again is a recurrence, and no digest coming back."""
+    for _ in range(3):
+        run.executed("pay", error="Error: payment method not found")
+    assert run.report().occurrences == 3
+
+
+def test_nobody_is_asked_before_the_gate(ledger: Ledger) -> None:
+    """Other calls may still be under way; the gate before the next model call is where it is decided."""
+    asked: list[errcompact.Escalation] = []
+
+    def handler(escalation: errcompact.Escalation) -> errcompact.Halt:
+        asked.append(escalation)
+        return errcompact.Halt("enough")
+
+    run = errcompact.Run("r", ledger=ledger, on_escalation=handler)
+    run.open()
+    for _ in range(3):
+        run.executed("parse", error=raised())
+    assert asked == []
+    stop = run.gate()
+    assert isinstance(stop, errcompact.RunHalted)
+    assert (str(stop), len(asked)) == ("run 'r' halted: enough", 1)
+
+
+def test_the_tool_span_of_a_breach_says_so(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
+    """Operators find the calls at which runs escalated."""
+    for _ in range(3):
+        run.executed("parse", error=raised())
+    spans = exporter.get_finished_spans()
+    assert [(span.attributes or {}).get(semconv.THRESHOLD) for span in spans] == [None, None, "same"]
+
+
+def test_an_ungated_call_runs_in_a_stopped_run(ledger: Ledger) -> None:
+    """Frameworks start calls side by side: those under way when one breaches are not cut."""
+    with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(3):
+            run.executed("parse", error=raised())
+        run.gate()
+        with run.tool("other", gated=False) as call:
+            call.result = "fine"
+        assert call.text == "fine"
+        with pytest.raises(errcompact.RunHalted):
+            run.check()
+
+
+async def test_an_ungated_call_runs_in_a_stopped_run_of_asynchronous_code(ledger: Ledger) -> None:
+    """The same in asynchronous code."""
+    async with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(3):
+            run.executed("parse", error=raised())
+        assert isinstance(await run.agate(), errcompact.RunHalted)
+        async with run.tool("other", gated=False) as call:
+            call.result = "fine"
+        assert call.text == "fine"
+
+
+def test_a_span_with_another_parent_is_still_inside_the_call(run: errcompact.Run, tracer: Tracer) -> None:
+    """Some instrumentations name the parent by ids of their framework: the call that is open around it decides."""
+    elsewhere = tracer.start_span("chain")
+    from opentelemetry import trace
+
+    with run.tool("parse") as call:
+        context = trace.set_span_in_context(elsewhere)
+        span = tracer.start_span("parse", context=context)
+        try:
+            int("seven")
+        except ValueError as error:
+            span.record_exception(error)
+            span.set_status(StatusCode.ERROR, str(error))
+            span.end()
+            raise
+    elsewhere.end()
+    assert call.failed
+    assert (run.report().occurrences, run.report().handled) == (1, 0)
+    assert run.ledger.store.run_ids() == ("r",)
+
+
+def test_a_tool_span_that_has_only_its_name_yet(
+    run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter
+) -> None:
+    """Google's ADK puts the attributes on when the call is over."""
+    with tracer.start_as_current_span("execute_tool parse"):
+        run.executed("parse", call_id="c1", error=raised())
+    (span,) = exporter.get_finished_spans()
+    assert [event.name for event in span.events] == ["exception"]
+
+
+def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> None:
+    """Frameworks that make the calls themselves ask before; another call is none of it."""
+    for _ in range(3):
+        assert run.refusal("parse", arguments={"text": "seven"}) == ""
+        run.executed("parse", arguments={"text": "seven"}, error=raised())
+    assert run.refusal("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
+    assert run.refusal("parse", arguments={"text": "eight"}) == ""

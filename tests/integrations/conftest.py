@@ -1,0 +1,169 @@
+"""What every integration is tested with: the real SDK, what the counters say, and what the matrix is made of."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import otel_errcompact as errcompact
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from opentelemetry.sdk.trace import ReadableSpan
+
+MODULES = {
+    "langchain": "langchain",
+    "openai_agents": "agents",
+    "pydantic_ai": "pydantic_ai",
+    "claude_agent": "claude_agent_sdk",
+    "google_adk": "google.adk",
+    "strands": "strands",
+    "agent_framework": "agent_framework",
+    "fastmcp": "fastmcp",
+    "mcp": "mcp",
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "crewai": "crewai",
+    "llama_index": "llama_index",
+    "smolagents": "smolagents",
+    "agno": "agno",
+}
+MATRIX = "ERRCOMPACT_MATRIX"
+"""The file that the results of the five duties are written to."""
+
+
+def _is_missing(module: str) -> bool:
+    try:
+        return find_spec(module) is None
+    except ModuleNotFoundError:
+        return True
+
+
+collect_ignore = [f"test_{name}.py" for name, module in MODULES.items() if _is_missing(module)]
+"""Frameworks exclude one another: `python -m tests.integrations` gives each an environment of its own."""
+
+_provider = TracerProvider(shutdown_on_exit=False)
+_exporter = InMemorySpanExporter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """
+    A ledger that is installed on the global tracer provider, and what went out.
+    """
+
+    ledger: errcompact.Ledger
+    trajectory: Path
+    _reader: InMemoryMetricReader
+
+    def errors(self) -> dict[str, int]:
+        """`errcompact.errors` by outcome."""
+        return self._sums(semconv.ERRORS, semconv.OUTCOME)
+
+    def escalations(self) -> dict[str, int]:
+        """`errcompact.escalations` by action."""
+        return self._sums(semconv.ESCALATIONS, semconv.ACTION)
+
+    def runs(self) -> dict[str, int]:
+        """`errcompact.runs` by result."""
+        return self._sums(semconv.RUNS, semconv.RESULT)
+
+    def resolutions(self) -> int:
+        """`errcompact.resolutions`, all together."""
+        return sum(self._sums(semconv.RESOLUTIONS, semconv.CLASS).values())
+
+    def internal_failures(self) -> dict[str, int]:
+        """`errcompact.internal.failures` by stage."""
+        return self._sums(semconv.INTERNAL_FAILURES, semconv.STAGE)
+
+    def spans(self) -> tuple[ReadableSpan, ...]:
+        """The spans that have ended."""
+        return _exporter.get_finished_spans()
+
+    def classes_on_spans(self) -> list[str]:
+        """The dedup keys on the exception events of all spans."""
+        events = [event for span in self.spans() for event in span.events]
+        return [str(event.attributes[semconv.CLASS]) for event in events if semconv.CLASS in (event.attributes or {})]
+
+    def raw_errors(self) -> list[str]:
+        """The stack texts in the trajectory file."""
+        lines = self.trajectory.read_text().splitlines() if self.trajectory.exists() else []
+        texts: list[str] = []
+        for line in lines:
+            for resource in json.loads(line)["resourceSpans"]:
+                for scope in resource["scopeSpans"]:
+                    for span in scope["spans"]:
+                        for event in span.get("events", ()):
+                            found = {one["key"]: one["value"].get("stringValue") for one in event["attributes"]}
+                            texts.append(str(found[semconv.EXCEPTION_STACKTRACE]))
+        return texts
+
+    def _sums(self, instrument: str, attribute: str) -> dict[str, int]:
+        data = self._reader.get_metrics_data()
+        sums: Counter[str] = Counter()
+        for resource in data.resource_metrics if data is not None else ():
+            for scope in resource.scope_metrics:
+                for metric in scope.metrics:
+                    for point in metric.data.data_points if metric.name == instrument else ():
+                        sums[str((point.attributes or {}).get(attribute, ""))] += int(point.value)
+        return dict(sums)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A fresh ledger, installed on the global tracer provider, whose counters and spans can be asked for."""
+    if trace.get_tracer_provider() is not _provider:
+        trace.set_tracer_provider(_provider)
+        _provider.add_span_processor(SimpleSpanProcessor(_exporter))
+    _exporter.clear()
+    reader = InMemoryMetricReader()
+    path = tmp_path / "trajectory.jsonl"
+    options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(path=path))
+    ledger = errcompact.Ledger(options)
+    meters = MeterProvider([reader], shutdown_on_exit=False)
+    installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)
+    yield World(ledger=ledger, trajectory=path, _reader=reader)
+    installed.uninstall()
+
+
+_duties: dict[str, str] = {}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker that puts a test into the matrix."""
+    config.addinivalue_line(
+        "markers",
+        "duty(name, says='yes'): proves render, success, gate, ask or span; `says` stands in the matrix if it does.",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note whether a duty holds: where several tests prove one, all must pass."""
+    report = yield
+    for marker in item.iter_markers("duty") if report.when == "call" or report.failed else ():
+        name = marker.args[0]
+        says = marker.kwargs.get("says", "yes") if report.passed else "no"
+        _duties[name] = says if _duties.get(name) != "no" else "no"
+    return report
+
+
+def pytest_sessionfinish() -> None:
+    """Write the row of this framework where the runner wants it."""
+    if (path := os.environ.get(MATRIX)) and _duties:
+        Path(path).write_text(json.dumps(_duties))

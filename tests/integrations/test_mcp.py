@@ -1,0 +1,310 @@
+"""Servers of the MCP Python SDK."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import MCPError
+from mcp.client.client import Client
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolRequestParams, CallToolResult, ElicitResult, ListToolsResult, TextContent, Tool
+from opentelemetry import trace
+
+import otel_errcompact as errcompact
+from otel_errcompact.integrations.mcp import Compaction, CompactionServer
+from tests.integrations.conftest import World
+
+ROOT = Path(__file__).parents[2]
+
+
+class Shop:
+    """
+    A server with a tool that fails and one that works.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self.calls: list[str] = []
+        self.server = (
+            CompactionServer("shop", compaction=Compaction(**settings)) if settings else CompactionServer("shop")
+        )
+        self.server.tool()(self.boom)
+        self.server.tool()(self.fine)
+
+    def boom(self, x: int) -> int:
+        """Fail."""
+        self.calls.append("boom")
+        raise ValueError(f"bad x={x}")
+
+    def fine(self) -> str:
+        """Work."""
+        self.calls.append("fine")
+        return "all is well"
+
+    def end(self) -> None:
+        """End the runs: no client tells a server that it is done."""
+        for run_id in list(self.server.compaction.runs._hosted):
+            self.server.compaction.runs.end(run_id)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> tuple[bool, str]:
+    """Whether the result is flagged as an error, and what the model reads."""
+    result = await client.call_tool(tool, arguments)
+    return bool(result.is_error), "\n".join(block.text for block in result.content if block.type == "text")
+
+
+@pytest.mark.duty("render")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_model_reads_digests(world: World, mode: Any) -> None:
+    """Exactly, where the SDK would tell no more than that it has failed."""
+    shop = Shop()
+    async with Client(shop.server, mode=mode) as client:
+        answers = [await call(client, "boom", x=1) for _ in range(3)]
+    assert [flagged for flagged, _ in answers] == [True, True, True]
+    assert answers[0][1].startswith("[ValueError] at boom (")
+    assert ": bad x=1 #" in answers[0][1]
+    assert [text.partition("#")[0] for _, text in answers[1:]] == ["ValueError ", "ValueError "]
+    assert not any("Traceback" in text or "Error executing tool" in text for _, text in answers)
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+@pytest.mark.duty("gate", says="n/a: server side; refuses calls")
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_tool_that_keeps_failing_is_refused(world: World, mode: Any) -> None:
+    """A server cannot stop the agent, but it executes the tool no more; its other tools work."""
+    shop = Shop()
+    async with Client(shop.server, mode=mode) as client:
+        for _ in range(3):
+            await call(client, "boom", x=1)
+        refused = await call(client, "boom", x=2)
+        assert await call(client, "fine") == (False, "all is well")
+    assert refused == (
+        True,
+        "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1; no escalation handler was given",
+    )
+    assert shop.calls == ["boom", "boom", "boom", "fine"]
+    shop.end()
+    assert (world.errors(), world.escalations()) == ({"new": 1, "repeat": 2}, {"halt": 1})
+    assert world.runs() == {"halted": 1}
+    assert [text.splitlines()[-1] for text in world.raw_errors()] == ["ValueError: bad x=1"] * 3
+
+
+@pytest.mark.duty("success")
+async def test_a_success_resolves(world: World) -> None:
+    """It ends the streak of the tool that failed, and of no other."""
+    failing = [True, True, False, True]
+    shop = Shop()
+
+    @shop.server.tool()
+    def flaky() -> str:
+        if failing.pop(0):
+            raise ValueError("bad")
+        return "ok"
+
+    async with Client(shop.server) as client:
+        await call(client, "flaky")
+        await call(client, "fine")
+        await call(client, "flaky")
+        assert await call(client, "flaky") == (False, "ok")
+        await call(client, "flaky")
+    assert (world.errors(), world.resolutions(), world.escalations()) == ({"new": 1, "repeat": 2}, 1, {})
+
+
+@pytest.mark.duty("ask", says="elicitation, in sessions")
+@pytest.mark.parametrize(
+    ("reply", "read", "escalations"),
+    [
+        pytest.param(
+            ElicitResult(action="accept", content={"message": "use x=2"}),
+            "NOT EXECUTED: a human has answered: use x=2",
+            {"pause": 1, "continue": 1},
+            id="words",
+        ),
+        pytest.param(
+            ElicitResult(action="decline"),
+            "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1; a human said no",
+            {"pause": 1, "halt": 1},
+            id="no",
+        ),
+        pytest.param(
+            ElicitResult(action="cancel"),
+            "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1",
+            {"pause": 1},
+            id="no answer",
+        ),
+    ],
+)
+async def test_a_pause_asks_the_human_at_the_client(
+    world: World, reply: ElicitResult, read: str, escalations: dict[str, int]
+) -> None:
+    """What the human says is what the agent reads."""
+    shop = Shop(on_escalation=lambda _: errcompact.Pause())
+
+    async def human(context: Any, params: Any) -> ElicitResult:
+        return reply
+
+    async with Client(shop.server, mode="legacy", elicitation_callback=human) as client:
+        for _ in range(3):
+            await call(client, "boom", x=1)
+        assert await call(client, "boom", x=1) == (True, read)
+    assert (len(shop.calls), world.escalations()) == (3, escalations)
+
+
+async def test_a_client_that_cannot_be_asked(world: World) -> None:
+    """The run waits for somebody to resume it."""
+    shop = Shop(on_escalation=lambda _: errcompact.Pause(), session=lambda request: "s")
+    async with Client(shop.server) as client:
+        for _ in range(4):
+            await call(client, "boom", x=1)
+        assert len(shop.calls) == 3
+        shop.server.compaction.runs.of("s").resume()
+        await call(client, "boom", x=2)
+    assert (len(shop.calls), world.escalations()) == (4, {"pause": 1, "continue": 1})
+
+
+async def test_a_handler_that_raises(world: World) -> None:
+    """The run halts, and the handler's failure is counted."""
+
+    def broken(escalation: errcompact.Escalation) -> errcompact.Halt:
+        raise LookupError("no pager")
+
+    shop = Shop(on_escalation=broken)
+    async with Client(shop.server) as client:
+        answers = [await call(client, "boom", x=1) for _ in range(4)]
+    assert answers[3][1].endswith("; the escalation handler failed: LookupError: no pager")
+    assert (len(shop.calls), world.internal_failures()) == (3, {"escalation_handler": 1})
+
+
+@pytest.mark.duty("span")
+async def test_the_native_span_carries_the_class(world: World) -> None:
+    """The SDK records no exception on it; ours stands there once."""
+    shop = Shop()
+    async with Client(shop.server) as client:
+        for _ in range(3):
+            await call(client, "boom", x=1)
+    spans = [span for span in world.spans() if span.name == "tools/call boom" and span.kind == trace.SpanKind.SERVER]
+    assert [[event.name for event in span.events] for span in spans] == [["exception"]] * 3
+    assert len(world.classes_on_spans()) == 3
+    assert len(set(world.classes_on_spans())) == 1
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+async def test_a_request_inside_a_tool_counts_once(world: World) -> None:
+    """As the root cause of the tool's failure, or as handled."""
+    tracer = trace.get_tracer("http")
+    shop = Shop()
+
+    @shop.server.tool()
+    def fetch(patient: bool) -> str:
+        try:
+            with tracer.start_as_current_span("GET"):
+                raise ConnectionError("refused")
+        except ConnectionError:
+            if patient:
+                return "from the cache"
+            raise
+
+    async with Client(shop.server) as client:
+        assert await call(client, "fetch", patient=True) == (False, "from the cache")
+        flagged, text = await call(client, "fetch", patient=False)
+    assert (flagged, text.partition(" ")[0]) == (True, "[ConnectionError]")
+    assert world.errors() == {"handled": 1, "new": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        pytest.param("boom", {"x": "one"}, "x", id="bad arguments"),
+        pytest.param("boo", {}, "Unknown tool: boo", id="an unknown tool"),
+        pytest.param("flagged", {}, "no such order", id="a result that is flagged"),
+        pytest.param("told", {}, "no such order", id="an error meant for the model"),
+    ],
+)
+async def test_what_else_is_a_failure(world: World, tool: str, arguments: dict[str, Any], words: str) -> None:
+    """All that the SDK answers with the error flag."""
+    shop = Shop()
+
+    @shop.server.tool()
+    def flagged() -> CallToolResult:
+        return CallToolResult(content=[TextContent(type="text", text="no such order")], is_error=True)
+
+    @shop.server.tool()
+    def told() -> str:
+        raise ToolError("no such order")
+
+    async with Client(shop.server) as client:
+        flag, text = await call(client, tool, **arguments)
+    assert flag
+    assert words in text
+    assert (shop.calls, world.errors()) == ([], {"new": 1})
+
+
+async def test_an_error_of_the_protocol_goes_to_the_client(world: World) -> None:
+    """It is counted, and stays what it is."""
+    shop = Shop()
+
+    @shop.server.tool()
+    def picky() -> str:
+        raise MCPError(code=-32021, message="a capability is missing")
+
+    async with Client(shop.server) as client:
+        with pytest.raises(MCPError, match="a capability is missing"):
+            await client.call_tool("picky", {})
+    assert world.errors() == {"new": 1}
+
+
+async def test_a_low_level_server(world: World) -> None:
+    """An exception of its handler would be an error of the protocol; the model reads the digest."""
+    compaction = Compaction(agent="shop")
+    calls: list[str] = []
+
+    async def on_list_tools(request: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name="boom", input_schema={"type": "object"})])
+
+    async def on_call_tool(request: Any, params: CallToolRequestParams) -> CallToolResult:
+        calls.append(params.name)
+        raise ValueError("bad")
+
+    server: Server[Any] = Server("shop", on_list_tools=on_list_tools, on_call_tool=compaction.handler(on_call_tool))
+    async with Client(server) as client:
+        answers = [await call(client, "boom") for _ in range(4)]
+    assert [flagged for flagged, _ in answers] == [True] * 4
+    assert answers[0][1].startswith("[ValueError] at ")
+    assert answers[3][1].startswith("NOT EXECUTED: ")
+    assert len(calls) == 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+async def test_control_flow_goes_its_way(world: World) -> None:
+    """It is no failure, and the low-level server does with it what it does."""
+
+    class ModelRetry(Exception):
+        pass
+
+    async def steer() -> None:
+        raise ModelRetry
+
+    with pytest.raises(ModelRetry):
+        await Compaction().call(None, "steer", {}, steer)
+    assert world.errors() == {}
+
+
+async def test_a_call_without_a_client(world: World) -> None:
+    """`server.call_tool` in the same program counts as well, and nobody can be asked."""
+    shop = Shop(on_escalation=lambda _: errcompact.Pause())
+    results = [await shop.server.call_tool("boom", {"x": 1}) for _ in range(4)]
+    assert [result.is_error for result in results] == [True] * 4
+    assert (len(shop.calls), world.escalations()) == (3, {"pause": 1})
+
+
+def test_the_example(tmp_path: Path) -> None:
+    """It prints what the model reads, and how it ends."""
+    example = ROOT / "examples" / "mcp_server.py"
+    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("model reads: [KeyError] at price (")
+    assert lines[-1].startswith("model reads: NOT EXECUTED: one error class keeps recurring (3 of 3)")
