@@ -13,6 +13,7 @@ from otel_errcompact.boundary.answers import judge_answer
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
+    claim,
     counted_since,
     mark_counted,
     span_ref,
@@ -189,6 +190,8 @@ class Call:
         with self._run.guard.stage("boundary"):
             control = self._is_control_flow(error)
             self._conclude(error, control=control)
+            if self.failed:
+                claim(self.tool, self.call_id, self._counted.key if self._counted else "")
         return error is not None and not control and not self._reraise
 
     def _is_control_flow(self, error: BaseException | None) -> bool:

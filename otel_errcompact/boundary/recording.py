@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(semconv.SCOPE)
 
+OPENINFERENCE_KIND: Final = "openinference.span.kind"
 TOOL_ERROR: Final = "tool_error"
 """`error.type` of a result that is an error without an exception, as the MCP conventions have it."""
 
@@ -116,9 +117,7 @@ class Recorder:
             return False
         with self._guard.stage("record"):
             event = semconv.TOOL_EXCEPTION if raw.boundary else semconv.RUN_EXCEPTION
-            # The collector takes secrets out of bytes on spans alone; the trajectory file keeps them in any case.
-            texts = {name: value for name, value in details.items() if name != semconv.RAW}
-            records.emit(self._logger_provider, event, message, texts, span=raw.span, time_ns=raw.time_ns)
+            records.emit(self._logger_provider, event, message, details, span=raw.span, time_ns=raw.time_ns)
             return True
         return False
 
@@ -155,13 +154,29 @@ def tool_span(tool: str, call_id: str) -> Span:
         return trace.INVALID_SPAN
     told = cast("Mapping[str, object]", attributes)
     # Some frameworks put the attributes on when the call is over, and till then have only named the span, if at all.
-    called = getattr(span, "name", "")
-    named = told.get(semconv.GEN_AI_TOOL_NAME) == tool or called in {
-        f"{semconv.SPAN_TOOL} {tool}",
-        semconv.MCP_TOOL_CALL,
-    }
+    known = {told.get(semconv.GEN_AI_TOOL_NAME), told.get(OPENINFERENCE_KIND) == "TOOL" and _name(span)}
+    named = tool in known or _name(span) in {f"{semconv.SPAN_TOOL} {tool}", semconv.MCP_TOOL_CALL}
     same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
     return span if named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
+
+
+def claim(tool: str, call_id: str, key: str) -> None:
+    """
+    Say on the span that a framework has opened around a call of ours what it will fail with: no occurrence of its own.
+
+    Args:
+        tool: The tool's name.
+        call_id: The id of the call; empty if unknown.
+        key: The dedup key; empty if the call was refused.
+    """
+    span = tool_span(tool, call_id)
+    scope = getattr(span, "instrumentation_scope", None)
+    if scope is not None and scope.name != semconv.SCOPE:
+        span.set_attribute(semconv.CLASS, key)
+
+
+def _name(span: Span) -> str:
+    return str(getattr(span, "name", ""))
 
 
 def span_ref(span: Span) -> SpanRef | None:
