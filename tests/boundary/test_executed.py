@@ -332,3 +332,27 @@ def test_what_a_framework_raised_a_failure_as_is_no_other_one(run: errcompact.Ru
         span.set_status(StatusCode.ERROR)
         run.executed("parse", error=error)
     assert (run.report().occurrences, run.report().handled) == (1, 0)
+
+
+def test_a_span_around_our_own_boundary_is_told_whose_failure_it_shows(
+    run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter
+) -> None:
+    """It fails too, with less to say; what it shows is no occurrence of its own."""
+    with tracer.start_as_current_span("sdk.tool_use parse", attributes=TOOL) as span:
+        with run.tool("parse"):
+            int("seven")
+        span.set_status(StatusCode.ERROR)
+    ours, around = exporter.get_finished_spans()
+    assert ours.attributes is not None
+    assert around.attributes is not None
+    assert around.attributes[semconv.CLASS] == ours.attributes[semconv.CLASS]
+    assert run.report().occurrences == 1
+    assert [event.name for event in around.events] == []
+
+
+def test_openinference_names_a_tool_s_span_by_the_tool(run: errcompact.Run, tracer: Tracer) -> None:
+    """Its attribute for the name comes when the span ends, which is too late."""
+    with tracer.start_as_current_span("parse", attributes={"openinference.span.kind": "TOOL"}) as span:
+        run.executed("parse", error=raised())
+        span.set_status(StatusCode.ERROR)
+    assert run.report().occurrences == 1
