@@ -25,6 +25,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 from otel_errcompact.classify import classify
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -33,6 +34,7 @@ from otel_errcompact.escalation import Thresholds
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.sampling import record_unsampled
 from otel_errcompact.trajectory import TrajectoryFile
 
 if TYPE_CHECKING:
@@ -65,9 +67,11 @@ class Nowhere(SpanExporter):
         return SpanExportResult.SUCCESS
 
 
-def tracer_with(*processors: SpanProcessor) -> Tracer:
-    """Return a tracer whose provider has just these processors."""
-    provider = TracerProvider(shutdown_on_exit=False)
+def tracer_with(*processors: SpanProcessor, sampler: Sampler = ALWAYS_ON, recording: bool = False) -> Tracer:
+    """Return a tracer whose provider has just these processors, and may record what its sampler drops."""
+    provider = TracerProvider(sampler, shutdown_on_exit=False)
+    if recording:
+        record_unsampled(provider)
     for processor in processors:
         provider.add_span_processor(processor)
     return provider.get_tracer("bench")
@@ -164,6 +168,34 @@ def healthy_span(rounds: int) -> list[Row]:
     ]
 
 
+def unsampled_span(rounds: int) -> list[Row]:
+    """(b) A healthy span that the sampler drops: what recording it costs, beside one that is sampled and exported."""
+    batch = BatchSpanProcessor(Nowhere())
+    tracers = {
+        "dropped": tracer_with(ours(), sampler=ALWAYS_OFF),
+        "recorded": tracer_with(ours(), batch, sampler=ALWAYS_OFF, recording=True),
+        "sampled": tracer_with(ours(), batch),
+    }
+
+    def span(tracer: Tracer) -> Callable[[int], None]:
+        return lambda _: tracer.start_span("GET /orders", attributes={"http.request.method": "GET"}).end()
+
+    times = Rounds(
+        {name: span(tracer) for name, tracer in tracers.items()},
+        rounds=max(rounds // 3, 2),
+        calls=2_048,
+        finish={"sampled": batch.force_flush},
+    )
+    batch.shutdown()
+    costs = {name: times.cost(name) for name in tracers}
+    return [
+        Row("unsampled span, dropped", costs["dropped"], "us"),
+        Row("unsampled span, recorded by AlwaysRecordSampler", costs["recorded"], "us"),
+        Row("unsampled span, recorded / dropped", costs["recorded"] / costs["dropped"], "ratio"),
+        Row("unsampled span, recorded / sampled and exported", costs["recorded"] / costs["sampled"], "ratio"),
+    ]
+
+
 def fail_deep(depth: int, message: str) -> None:
     """Raise from `depth` frames down."""
     if depth:
@@ -172,7 +204,7 @@ def fail_deep(depth: int, message: str) -> None:
 
 
 def failing_span(rounds: int) -> list[Row]:
-    """(b) A span that fails 15 frames deep, first and repeated: what ours adds to what `record_exception` costs."""
+    """(c) A span that fails 15 frames deep, first and repeated: what ours adds to what `record_exception` costs."""
     with tempfile.TemporaryDirectory() as folder:
         trajectory = Path(folder) / "trajectory.jsonl"
         bare, kept = tracer_with(), tracer_with(ours(trajectory=trajectory))
@@ -227,7 +259,7 @@ def words(number: int) -> str:
 
 
 def memory(failures: int) -> list[Row]:
-    """(c) Growth of the process over many distinct failures, through spans, ledger and instruments."""
+    """(d) Growth of the process over many distinct failures, through spans, ledger and instruments."""
     tracer = tracer_with(ours())
 
     def fail(number: int) -> None:
@@ -261,7 +293,7 @@ def resident_bytes() -> int:
 
 
 def hostile_text() -> list[Row]:
-    """(d) Time for 10 MB of hostile text, and how it grows from 1 MB."""
+    """(e) Time for 10 MB of hostile text, and how it grows from 1 MB."""
     shapes: dict[str, Callable[[int], str]] = {
         "one line": lambda size: "Error: " + "a" * size,
         "digits": lambda size: "Error: " + "1" * size,
@@ -336,11 +368,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200, help="rounds in which the variants take turns")
     parser.add_argument("--failures", type=int, default=1_000_000, help="distinct failures for the memory figure")
-    parser.add_argument("--only", choices=["healthy", "failing", "memory", "hostile"], action="append")
+    parser.add_argument("--only", choices=["healthy", "unsampled", "failing", "memory", "hostile"], action="append")
     parser.add_argument("--json", type=Path, help="also write the rows as JSON to this file")
     arguments = parser.parse_args()
     parts: dict[str, Callable[[], list[Row]]] = {
         "healthy": lambda: healthy_span(arguments.rounds),
+        "unsampled": lambda: unsampled_span(arguments.rounds),
         "failing": lambda: failing_span(arguments.rounds),
         "hostile": hostile_text,
         "memory": lambda: memory(arguments.failures),

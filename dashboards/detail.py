@@ -376,9 +376,11 @@ def where_raw_errors_are() -> Text:
             empty="",
         ),
         "- **Traces**: an event `exception` of the span holds the raw error, whole. Open a trace, then the events "
-        "of the span. Tempo answers searches about half a minute after a span has ended; it keeps every failing "
-        "trace, and a share of the others.\n- **Log records**: escalations, and failures where the library sends "
-        "them as records. Without Loki that panel stays empty, and nothing else does.\n- **Trajectory file**: "
+        "of the span; where failures are sent as log records only, the span has its status and leads to the record. "
+        "Tempo answers searches about half a minute after a span has ended; it keeps every failing trace, and a share "
+        "of the others.\n- **Log records**: escalations, and failures that are sent as records: the attribute "
+        "`exception.stacktrace` holds the raw error, whole. Without Loki that panel stays empty, and nothing else "
+        "does.\n- **Trajectory file**: "
         "`errcompact report FILE` reads the raw errors from the agent's own disk, without any of these programs.",
     )
 
@@ -389,8 +391,8 @@ def traces_of_class() -> Table:
         Caption(
             id=41,
             title="Traces",
-            description="Spans that hold a failure of the class, the newest fifty. The event `exception` of a span "
-            "holds the raw error, whole.",
+            description="Spans that hold a failure of the class, the newest fifty. The event `exception` of a span, "
+            "or the log record beside it, holds the raw error, whole.",
             unit="short",
             empty="No trace of this class: there is no Tempo, or it has let go of them, or they are younger than 30 s",
         ),

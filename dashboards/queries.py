@@ -394,11 +394,14 @@ def deployed() -> str:
 
 def traces_of(key: str = "$class", *matchers: str) -> str:
     """Spans that hold a failure of a class, with what failed."""
-    where = " && ".join((f'event.{semconv.CLASS} =~ "{key}"', *matchers))
+    # Where failures are sent as log records the span has no event, but the class itself; so has a run that escalated,
+    # which has failed only if its status says so.
+    held = f'(event.{semconv.CLASS} =~ "{key}" || (span.{semconv.CLASS} =~ "{key}" && status = error))'
+    where = " && ".join((held, *matchers))
     # What a tool gave back as text stands in the stack trace.
     events = (semconv.EXCEPTION_TYPE, semconv.EXCEPTION_MESSAGE, semconv.EXCEPTION_STACKTRACE)
     spans = (semconv.GEN_AI_TOOL_NAME, semconv.GEN_AI_AGENT_NAME, semconv.GEN_AI_CONVERSATION_ID)
-    shown = [f"event.{name}" for name in events] + [f"span.{name}" for name in spans]
+    shown = [f"event.{name}" for name in events] + ["statusMessage"] + [f"span.{name}" for name in spans]
     return f"{{ {where} }} | select({', '.join(shown)})"
 
 

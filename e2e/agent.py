@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from opentelemetry import metrics, trace
+from opentelemetry import _logs, metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
 
@@ -133,7 +133,7 @@ def flush() -> bool:
     """Hand over everything now."""
     done = [
         provider.force_flush()
-        for provider in (trace.get_tracer_provider(), metrics.get_meter_provider())
+        for provider in (trace.get_tracer_provider(), metrics.get_meter_provider(), _logs.get_logger_provider())
         if hasattr(provider, "force_flush")
     ]
     return all(done)

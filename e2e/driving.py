@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -25,7 +26,23 @@ COMMAND_SECONDS: Final = 90
 Protocol = Literal["grpc", "http/protobuf"]
 
 
-def environ(stack: Stack, service: str, protocol: Protocol) -> dict[str, str]:
+class Receiver(typing.Protocol):
+    """
+    What an agent sends to: the collector of the stack, or one of a test's own.
+    """
+
+    @property
+    def collector_grpc(self) -> str:
+        """The address for gRPC."""
+        ...
+
+    @property
+    def collector_http(self) -> str:
+        """The address for HTTP."""
+        ...
+
+
+def environ(stack: Receiver, service: str, protocol: Protocol) -> dict[str, str]:
     """Return what a process must find in its environment to send to the collector."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     return {
@@ -75,16 +92,17 @@ class Agent:
         service: Its `service.name`.
         protocol: How it sends.
         directory: Where it runs; what it says on standard error stands in a file there.
+        variables: What else stands in its environment.
     """
 
-    def __init__(self, stack: Stack, service: str, protocol: Protocol, directory: Path) -> None:
+    def __init__(self, stack: Receiver, service: str, protocol: Protocol, directory: Path, **variables: str) -> None:
         self.service: Final = service
         self._errors: Final = directory / f"{service}.err"
         with self._errors.open("ab") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "e2e.agent"],
                 cwd=directory,
-                env=environ(stack, service, protocol),
+                env={**environ(stack, service, protocol), **variables},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dashboards.queries import records_of, traces_of
 from e2e.backends import eventually
 from e2e.conftest import BESIDE_THE_SECRET, BURST, RAW, SECRET, TRANSCRIPT
 from e2e.counters import AGENT, RESOURCE, arrived, counted
-from e2e.driving import table
+from e2e.driving import Agent, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from e2e.backends import Prometheus, Span
     from e2e.conftest import Measured, Paged, Printed, Story
     from e2e.counters import Counters
-    from e2e.driving import Agent
     from e2e.stack import Stack
 
 pytestmark = pytest.mark.timeout(300)
@@ -181,6 +181,33 @@ def test_a_class_leads_to_its_traces(stack: Stack, agent: Agent, measured: Measu
     assert tempo.search(query) == [failed["trace"]]
     measured("failure to trace by id", by_id)
     measured("failure to trace by search", by_id + searched)
+
+
+def test_a_class_leads_to_its_log_records(bare_stack: Stack, tmp_path: Path) -> None:
+    """Where failures are sent as log records, the dashboards' questions find span and record, and lose nothing."""
+    agent = Agent(bare_stack, "e2e-records", "grpc", tmp_path, OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN="logs")
+    try:
+        (failed,) = agent.do("burst", message=f"the shelf is empty\n{RAW}", tool="fetch").answer
+        escalated = agent.do("escalate", message="the shelf is gone").answer
+        own = counted(agent.points())
+    finally:
+        agent.close()
+    assert_agrees(bare_stack.backends.prometheus, agent.service, own)
+    tempo = bare_stack.backends.tempo
+    query = traces_of(failed["key"])
+    eventually(lambda: tempo.search(query), seconds=SEARCHABLE, what=f"search for {query}")
+    assert tempo.search(query) == [failed["trace"]]
+    assert exceptions(tempo.trace(failed["trace"])) == []
+    if bare_stack.backends.loki is None:
+        pytest.skip("Loki is not built: ERRCOMPACT_E2E_LOKI=1 python -m e2e.build")
+    loki = bare_stack.backends.loki
+    eventually(lambda: loki.query(records_of(failed["key"])), seconds=ARRIVAL, what=records_of(failed["key"]))
+    (record,) = loki.query(records_of(failed["key"]))
+    assert record.labels["exception_stacktrace"] == failed["raw"]
+    assert (record.labels["trace_id"], record.labels["span_id"]) == (failed["trace"], failed["span"])
+    told = records_of(escalated["key"])
+    # Each of its failures, and the escalation.
+    eventually(lambda: len(loki.query(told)) == escalated["failures"] + 1, seconds=ARRIVAL, what=told)
 
 
 def test_a_secret_reaches_no_back_end(stack: Stack, story: Story) -> None:

@@ -19,14 +19,16 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from e2e.driving import Agent
 from e2e.programs import free_ports
 from e2e.sink import Sink, attributes, eventually
 from otel_errcompact.redaction import RULES, redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from google.protobuf.message import Message
     from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
@@ -67,6 +69,16 @@ class Collector:
     grpc_port: int = 0
     health_port: int = 0
     process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def collector_grpc(self) -> str:
+        """Where agents send to by gRPC."""
+        return f"http://127.0.0.1:{self.grpc_port}"
+
+    @property
+    def collector_http(self) -> str:
+        """Where agents send to by HTTP."""
+        return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
         """Start the process and wait until it says that it is healthy."""
@@ -192,6 +204,7 @@ def span(trace: bytes | None = None, *, status: int = 0, message: str = "", **va
 
 OURS: Final = "otel_errcompact"
 THEIRS: Final = "other.language"
+TOOL_EXCEPTION: Final = "gen_ai.execute_tool.exception"
 
 
 def traces(*spans: Span, service: str = "shop", scope: str = OURS, **resource: Any) -> Message:
@@ -207,12 +220,31 @@ def traces(*spans: Span, service: str = "shop", scope: str = OURS, **resource: A
 
 def log(body: str, **values: Any) -> Message:
     """A request of one log record."""
+    return logs(record(body, **values), scope="")
+
+
+def record(body: str = "", *, event: str = "", severity: int = 17, inside: bool = False, **values: Any) -> LogRecord:
+    """A log record, at ERROR unless `severity` says otherwise; `event` is its name."""
+    found = LogRecord(
+        time_unix_nano=time.time_ns(),
+        severity_number=severity,
+        event_name=event,
+        attributes=pairs(**values),  # type: ignore[arg-type]
+    )
+    found.body.string_value = body
+    if inside:
+        found.trace_id, found.span_id = os.urandom(16), os.urandom(8)
+    return found
+
+
+def logs(*records: LogRecord, service: str = "shop", scope: str = OURS, **resource: Any) -> Message:
+    """A request of log records, by the library unless `scope` says otherwise."""
     request = ExportLogsServiceRequest()
     outer = request.resource_logs.add()
-    outer.resource.attributes.extend(pairs(service__name="shop"))
-    record = outer.scope_logs.add().log_records.add(time_unix_nano=time.time_ns(), severity_number=17)
-    record.body.string_value = body
-    record.attributes.extend(pairs(**values))
+    outer.resource.attributes.extend(pairs(service__name=service, **resource))
+    inner = outer.scope_logs.add()
+    inner.scope.name = scope
+    inner.log_records.extend(records)
     return request
 
 
@@ -234,6 +266,17 @@ def arrived(sink: Sink, sent: Span) -> Span:
     found = [one for one in sink.spans() if one.span_id == sent.span_id]
     assert len(found) == 1
     return found[0]
+
+
+def arrived_record(sink: Sink, name: str) -> LogRecord:
+    """The log record that has this as its attribute `name`, as it reached the back end."""
+
+    def named() -> list[LogRecord]:
+        return [one for one in sink.logs() if attributes(one.attributes).get("name") == name]
+
+    assert eventually(lambda: bool(named())), "the record did not arrive"
+    (found,) = named()
+    return found
 
 
 @pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml"])
@@ -348,6 +391,25 @@ OPTIONS: Final = [
 """A secret behind an option of a command or a scheme, with nothing but a space between them."""
 
 
+@pytest.mark.parametrize(("before", "after"), REDACTED)
+def test_secret_in_a_record(collector: Collector, before: str, after: str) -> None:
+    """An exception that comes as a log record is looked through as one on a span is."""
+    name = os.urandom(8).hex()
+    raised = {"exception__type": "E", "exception__message": before, "exception__stacktrace": before}
+    collector.send(logs(record(before, event=TOOL_EXCEPTION, name=name, **raised)))
+
+    found = arrived_record(collector.sink, name)
+
+    assert found.body.string_value == after
+    assert attributes(found.attributes) == {
+        "name": name,
+        "exception.type": "E",
+        "exception.message": after,
+        "exception.stacktrace": after,
+        "errcompact.redacted": True,
+    }
+
+
 @pytest.mark.parametrize(
     "texts",
     [
@@ -429,10 +491,12 @@ def test_byte_for_byte(collector: Collector) -> None:
     )
     sent = span(status=ERROR, message="no weather for Oslo", events=[event], items=["a", "b"], ratio=0.5)
     collector.send(traces(sent))
-    collector.send(log(PYTHON_STACK, event__name="errcompact.escalation"))
+    raised = record("no weather", event=TOOL_EXCEPTION, inside=True, name="whole")
+    raised.attributes.extend(event.attributes)
+    collector.send(logs(raised))
 
     assert arrived(collector.sink, sent).SerializeToString() == sent.SerializeToString()
-    assert eventually(lambda: any(one.body.string_value == PYTHON_STACK for one in collector.sink.logs()))
+    assert arrived_record(collector.sink, "whole").SerializeToString() == raised.SerializeToString()
 
 
 def test_what_the_library_has_redacted(collector: Collector) -> None:
@@ -448,10 +512,14 @@ def test_what_the_library_has_redacted(collector: Collector) -> None:
 
 def test_secret_in_bytes(collector: Collector) -> None:
     """Bytes cannot be redacted: with a secret in them they are left out, and the redacted text stays."""
-    sent = span(status=ERROR, events=[exception(exception__stacktrace="a b", errcompact__raw=f"a {SECRET} b".encode())])
+    raised = {"exception__stacktrace": "a b", "errcompact__raw": f"a {SECRET} b \udc80".encode(errors="surrogatepass")}
+    sent = span(status=ERROR, events=[exception(**raised)])
     collector.send(traces(sent))
+    collector.send(logs(record("a b", event=TOOL_EXCEPTION, name="bytes", **raised)))
 
     assert attributes(arrived(collector.sink, sent).events[0].attributes) == {"exception.stacktrace": "a b"}
+    kept = attributes(arrived_record(collector.sink, "bytes").attributes)
+    assert kept == {"name": "bytes", "exception.stacktrace": "a b"}
 
 
 @pytest.mark.parametrize("size", [64 * 1024, 3 * 1024 * 1024], ids=["64 KiB", "3 MiB"])
@@ -550,6 +618,83 @@ def test_ours_are_not_counted_again(collector: Collector) -> None:
 
     assert eventually(lambda: sum(coarse(collector.sink, "theirs").values()) == 1)
     assert coarse(collector.sink, "ours") == {}
+
+
+def test_records_have_the_coarse_class(collector: Collector) -> None:
+    """It leads from the count to log records of the same exception, which are no further occurrence."""
+    raised = {"exception__type": "IllegalStateException", "exception__stacktrace": JAVA_STACK}
+    failing = span(events=[exception(**raised)])
+    beside = record("pool is closed", event="exception", name="beside", **raised)
+    beside.trace_id, beside.span_id = failing.trace_id, failing.span_id
+    collector.send(logs(beside, service="dup", scope=THEIRS))
+    collector.send(traces(failing, service="dup", scope=THEIRS))
+
+    assert eventually(lambda: sum(coarse(collector.sink, "dup").values()) == 1)
+    (key,) = coarse(collector.sink, "dup")
+    assert attributes(arrived_record(collector.sink, "beside").attributes)["errcompact.class"] == key[1]
+    assert sum(coarse(collector.sink, "dup").values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("request_of", "classed"),
+    [
+        pytest.param(lambda one: logs(one(event="exception"), scope=THEIRS), True, id="event"),
+        pytest.param(lambda one: logs(one(event="db.query.exception"), scope=THEIRS), True, id="event of an operation"),
+        pytest.param(lambda one: logs(one(event__name="exception"), scope=THEIRS), True, id="attribute"),
+        pytest.param(lambda one: logs(one(event__name="db.query.exception"), scope=THEIRS), True, id="attribute's end"),
+        pytest.param(lambda one: logs(one(exception__type="E", severity=13), scope=THEIRS), True, id="mentioned"),
+        pytest.param(lambda one: logs(one(event="exceptional", event__name=7), scope=THEIRS), False, id="no exception"),
+        pytest.param(lambda one: logs(one(event="exception"), scope=OURS), False, id="by the library"),
+        pytest.param(
+            lambda one: logs(one(event="exception"), scope=THEIRS, errcompact__counted="true"), False, id="counted"
+        ),
+        pytest.param(
+            lambda one: logs(one(event="exception", errcompact__class="k"), scope=THEIRS), False, id="has a class"
+        ),
+    ],
+)
+def test_which_records_have_a_coarse_class(
+    collector: Collector, request: pytest.FixtureRequest, request_of: Callable[..., Message], *, classed: bool
+) -> None:
+    """Those that tell of an exception, by a process that knows nothing of the library."""
+    name = request.node.name
+    collector.send(request_of(lambda **values: record("failed", name=name, **values)))
+
+    found = attributes(arrived_record(collector.sink, name).attributes).get("errcompact.class", "")
+
+    assert found.startswith("coarse-") is classed
+
+
+@pytest.mark.parametrize(("signal", "events"), [("logs", 0), ("logs/dup", 1)])
+def test_an_agent_that_sends_records(collector: Collector, tmp_path: Path, signal: str, events: int) -> None:
+    """The raw error as a log record: whole but for secrets, with its class, beside the failing trace, counted once."""
+    service = f"agent-{events}"
+    agent = Agent(collector, service, "http/protobuf", tmp_path, OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN=signal)
+    try:
+        (failed,) = agent.do("burst", message="no such file: 'caf\udce9.txt'", tool="open").answer
+        (refused,) = agent.do("burst", message=f"caf\udce9: key {SECRET} was refused", tool="login").answer
+        agent.do("flush")
+    finally:
+        agent.close()
+
+    sent = {one.span_id.hex(): one for one in collector.sink.logs() if one.event_name == TOOL_EXCEPTION}
+    whole, redacted = (attributes(sent[each["span"]].attributes) for each in (failed, refused))
+    assert whole["exception.stacktrace"] == failed["raw"].replace("\udce9", "\\udce9")
+    assert whole["errcompact.raw"].decode("utf-8", "surrogatepass") == failed["raw"]
+    assert (whole["errcompact.class"], sent[failed["span"]].trace_id.hex()) == (failed["key"], failed["trace"])
+    assert redacted["exception.message"] == "caf\\udce9: key [REDACTED:github_token] was refused"
+    assert (redacted["errcompact.redacted"], redacted.get("errcompact.raw")) == (True, None)
+    assert eventually(lambda: failed["span"] in {one.span_id.hex() for one in collector.sink.spans()})
+    (kept,) = (one for one in collector.sink.spans() if one.span_id.hex() == failed["span"])
+    assert (kept.status.code, attributes(kept.attributes)["errcompact.class"]) == (ERROR, failed["key"])
+    assert [event.name for event in kept.events] == ["exception"] * events
+    assert not collector.sink.holds(SECRET)
+    counted = {
+        dict(labels)["errcompact.class"]: value
+        for labels, value in collector.sink.counts("errcompact.errors").items()
+        if dict(labels)["service.name"] == service
+    }
+    assert counted == {failed["key"]: 1, refused["key"]: 1}
 
 
 def test_no_counter_without_points(collector: Collector) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
     from otel_errcompact.model import ErrorReader, ModelAnswer, ModelExtractor
     from otel_errcompact.otel.exporter import ErrorClassSpanExporter
+    from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
     from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
     from otel_errcompact.report import ClassReport, RunReport
     from otel_errcompact.stores.memory import MemoryLimits, MemoryStore
@@ -52,6 +53,7 @@ _MODULES: Final = {
     "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
     "model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
     "otel.exporter": ("ErrorClassSpanExporter",),
+    "otel.log_processor": ("ErrorCompactionLogRecordProcessor",),
     "otel.processor": ("ErrorCompactionSpanProcessor",),
     "report": ("ClassReport", "RunReport"),
     "stores.memory": ("MemoryLimits", "MemoryStore"),
@@ -68,6 +70,7 @@ __all__ = [
     "DigestOptions",
     "ErrcompactError",
     "ErrorClassSpanExporter",
+    "ErrorCompactionLogRecordProcessor",
     "ErrorCompactionSpanProcessor",
     "ErrorReader",
     "Escalation",

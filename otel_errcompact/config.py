@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import typing
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,9 +16,15 @@ from otel_errcompact.escalation import Thresholds
 from otel_errcompact.stores.memory import MemoryLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Sequence
 
 PREFIX: Final = "OTEL_ERRCOMPACT_"
+
+ExceptionSignal = Literal["events", "logs", "logs/dup"]
+"""How exceptions are sent: as events on spans, as log records, or as both."""
+
+_STANDARD: Final = {f"{PREFIX}TELEMETRY_EXCEPTION_SIGNAL": "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"}
+"""Options that OpenTelemetry has a variable for."""
 
 
 class TelemetryOptions(BaseModel):
@@ -29,6 +36,12 @@ class TelemetryOptions(BaseModel):
 
     class_labels: int = Field(default=200, ge=1, le=1_500)
     """How many error classes of this process get a metric label of their own; later ones are `other`."""
+
+    record_unsampled: bool = False
+    """Whether spans that the sampler drops are recorded, though not exported, so that their failures are seen."""
+
+    exception_signal: ExceptionSignal = "events"
+    """How the raw errors of our own boundaries are sent; read from `OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN`."""
 
 
 class TrajectoryOptions(BaseModel):
@@ -78,7 +91,7 @@ class Options(BaseModel):
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Options:
         """
-        Read the options from `OTEL_ERRCOMPACT_*` variables.
+        Read the options from `OTEL_ERRCOMPACT_*` variables, and from the standard's own where there is one.
 
         `thresholds.same` is read from `OTEL_ERRCOMPACT_THRESHOLDS_SAME`, and so on; `environment_variables()` lists
         them. A value that is not allowed warns and leaves the default in place: telemetry must not keep an
@@ -86,6 +99,18 @@ class Options(BaseModel):
         """
         environ = os.environ if environ is None else environ
         return cls.model_validate(_read(cls, PREFIX, environ))
+
+    @classmethod
+    def from_section(cls, section: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
+        """
+        Read the options from a section of a configuration file, nested as they are here; variables fill the gaps.
+
+        What is not allowed warns, under the name that it would have as a variable, and is ignored.
+        """
+        named = {_STANDARD.get(variable, variable): text for variable, text in _flat(section, PREFIX)}
+        for unknown in sorted(named.keys() - environment_variables()):
+            warnings.warn(f"{unknown} is no option and is ignored", RuntimeWarning, stacklevel=2)
+        return cls.from_environ({**(os.environ if environ is None else environ), **named})
 
 
 def environment_variables() -> dict[str, str]:
@@ -105,11 +130,31 @@ def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> di
         nested = info.annotation
         if _is_model(nested):
             values[name] = nested.model_validate(_read(nested, f"{variable}_", environ))
+        elif standard := _STANDARD.get(variable):
+            values[name] = _opted_in(environ.get(standard, ""))
         elif (text := environ.get(variable, "").strip()) and (
             value := _parsed(model, name, variable, text)
         ) is not None:
             values[name] = value
     return values
+
+
+def _flat(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    """What a section of a file says, as variables would."""
+    for name, value in section.items():
+        variable = f"{prefix}{name}".upper()
+        if isinstance(value, Mapping):
+            yield from _flat(cast("Mapping[str, object]", value), f"{variable}_")
+        elif isinstance(value, list | tuple):
+            yield variable, ",".join(map(str, cast("Sequence[object]", value)))
+        elif value is not None:
+            yield variable, str(value)
+
+
+def _opted_in(text: str) -> ExceptionSignal:
+    """Read the standard's list of opt-ins: `logs/dup` wins, and what is unknown is somebody else's."""
+    wanted = {part.strip() for part in text.split(",")}
+    return "logs/dup" if "logs/dup" in wanted else "logs" if "logs" in wanted else "events"
 
 
 def _parsed(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
@@ -137,5 +182,8 @@ def _variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
             found += _variables(nested, f"{prefix}{name.upper()}_")
         else:
             names = typing.get_origin(nested) is frozenset
-            found.append((prefix + name.upper(), ",".join(sorted(info.default)) if names else str(info.default)))
+            variable = prefix + name.upper()
+            found.append(
+                (_STANDARD.get(variable, variable), ",".join(sorted(info.default)) if names else str(info.default))
+            )
     return found

@@ -174,6 +174,11 @@ class History:
                 resolved.append(error_class)
         return tuple(resolved)
 
+    @property
+    def has_failed_calls(self) -> bool:
+        """Whether there is a call that has failed since it last succeeded."""
+        return bool(self._failed_calls)
+
     def failures_of(self, call: str) -> int:
         """Return how often the call with this fingerprint has failed since it last succeeded."""
         return self._failed_calls.get(call, (0, ""))[0]

@@ -20,15 +20,20 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import otlp, semconv
 from otel_errcompact.otel.instruments import Telemetry
+from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
+from otel_errcompact.otel.outbox import MAX_BYTES
+from otel_errcompact.otel.outcomes import Outcomes
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
-from otel_errcompact.otel.providers import TakesProcessors, processors_of, put_first, take_out
+from otel_errcompact.otel.providers import TakesLogProcessors, TakesProcessors, processors_of, put_first, take_out
 from otel_errcompact.otel.reading import MetricReader
-from otel_errcompact.otel.resending import log_processor, span_processor
+from otel_errcompact.otel.resending import MAX_LOG_BYTES, log_processor, span_processor
+from otel_errcompact.otel.sampling import record_unsampled, restore_sampler
 from otel_errcompact.trajectory import TrajectoryFile
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
+    from opentelemetry.sdk.trace.sampling import Sampler
     from opentelemetry.trace import TracerProvider
 
     from otel_errcompact.model import ModelExtractor
@@ -51,9 +56,19 @@ class Installation:
     processor: ErrorCompactionSpanProcessor | None = None
     """None too where the global tracer provider takes no span processors."""
 
+    logger_provider: LoggerProvider | None = None
+    log_processor: ErrorCompactionLogRecordProcessor | None = None
+    """None too where the logger provider takes no processors, or another ledger watches it already."""
+
     telemetry: Telemetry | None = None
     trajectory: TrajectoryFile | None = None
     """None too where the options switch the file off."""
+
+    replaced_sampler: Sampler | None = None
+    """The provider's own, where another one now records what it drops."""
+
+    automatic: bool = False
+    """Whether nobody asked for it in code: what code asks for takes its place."""
 
     def uninstall(self) -> None:
         """
@@ -66,6 +81,12 @@ class Installation:
             if self.processor is not None:
                 take_out(self.tracer_provider, self.processor)
                 self.processor.shutdown()
+            restore_sampler(self.tracer_provider, self.replaced_sampler)
+            if self.log_processor is not None and not any(
+                other.log_processor is self.log_processor for other in _installed
+            ):
+                take_out(self.logger_provider, self.log_processor)
+                self.log_processor.shutdown()
             if any(other.ledger is self.ledger for other in _installed):
                 return
             for listener in (self.telemetry, self.trajectory):
@@ -98,21 +119,23 @@ def install(
     options: Options | None = None,
     ledger: Ledger | None = None,
     model: ModelExtractor | None = None,
+    automatic: bool = False,
 ) -> Installation:
     """
-    Add the span processor, the instruments and the trajectory file to an application's telemetry.
+    Add the processors of spans and log records, the instruments and the trajectory file to an application's telemetry.
 
     Call it after the application has set its own providers. Where there is no tracer provider, one is made and set
     globally, with OTLP exporters if the standard variables name an endpoint. Installing twice on one tracer provider
-    changes nothing.
+    changes nothing, unless the first was automatic and the second gives arguments.
 
     Args:
         tracer_provider: Whose spans are watched; the global one if None.
         meter_provider: Where the metrics go; the global one if None.
-        logger_provider: Where log records of escalations go; the global one if None.
+        logger_provider: Whose log records are watched for exceptions, and where our own go; the global one if None.
         options: All options; read from the environment if None.
         ledger: Where failures become numbers; the process's own if None.
         model: Reads prose that no parser understands; a `ledger` brings its own.
+        automatic: Nobody asked for it in code: make no provider, and give way to an `install` with arguments.
 
     Raises:
         ConfigurationError: `tracer_provider` takes no span processors, or both `ledger` and `model` are given.
@@ -121,9 +144,11 @@ def install(
         raise ConfigurationError(f"tracer_provider={tracer_provider!r} takes no span processors; give the SDK's")
     if ledger is not None and model is not None:
         raise ConfigurationError(f"model={model!r} comes beside a ledger; give it to the ledger")
+    given = any(argument is not None for argument in (meter_provider, logger_provider, options, ledger, model))
     options = options or (ledger.options if ledger is not None else Options.from_environ())
     with _lock:
         ledger = ledger or _ledger_for(options, model)
+        _give_way(tracer_provider or trace.get_tracer_provider(), given=given)
         if not options.enabled:
             _logger.info("not installed: enabled=False")
             return Installation(ledger=ledger)
@@ -132,12 +157,13 @@ def install(
             _logger.info("already installed on %r", known.tracer_provider)
             return known
         # Metrics first: at exit the last provider made is shut down first, and then it still has something to report.
-        meters = meter_provider or _global_meter_provider()
-        created = tracer_provider is None and _set_global_tracer_provider()
+        meters = meter_provider or (metrics.get_meter_provider() if automatic else _global_meter_provider())
+        created = tracer_provider is None and not automatic and _set_global_tracer_provider()
         listening = _Listening(meters, logger_provider, options, ledger)
         if created and logger_provider is None:
             _set_global_logger_provider(ledger)
-        added = _add(tracer_provider or trace.get_tracer_provider(), listening, export=created)
+        tracers = tracer_provider or trace.get_tracer_provider()
+        added = _add(tracers, listening, export=created, automatic=automatic)
         _installed.append(added)
         return added
 
@@ -172,8 +198,24 @@ def current_tracer_provider() -> TracerProvider:
     return installed or trace.get_tracer_provider()
 
 
+def current_logger_provider() -> LoggerProvider:
+    """
+    Return the logger provider that the library was installed on last, or the global one.
+    """
+    with _lock:
+        installed = _installed[-1].logger_provider if _installed else None
+    return installed or _logs.get_logger_provider()
+
+
 def _on(tracers: TracerProvider) -> Installation | None:
     return next((known for known in _installed if known.tracer_provider is tracers), None)
+
+
+def _give_way(tracers: TracerProvider, *, given: bool) -> None:
+    """Take out what nobody asked for in code, where code asks for something else or it had no provider to watch."""
+    for known in tuple(_installed):
+        if known.automatic and (known.processor is None or (given and known.tracer_provider is tracers)):
+            known.uninstall()
 
 
 def _ledger_for(options: Options | None, model: ModelExtractor | None = None) -> Ledger:
@@ -223,14 +265,22 @@ def _set_global_logger_provider(ledger: Ledger) -> None:
     if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
         return
     loggers = SdkLoggerProvider(resource=_resource())
-    loggers.add_log_record_processor(log_processor(exporter, ledger.guard))
+    signal = ledger.options.telemetry.exception_signal
+    loggers.add_log_record_processor(
+        log_processor(exporter, ledger.guard, MAX_LOG_BYTES if signal == "events" else MAX_BYTES)
+    )
     _logs.set_logger_provider(loggers)
 
 
-def _add(tracers: TracerProvider, listening: _Listening, *, export: bool) -> Installation:
+def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automatic: bool) -> Installation:
     ledger = listening.ledger
     telemetry, trajectory = _listen(tracers, listening)
-    processor = ErrorCompactionSpanProcessor(ledger) if isinstance(tracers, TakesProcessors) else None
+    sampler = record_unsampled(tracers) if listening.options.telemetry.record_unsampled else None
+    outcomes = _outcomes_for(ledger)
+    takes = isinstance(tracers, TakesProcessors)
+    processor = ErrorCompactionSpanProcessor(ledger, outcomes=outcomes) if takes else None
+    loggers = listening.logger_provider or _logs.get_logger_provider()
+    log_processor = _watch(loggers, outcomes)
     if isinstance(tracers, TakesProcessors) and processor is not None:
         exported = bool(processors_of(tracers))
         tracers.add_span_processor(processor)
@@ -238,13 +288,43 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool) -> Ins
         if export and (exporter := otlp.span_exporter()) is not None:
             exported = True
             tracers.add_span_processor(span_processor(exporter, processor.class_of, ledger.guard))
-        if not exported:
+        if not exported and not automatic:
             _say_where(trajectory)
     else:
         _logger.warning("%r takes no span processors: only what our own boundaries see is counted", tracers)
     return Installation(
-        ledger=ledger, tracer_provider=tracers, processor=processor, telemetry=telemetry, trajectory=trajectory
+        ledger=ledger,
+        tracer_provider=tracers,
+        processor=processor,
+        logger_provider=listening.logger_provider if log_processor is None else loggers,
+        log_processor=log_processor,
+        telemetry=telemetry,
+        trajectory=trajectory,
+        replaced_sampler=sampler,
+        automatic=automatic,
     )
+
+
+def _outcomes_for(ledger: Ledger) -> Outcomes:
+    """What the processors of a ledger know together: on all providers, since one trace may be on several."""
+    for known in _installed:
+        processor = known.processor or known.log_processor
+        if known.ledger is ledger and processor is not None:
+            return processor.outcomes
+    return Outcomes(ledger)
+
+
+def _watch(loggers: LoggerProvider, outcomes: Outcomes) -> ErrorCompactionLogRecordProcessor | None:
+    """Watch the log records of a provider, unless it takes no processors or is watched already."""
+    if not isinstance(loggers, TakesLogProcessors):
+        return None
+    for known in _installed:
+        if known.log_processor is not None and known.log_processor in (processors_of(loggers) or ()):
+            return known.log_processor if known.log_processor.outcomes is outcomes else None
+    processor = ErrorCompactionLogRecordProcessor(outcomes.ledger, outcomes=outcomes)
+    loggers.add_log_record_processor(processor)
+    put_first(loggers, processor)
+    return processor
 
 
 def _listen(tracers: TracerProvider, listening: _Listening) -> tuple[Telemetry | None, TrajectoryFile | None]:

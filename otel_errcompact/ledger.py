@@ -150,9 +150,11 @@ class Ledger:
         self._model = model
         self._count_tokens = count_tokens
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
+        self._expected: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
+        reset_in_child(self._expected.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -221,7 +223,8 @@ class Ledger:
         with self.store.find(run_id) as state:
             if state is None:
                 return ()
-            resolved = state.history.succeed(scope or tool, call=_fingerprint(tool, arguments))
+            call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
+            resolved = state.history.succeed(scope or tool, call=call)
             agent = state.agent
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
@@ -242,6 +245,25 @@ class Ledger:
         """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
         return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
 
+    def expect(self, call: str) -> None:
+        """
+        Note that a call is under way whose outcome will be told when its spans have ended, so that they do not count.
+
+        Args:
+            call: What its spans say of it: the id of the call, or the tool's name where they have none.
+        """
+        self._expected.update(call, lambda calls: (calls or 0) + 1)
+
+    def expect_no_more(self, call: str) -> None:
+        """Note that a call that was expected is over."""
+        self._expected.update(call, lambda calls: (calls or 0) - 1)
+        if (self._expected.get(call) or 0) <= 0:
+            self._expected.pop(call)
+
+    def is_expected(self, call: str) -> bool:
+        """Tell whether somebody will tell the outcome of such a call that is under way."""
+        return call in self._expected.entries
+
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """
         Return why an identical call must not be made again, or an empty string if it may.
@@ -249,9 +271,9 @@ class Ledger:
         A call is refused once it has failed `thresholds.same` times with the same arguments. A refusal is no
         occurrence, but it goes on the row of consecutive failures, so that a run that insists escalates.
         """
-        call = _fingerprint(tool, arguments)
         with self.store.find(run_id) as state:
-            if state is None or not call:
+            # A fingerprint costs more than all else of a healthy call.
+            if state is None or not state.history.has_failed_calls or not (call := _fingerprint(tool, arguments)):
                 return ""
             failures, error_class = state.history.failures_of(call), state.history.class_of(call)
             if failures < state.thresholds.same or error_class is None:

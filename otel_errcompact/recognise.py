@@ -59,6 +59,9 @@ CONTROL_FLOW: Final = frozenset(
 )  # fmt: skip
 """Names of exceptions, of any class in the inheritance, that ask for something instead of reporting a failure."""
 
+_UNFIT_REPLY: Final = "_langgraph_invalid_resume"
+"""LangGraph's mark on an exception of whatever class: a human's reply does not fit, and is to be given again."""
+
 _MAX_CHILDREN: Final = 1_000
 
 
@@ -75,6 +78,8 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     """
     children = _children(exception)
     if not children:
+        if hasattr(exception, _UNFIT_REPLY):
+            return True
         return _steers(type(exception), extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
     open_, looked_at = list(children), 1
     while open_ and looked_at < _MAX_CHILDREN:

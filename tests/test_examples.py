@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
-EXAMPLES = sorted(FOLDER.glob("*.py"))
+EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("with_"))
+"""Those with a framework run where the framework is: by the tests of its integration."""
 
 
 def run_example(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:

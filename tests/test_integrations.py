@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import sys
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "otel_errcompact" / "integrations"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "requirement"})
 MAX_LINES = 130
-"""Thin: about 120 lines, with the docstrings that tell how it is used."""
+"""Thin: about 120 lines of code; what explains it, and imports, are not counted."""
 
 
 def test_what_is_there_is_imported() -> None:
@@ -92,7 +93,18 @@ def test_the_version_that_is_asked_for_is_the_extra_s_and_the_oldest_tested(name
     assert f"{package}=={version}" in environments[name]["oldest"]
 
 
+def code_lines(source: str) -> int:
+    """Count the lines that are neither blank, nor comment, docstring or import."""
+    left_out: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if docstring or isinstance(node, ast.Import | ast.ImportFrom):
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(source.splitlines(), 1)
+    return sum(1 for number, line in lines if line.strip(" \n")[:1] not in {"", "#"} and number not in left_out)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_integration_is_thin(name: str) -> None:
     """What grows beyond this belongs into the boundary, where all share it."""
-    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+    assert code_lines((FOLDER / f"{name}.py").read_text(encoding="utf-8")) <= MAX_LINES

@@ -103,6 +103,14 @@ def test_more_names_can_be_given():
     An application adds the names of its own control flow.
     """
     assert is_control_flow(ValueError(), frozenset({"ValueError"}))
+
+
+def test_an_unfit_reply_is_no_failure():
+    """LangGraph marks what it raises where a human's reply does not fit; it goes on to whoever can reply again."""
+    error = ValueError("approved: Input should be a valid boolean")
+    assert not is_control_flow(error)
+    error._langgraph_invalid_resume = True
+    assert is_control_flow(error)
     assert "ModelRetry" in CONTROL_FLOW
     assert "UserError" not in CONTROL_FLOW
 

@@ -32,6 +32,18 @@ def judge_answer(result: object, *, tool: str, arguments: str) -> tuple[Judgemen
     return (judge(text, tool=tool, arguments=arguments, flagged=flagged), text) if text else None
 
 
+def text_of(answer: object) -> str:
+    """
+    Return what a tool has answered as JSON has it: content blocks, or what a command has printed; empty if neither.
+    """
+    if isinstance(answer, Mapping):
+        printed = cast("Mapping[str, object]", answer)
+        return "\n".join(str(printed[stream]) for stream in ("stdout", "stderr") if printed.get(stream))
+    blocks = cast("list[object]", answer) if isinstance(answer, list) else ()
+    texts = (cast("Mapping[str, object]", block).get("text") for block in blocks if isinstance(block, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
 def is_flagged(result: object) -> bool:
     """
     Tell whether a result is one of the Model Context Protocol that says it is an error.

@@ -13,9 +13,9 @@ from otel_errcompact.boundary.answers import judge_answer
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
+    claim,
     counted_since,
     mark_counted,
-    record,
     span_ref,
     tool_span,
 )
@@ -23,7 +23,7 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import with_run
+from otel_errcompact.otel.context import with_call, with_run
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow, judge
 
@@ -69,6 +69,8 @@ class Call:
         """Why this identical call must not be executed again; empty if it may."""
         self.failure: Observation | None = None
         """What became of the failure, if this call was the one that counted it."""
+        self.is_open = False
+        """Whether the call is under way."""
         self._run = run
         self._reraise = reraise
         self._gated = gated
@@ -157,11 +159,12 @@ class Call:
         return swallowed
 
     def _open(self) -> None:
+        self.is_open = True
         with self._run.guard.stage("boundary"):
             self._opened_at = self._run.tick()
             self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
             self._span = self._start_span()
-        context = trace.set_span_in_context(self._span, with_run(self.run_id))
+        context = with_call(self, trace.set_span_in_context(self._span, with_run(self.run_id)))
         self._context_token = otel_context.attach(context)
         self._call_token = current_call.set(self)
 
@@ -180,12 +183,15 @@ class Call:
 
     def _close(self, error: BaseException | None) -> bool:
         """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
+        self.is_open = False
         current_call.reset(self._call_token)
         otel_context.detach(self._context_token)
         control = True
         with self._run.guard.stage("boundary"):
             control = self._is_control_flow(error)
             self._conclude(error, control=control)
+            if self.failed:
+                claim(self.tool, self.call_id, self._counted.key if self._counted else "")
         return error is not None and not control and not self._reraise
 
     def _is_control_flow(self, error: BaseException | None) -> bool:
@@ -229,7 +235,7 @@ class Call:
                 self._run.ledger.succeed(self._run.run_id, self.tool, scope=self._scope, arguments=self.arguments)
         finally:
             if self._error is not None:
-                record(self._span, self._error, self._counted.key if self._counted else "")
+                self._run.recorder.record(self._span, self._error, self._counted.key if self._counted else "")
                 # A call may be kept for long, and an exception holds the frames and locals of its traceback.
                 self._error = replace(self._error, exception=None)
             if mine:

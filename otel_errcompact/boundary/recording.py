@@ -1,9 +1,11 @@
-"""The raw error on the span: an `exception` event that holds it whole."""
+"""The raw error in telemetry: an `exception` event on the span, or a log record, that holds it whole."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from opentelemetry import trace
@@ -11,19 +13,22 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
-from otel_errcompact.otel import semconv
-from otel_errcompact.otel.occurrences import MARK, chain
+from otel_errcompact.otel import records, semconv
+from otel_errcompact.otel.occurrences import COUNTED, MARK, chain
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
     from opentelemetry.trace import Span
 
+    from otel_errcompact.config import ExceptionSignal
     from otel_errcompact.errors import RawError
+    from otel_errcompact.guard import Guard
 
+_logger = logging.getLogger(semconv.SCOPE)
+
+OPENINFERENCE_KIND: Final = "openinference.span.kind"
 TOOL_ERROR: Final = "tool_error"
 """`error.type` of a result that is an error without an exception, as the MCP conventions have it."""
-
-
-COUNTED: Final = "__errcompact_counted__"
 
 
 class Counted(NamedTuple):
@@ -66,33 +71,73 @@ def counted_by_span(error: BaseException) -> bool:
     return any(getattr(link, MARK, None) is not None for link in chain(error))
 
 
-def record(span: Span, raw: RawError, key: str) -> None:
+class Recorder:
     """
-    Put a raw error on its span, with the class it was given, so that operators get from a class to its traces.
+    Put raw errors where the application wants exceptions: on their spans, into log records, or both.
 
     Args:
-        span: The span.
-        raw: The raw error.
-        key: The dedup key; empty if the error could not be classified.
+        signal: Which of them.
+        logger_provider: Where log records go.
+        guard: Keeps our own faults away from the application.
     """
-    kind = raw.type or TOOL_ERROR
-    event: dict[str, str | bytes] = {
+
+    def __init__(self, signal: ExceptionSignal, logger_provider: LoggerProvider, guard: Guard) -> None:
+        self._signal = signal
+        self._logger_provider = logger_provider
+        self._guard = guard
+
+    def record(self, span: Span, raw: RawError, key: str) -> None:
+        """
+        Put a raw error on its span, or beside it, with the class it was given: operators get from a class to both.
+
+        Args:
+            span: The span.
+            raw: The raw error.
+            key: The dedup key; empty if the error could not be classified.
+        """
+        kind = raw.type or TOOL_ERROR
+        details = _details(raw, kind, key)
+        span.set_attribute(semconv.ERROR_TYPE, kind)
+        if key:
+            span.set_attribute(semconv.CLASS, key)
+        if raw.detected:
+            span.set_attribute(semconv.DETECTED, raw.detected)
+        if raw.exit_code is not None:
+            span.set_attribute(semconv.PROCESS_EXIT_CODE, raw.exit_code)
+        message = one_line(raw.message or raw.text)
+        span.set_status(Status(StatusCode.ERROR, message))
+        logged = self._signal != "events" and self._log(raw, message, details)
+        if not logged or self._signal == "logs/dup":
+            span.add_event(semconv.EXCEPTION_EVENT, details)
+
+    def _log(self, raw: RawError, message: str, details: dict[str, str | bytes]) -> bool:
+        """Send a raw error as a log record, and tell whether that goes anywhere: it must not be lost."""
+        if not records.is_exported(self._logger_provider):
+            _say_once()
+            return False
+        with self._guard.stage("record"):
+            event = semconv.TOOL_EXCEPTION if raw.boundary else semconv.RUN_EXCEPTION
+            records.emit(self._logger_provider, event, message, details, span=raw.span, time_ns=raw.time_ns)
+            return True
+        return False
+
+
+def _details(raw: RawError, kind: str, key: str) -> dict[str, str | bytes]:
+    details: dict[str, str | bytes] = {
         semconv.EXCEPTION_TYPE: kind,
         semconv.EXCEPTION_MESSAGE: encodable(raw.message),
         semconv.EXCEPTION_STACKTRACE: encodable(raw.text),
     }
-    if event[semconv.EXCEPTION_STACKTRACE] != raw.text:
-        event[semconv.RAW] = raw.text.encode("utf-8", "surrogatepass")
+    if details[semconv.EXCEPTION_STACKTRACE] != raw.text:
+        details[semconv.RAW] = raw.text.encode("utf-8", "surrogatepass")
     if key:
-        event[semconv.CLASS] = key
-        span.set_attribute(semconv.CLASS, key)
-    span.add_event(semconv.EXCEPTION_EVENT, event)
-    span.set_attribute(semconv.ERROR_TYPE, kind)
-    if raw.detected:
-        span.set_attribute(semconv.DETECTED, raw.detected)
-    if raw.exit_code is not None:
-        span.set_attribute(semconv.PROCESS_EXIT_CODE, raw.exit_code)
-    span.set_status(Status(StatusCode.ERROR, one_line(raw.message or raw.text)))
+        details[semconv.CLASS] = key
+    return details
+
+
+@cache
+def _say_once() -> None:
+    _logger.warning("exceptions are wanted as log records, but none are exported: raw errors stay on their spans")
 
 
 def tool_span(tool: str, call_id: str) -> Span:
@@ -109,13 +154,29 @@ def tool_span(tool: str, call_id: str) -> Span:
         return trace.INVALID_SPAN
     told = cast("Mapping[str, object]", attributes)
     # Some frameworks put the attributes on when the call is over, and till then have only named the span, if at all.
-    called = getattr(span, "name", "")
-    named = told.get(semconv.GEN_AI_TOOL_NAME) == tool or called in {
-        f"{semconv.SPAN_TOOL} {tool}",
-        semconv.MCP_TOOL_CALL,
-    }
+    known = {told.get(semconv.GEN_AI_TOOL_NAME), told.get(OPENINFERENCE_KIND) == "TOOL" and _name(span)}
+    named = tool in known or _name(span) in {f"{semconv.SPAN_TOOL} {tool}", semconv.MCP_TOOL_CALL}
     same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
     return span if named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
+
+
+def claim(tool: str, call_id: str, key: str) -> None:
+    """
+    Say on the span that a framework has opened around a call of ours what it will fail with: no occurrence of its own.
+
+    Args:
+        tool: The tool's name.
+        call_id: The id of the call; empty if unknown.
+        key: The dedup key; empty if the call was refused.
+    """
+    span = tool_span(tool, call_id)
+    scope = getattr(span, "instrumentation_scope", None)
+    if scope is not None and scope.name != semconv.SCOPE:
+        span.set_attribute(semconv.CLASS, key)
+
+
+def _name(span: Span) -> str:
+    return str(getattr(span, "name", ""))
 
 
 def span_ref(span: Span) -> SpanRef | None:

@@ -60,16 +60,19 @@ class RunRegistry:
         """Where failures are counted."""
         return self._settings.get("ledger") or current_ledger()
 
-    def of(self, run_id: str, *, agent: str = "") -> Run:
+    def of(self, run_id: str, *, agent: str = "", resumes: str = "") -> Run:
         """
         Return the run of an id, which is opened where it is not known yet.
 
         Args:
             run_id: The framework's own id.
             agent: The agent's name, where the framework tells; the registry's if empty.
+            resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
         """
         with self._lock:
             hosted = self._hosted.get(run_id)
+            if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
+                self._hosted[run_id] = hosted
             if hosted is not None and not hosted.run.closed:
                 self._hosted.move_to_end(run_id)
                 return hosted.run
@@ -83,6 +86,22 @@ class RunRegistry:
         if oldest is not None:
             self._close(*oldest)
         return run
+
+    def begin(self, run_id: str, *, agent: str = "") -> Run:
+        """
+        Return a new run, for frameworks that tell when an agent is invoked.
+
+        What an earlier invocation has left under that id ends, also if it waited for a human: nobody will answer.
+
+        Args:
+            run_id: The framework's own id.
+            agent: The agent's name, where the framework tells; the registry's if empty.
+        """
+        with self._lock:
+            left = self._hosted.pop(run_id, None)
+        if left is not None:
+            self._close(run_id, left)
+        return self.of(run_id, agent=agent)
 
     def end(self, run_id: str) -> None:
         """End a run, unless it waits for a human, or the application has opened it itself."""
@@ -104,7 +123,7 @@ class RunRegistry:
             return
         hosted.run.close()
         with self._lock:
-            self._reports[run_id] = hosted.run.report()
+            self._reports[run_id] = self._reports[hosted.run.run_id] = hosted.run.report()
             while len(self._reports) > self._limit:
                 self._reports.popitem(last=False)
 

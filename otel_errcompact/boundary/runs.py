@@ -18,9 +18,9 @@ from otel_errcompact.boundary.call import Call, current_call
 from otel_errcompact.boundary.functions import execute
 from otel_errcompact.boundary.gate import Gate
 from otel_errcompact.boundary.recording import (
+    Recorder,
     counted_by_span,
     counted_since,
-    record,
     span_ref,
     tool_span,
 )
@@ -28,9 +28,9 @@ from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, action_name, action_of
 from otel_errcompact.exceptions import RunPaused
 from otel_errcompact.history import SHORT_LENGTH
-from otel_errcompact.installation import current_ledger, current_tracer_provider
+from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import with_run
+from otel_errcompact.otel.context import PROCESS_RUN, with_run
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
@@ -95,6 +95,9 @@ class Run:
         self.clock_ns: Final = clock_ns
         self.tracer: Final[Tracer] = trace.get_tracer(
             semconv.SCOPE, tracer_provider=tracer_provider or current_tracer_provider()
+        )
+        self.recorder: Final = Recorder(
+            self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
         )
         self._thresholds = thresholds
         self._gate = Gate(self.ledger, self.run_id, on_escalation, self._note)
@@ -423,7 +426,7 @@ class Run:
         )
         counted = counted_since(error, self.run_id, 0)
         known = counted is not None or counted_by_span(error)
-        record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
+        self.recorder.record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
 
     def _note(self, action: Action) -> None:
         self._span.set_attribute(semconv.ACTION, action_name(action))
@@ -476,4 +479,4 @@ def current_run() -> Run | None:
 def unattended_run() -> Run:
     """Return the run of code that opened none: the trace's, and outside any trace one for the whole process."""
     context = trace.get_current_span().get_span_context()
-    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else "default")
+    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else PROCESS_RUN)

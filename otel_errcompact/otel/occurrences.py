@@ -1,17 +1,21 @@
-"""One occurrence through many spans: recognising a failure that a span merely passes on."""
+"""One occurrence through many spans and log records: recognising a failure that is merely passed on, or told again."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.otel.spans import bare, mentions
+from otel_errcompact.otel.spans import bare, is_agent, mentions
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.otel.spans import EndedSpan
 
 MARK: Final = "__errcompact_mark__"
+COUNTED: Final = "__errcompact_counted__"
+"""The mark of our own boundaries, which count what leaves them themselves."""
+
 MAX_CHAIN: Final = 32
 MAX_PARENTS: Final = 1_024
 MAX_VERDICTS: Final = 4_096
@@ -40,6 +44,21 @@ class _Child(NamedTuple):
     origin: int
     """The id of the span that was the first to record the failure."""
 
+    logged: bool = False
+    """Whether a log record told of it, and not a span."""
+
+    named: bool = False
+    """Whether that record is an event of its own: the failure of the very operation that its span stands for."""
+
+    whole: bool = True
+    """Whether the failure is known in full, and not just from a span's status."""
+
+    marked: bool = False
+    """Whether its exception object carries a mark, and so would be known by that."""
+
+    end_ns: int = 0
+    """When the span ended that recorded it."""
+
     def among(self, siblings: tuple[_Child, ...] | None) -> tuple[_Child, ...]:
         """Return the newest failed children of a parent, with this one."""
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
@@ -49,39 +68,98 @@ class _Child(NamedTuple):
         same = self.message == raw.message[:MAX_MESSAGE] and bare(self.type) == bare(raw.type)
         return same or mentions(raw.text, self.type, self.message)
 
+    def is_behind(self, raw: RawError) -> bool:
+        """Tell whether this is what a span's bare status stands for."""
+        return self.logged and (self.named or bare(self.type) == bare(raw.type))
+
+    def is_told_again(self, raw: RawError, *, named: bool) -> bool:
+        """Tell whether a log record tells of this failure again."""
+        if self.marked and raw.exception is not None:
+            return False
+        if not self.whole and (named or bare(self.type) == bare(raw.type)):
+            return True
+        return self.is_passed_on(raw)
+
 
 class Occurrences:
     """
-    The failures that spans have recorded lately, each under its origin: the id of the span that recorded it first.
+    The failures that were recorded lately, each under its origin: the id of the span that recorded it first, or a
+    number of its own where that was a log record.
 
-    An exception object that can be seen carries a mark; else a child's failure is found again by its parent.
+    An exception object that can be seen carries a mark; else a child's failure is found again by its parent, and what
+    a log record tells of by type and message among the failures of its span.
     """
 
     def __init__(self) -> None:
         self._children: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
+        self._within: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
+        self._ended: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
+        self._records = itertools.count(1)
 
-    def origins(self, span: EndedSpan, raw: RawError | None) -> frozenset[int]:
+    def origins(self, span: EndedSpan, raw: RawError | None, *, whole: bool = True) -> frozenset[int]:
         """
         Return the origins of what `span` passes on; none if it has not failed, or its failure is a new occurrence.
+
+        Args:
+            span: The span.
+            raw: What it failed with.
+            whole: Whether that is known in full, and not just from the span's status.
         """
         if raw is None:
             return _NONE
-        found = self._marked(span, raw.exception) or self._passed_up(span, raw)
+        found = self._marked(span, raw.exception) or self._passed_up(span, raw, whole=whole)
         return frozenset(origin for origin in found if self._verdicts.get(origin) != HANDLED) if found else _NONE
 
-    def remember(self, span: EndedSpan, raw: RawError, origin: int) -> None:
-        """Let the spans around `span` recognise its failure."""
+    def remember(self, span: EndedSpan, raw: RawError, origin: int, *, whole: bool = True) -> None:
+        """Let the spans around `span`, and log records that are still to come, recognise its failure."""
         parent_id = span.parent.span_id if span.parent is not None else 0
-        if raw.exception is not None:
-            mark = _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin)
-            try:  # noqa: SIM105 - a context manager would double what marking costs
-                setattr(raw.exception, MARK, mark)
-            except Exception:  # noqa: BLE001, S110 - a class may refuse it; type and message recognise its failures
-                pass
+        marked = _mark(raw.exception, _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
+        child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked, end_ns=span.end_ns)
+        self._ended.update((span.trace_id, span.span_id), child.among)
         if parent_id:
-            child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin)
             self._children.update((span.trace_id, parent_id), child.among)
+            self._within.update(span.trace_id, child.among)
+
+    def is_news(self, span: EndedSpan, raw: RawError) -> bool:
+        """Tell whether no log record has told of what a span has recorded and not failed with; it is known from now."""
+        key = (span.trace_id, span.span_id)
+        if any(child.logged and child.is_passed_on(raw) for child in self._children.get(key) or ()):
+            return False
+        self._ended.update(key, _Child(raw.type, raw.message[:MAX_MESSAGE], span.span_id).among)
+        return True
+
+    def told(self, record: EndedSpan, raw: RawError, *, named: bool) -> frozenset[int] | None:
+        """
+        Return the origins of what a log record tells of again; None if it is the first to tell of it.
+
+        What is known stays known although it was handled: a record is no second failure.
+
+        Args:
+            record: The record, and what is known of its span.
+            raw: What it tells.
+            named: Whether it is an event of its own.
+        """
+        links = chain(raw.exception) if raw.exception is not None else ()
+        marks = [mark for link in links if isinstance(mark := getattr(link, MARK, None), _Mark)]
+        known = [mark.origin for mark in marks if mark.trace_id == record.trace_id or not record.trace_id]
+        if known or any(hasattr(link, COUNTED) for link in links):
+            return frozenset(known)
+        key = (record.trace_id, record.span_id)
+        if not record.trace_id:
+            return None
+        there = (*(self._children.get(key) or ()), *(self._ended.get(key) or ()))
+        found = frozenset(child.origin for child in there if child.is_told_again(raw, named=named))
+        return found or None
+
+    def tell(self, record: EndedSpan, raw: RawError, *, named: bool) -> int:
+        """Let the span of a log record, the spans around it and further records recognise what it tells of."""
+        origin = -next(self._records)
+        marked = _mark(raw.exception, _Mark(record.trace_id, record.span_id, record.span_id, record.end_ns, origin))
+        if record.trace_id:
+            child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, logged=True, named=named, marked=marked)
+            self._children.update((record.trace_id, record.span_id), child.among)
+        return origin
 
     def judge(self, key: str, *span_ids: int) -> None:
         """Note what became of the failure these spans have recorded: its class, or `HANDLED`."""
@@ -95,6 +173,8 @@ class Occurrences:
     def clear(self) -> None:
         """Forget everything."""
         self._children.clear()
+        self._within.clear()
+        self._ended.clear()
         self._verdicts.clear()
 
     def _marked(self, span: EndedSpan, exception: BaseException | None) -> list[int]:
@@ -109,9 +189,34 @@ class Occurrences:
             and (mark.parent_id == span.span_id or mark.end_ns > span.start_ns)
         ]
 
-    def _passed_up(self, span: EndedSpan, raw: RawError) -> list[int]:
-        children = self._children.pop((span.trace_id, span.span_id))
-        return [child.origin for child in children if child.is_passed_on(raw)] if children else []
+    def _passed_up(self, span: EndedSpan, raw: RawError, *, whole: bool) -> list[int]:
+        children = self._children.pop((span.trace_id, span.span_id)) or ()
+        found = [child.origin for child in children if child.is_passed_on(raw)]
+        if not found and is_agent(span):
+            found = self._told_of(span, raw)
+        if found or whole:
+            return found
+        return [child.origin for child in children if child.is_behind(raw)][-1:]
+
+    def _told_of(self, span: EndedSpan, raw: RawError) -> list[int]:
+        """What an agent's span tells in its own words, of a failure that need not be its child's."""
+        return [
+            child.origin
+            for child in self._within.get(span.trace_id) or ()
+            if child.end_ns >= span.start_ns
+            and (child.is_passed_on(raw) or (child.message and child.message in raw.text))
+        ]
+
+
+def _mark(exception: BaseException | None, mark: _Mark) -> bool:
+    """Mark an exception object and tell whether it could be marked."""
+    if exception is None:
+        return False
+    try:
+        setattr(exception, MARK, mark)
+    except Exception:  # noqa: BLE001 - a class may refuse it; type and message recognise its failures
+        return False
+    return True
 
 
 def chain(exception: BaseException) -> list[BaseException]:

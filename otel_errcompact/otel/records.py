@@ -11,6 +11,8 @@ from opentelemetry.sdk import _logs as sdk_logs
 
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import context_of
+from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
+from otel_errcompact.otel.providers import processors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +29,7 @@ def emit(
     provider: _logs.LoggerProvider | None,
     event: str,
     body: str,
-    attributes: Mapping[str, str],
+    attributes: Mapping[str, str | bytes],
     *,
     span: SpanRef | None,
     time_ns: int,
@@ -45,6 +47,14 @@ def emit(
     """
     logger: Any = (provider or _logs.get_logger_provider()).get_logger(semconv.SCOPE)
     logger.emit(_record(event, body, attributes, span, time_ns, getattr(logger, "resource", None)))
+
+
+def is_exported(provider: _logs.LoggerProvider) -> bool:
+    """Tell whether log records of a provider go anywhere: one of the SDK's needs a processor besides our own."""
+    processors = processors_of(provider)
+    if processors is None:
+        return hasattr(provider, "force_flush")
+    return any(not isinstance(processor, ErrorCompactionLogRecordProcessor) for processor in processors)
 
 
 def is_bridged(logger: logging.Logger) -> bool:
@@ -66,7 +76,7 @@ def _is_bridge(handler: logging.Handler) -> bool:
 
 
 def _record(
-    event: str, body: str, attributes: Mapping[str, str], span: SpanRef | None, time_ns: int, resource: object
+    event: str, body: str, attributes: Mapping[str, str | bytes], span: SpanRef | None, time_ns: int, resource: object
 ) -> Any:
     context = context_of(span)
     details: dict[str, object] = {

@@ -32,7 +32,7 @@ LOG_EXPORT_DROPPED: Final = "log_export_dropped"
 """Log records that were never exported."""
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
-"""What may wait of log records; they are few and hold no raw errors."""
+"""What may wait of log records, of which few hold raw errors; where all do, they have the bound of spans."""
 
 SPAN_BYTES: Final = 3_000
 """What a span takes besides its texts."""
@@ -197,9 +197,9 @@ def span_processor(
     return ResendingSpanProcessor(resending)
 
 
-def log_processor(exporter: Any, guard: Guard) -> ResendingLogProcessor:
+def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -> ResendingLogProcessor:
     """Return what exports log records where the library makes the exporter."""
-    return ResendingLogProcessor(ResendingLogExporter(exporter, guard, pace=otlp.log_pace()))
+    return ResendingLogProcessor(ResendingLogExporter(exporter, guard, max_bytes=max_bytes, pace=otlp.log_pace()))
 
 
 def span_bytes(span: ReadableSpan) -> int:

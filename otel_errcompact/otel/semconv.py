@@ -14,6 +14,8 @@ EXCEPTION_TYPE: Final = "exception.type"
 EXCEPTION_MESSAGE: Final = "exception.message"
 EXCEPTION_STACKTRACE: Final = "exception.stacktrace"
 EXCEPTION_EVENT: Final = "exception"
+EXCEPTION_SUFFIX: Final = ".exception"
+"""How the names of log records end that are the exception of an operation: `gen_ai.execute_tool.exception`."""
 EVENT_NAME: Final = "event.name"
 """An event's name as an attribute, where log records have no field for it."""
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
@@ -23,6 +25,8 @@ GEN_AI_TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 - a name
 GEN_AI_TOOL_NAME: Final = "gen_ai.tool.name"
 GEN_AI_TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 GEN_AI_TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+GEN_AI_TOOL_MESSAGE: Final = "gen_ai.tool.message"
+"""An event with the arguments of a call, as they were told before there was an attribute for them."""
 GEN_AI_AGENT_NAME: Final = "gen_ai.agent.name"
 GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
 SESSION_ID: Final = "session.id"
@@ -67,6 +71,9 @@ INTERNAL_FAILURES: Final = "errcompact.internal.failures"
 
 # Our events.
 ESCALATION_EVENT: Final = "errcompact.escalation"
+
+TOOL_EXCEPTION: Final = "gen_ai.execute_tool.exception"
+RUN_EXCEPTION: Final = "gen_ai.invoke_agent.exception"
 
 # Span names, or their first word.
 SPAN_RUN: Final = "invoke_agent"

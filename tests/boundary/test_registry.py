@@ -150,3 +150,58 @@ def test_a_reply_that_means_nothing_is_refused(ledger: Ledger, reply: object) ->
     run = RunRegistry(ledger=ledger).of("t1")
     with pytest.raises(errcompact.ConfigurationError, match=r"answer Halt\(\), Continue\(\) or Pause\(\), yes or no"):
         run.answer(reply)
+
+
+def test_a_leg_with_an_id_of_its_own_goes_on_with_the_run_that_waits(ledger: Ledger) -> None:
+    """It is the same run, its report is found under both ids, and it ends with the leg that ends it."""
+    registry = RunRegistry(ledger=ledger, on_escalation=lambda _: errcompact.Pause())
+    first = registry.of("first")
+    breach(first)
+    first.gate()
+    registry.end("first")
+
+    second = registry.of("second", resumes="first")
+    assert (second is first, second.verdict.standing) == (True, "pause")
+    second.answer("it was emptied")
+    registry.end("second")
+
+    assert [registry.report(run_id).occurrences for run_id in ("first", "second")] == [3, 3]
+    assert registry.of("first") is not first
+
+
+def test_a_leg_of_a_run_that_nobody_knows_begins_one(ledger: Ledger) -> None:
+    """As after a restart of the process."""
+    assert RunRegistry(ledger=ledger).of("second", resumes="first").run_id == "second"
+
+
+def test_an_invocation_begins_afresh(ledger: Ledger) -> None:
+    """What an earlier invocation has left under the same id ends, and the new one counts from zero."""
+    runs = RunRegistry(ledger=ledger, agent="shop")
+    first = runs.begin("t1")
+    breach(first)
+    first.gate()
+    second = runs.begin("t1")
+    assert (first.closed, first.report().result, first.report().occurrences) == (True, "halted", 3)
+    assert (second.closed, second.report().occurrences) == (False, 0)
+    assert runs.of("t1") is second
+
+
+def test_a_run_that_waits_ends_too(ledger: Ledger) -> None:
+    """`end` leaves a run alone that waits for a human; an invocation after it says that nobody will answer."""
+    runs = RunRegistry(ledger=ledger, on_escalation=lambda _: errcompact.Pause())
+    first = runs.begin("t1")
+    breach(first)
+    first.gate()
+    runs.end("t1")
+    assert not first.closed
+    assert runs.begin("t1") is not first
+    assert first.closed
+
+
+def test_the_applications_run_goes_on(ledger: Ledger) -> None:
+    """Inside a run that the application has opened, each invocation belongs to that."""
+    runs = RunRegistry()
+    with errcompact.run("mine", ledger=ledger) as mine:
+        assert runs.begin("t1") is mine
+        assert runs.begin("t1") is mine
+        assert not mine.closed

@@ -59,6 +59,43 @@ def test_a_bad_variable_warns_and_the_default_stays(name: str, value: str, probl
     assert options == Options()
 
 
+def test_a_section_of_a_file_says_what_variables_say() -> None:
+    """It is nested as the options are; lists stand for names, and what it leaves out comes from the variables."""
+    section = {
+        "thresholds": {"same": 5, "total": None},
+        "hidden_failures": False,
+        "control_flow": ["Declined", "Interrupt"],
+        "trajectory": {"path": "errors.jsonl"},
+    }
+    environ = {"OTEL_ERRCOMPACT_THRESHOLDS_SAME": "7", "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL": "9"}
+    assert Options.from_section(section, environ) == Options(
+        thresholds=Thresholds(same=5, total=9),
+        hidden_failures=False,
+        control_flow=frozenset({"Declined", "Interrupt"}),
+        trajectory=TrajectoryOptions(path=Path("errors.jsonl")),
+    )
+
+
+def test_a_section_without_anything_is_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process's own variables are read where none are given."""
+    monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_SAME", "7")
+    assert Options.from_section({}).thresholds.same == 7
+
+
+@pytest.mark.parametrize(
+    ("section", "problem"),
+    [
+        pytest.param({"treshold": 3}, "OTEL_ERRCOMPACT_TRESHOLD is no option and is ignored", id="misspelt"),
+        pytest.param({"thresholds": 3}, "OTEL_ERRCOMPACT_THRESHOLDS is no option and is ignored", id="not nested"),
+        pytest.param({"thresholds": {"same": "x"}}, "OTEL_ERRCOMPACT_THRESHOLDS_SAME='x' is ignored", id="no number"),
+    ],
+)
+def test_a_bad_section_warns_and_the_default_stays(section: dict[str, object], problem: str) -> None:
+    """As with variables: the application must start."""
+    with pytest.warns(RuntimeWarning, match=f"^{problem}"):
+        assert Options.from_section(section, {}) == Options()
+
+
 def test_a_bad_argument_raises() -> None:
     """What is asked for in code must be right: the message names the value."""
     with pytest.raises(ValidationError, match="input_value=-1"):
@@ -88,6 +125,8 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_MEMORY_RAW_CHARACTERS": "4000000",
         "OTEL_ERRCOMPACT_MEMORY_RAW_TEXT_CHARACTERS": "100000",
         "OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS": "200",
+        "OTEL_ERRCOMPACT_TELEMETRY_RECORD_UNSAMPLED": "False",
+        "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "events",
         "OTEL_ERRCOMPACT_TRAJECTORY_ENABLED": "True",
         "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "errcompact-trajectory.jsonl",
         "OTEL_ERRCOMPACT_TRAJECTORY_MAX_BYTES": "16777216",
@@ -96,3 +135,20 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        pytest.param("", "events", id="unset"),
+        pytest.param("logs", "logs", id="log records"),
+        pytest.param("logs/dup", "logs/dup", id="both"),
+        pytest.param(" http , logs", "logs", id="among the opt-ins of others"),
+        pytest.param("logs,logs/dup", "logs/dup", id="both, although log records alone are listed too"),
+        pytest.param("http/dup", "events", id="somebody else's"),
+    ],
+)
+def test_the_standard_variable_for_the_signal_of_exceptions(text: str, signal: str) -> None:
+    """It is a list, as OpenTelemetry's other opt-ins are, and what is unknown in it is no mistake."""
+    options = Options.from_environ({"OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": text})
+    assert options.telemetry.exception_signal == signal

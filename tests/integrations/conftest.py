@@ -156,8 +156,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Note whether a duty holds: where several tests prove one, all must pass."""
     report = yield
-    marker = item.get_closest_marker("duty")
-    if marker is not None and (report.when == "call" or report.failed):
+    for marker in item.iter_markers("duty") if report.when == "call" or report.failed else ():
         name = marker.args[0]
         says = marker.kwargs.get("says", "yes") if report.passed else "no"
         _duties[name] = says if _duties.get(name) != "no" else "no"

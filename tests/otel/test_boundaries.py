@@ -564,6 +564,24 @@ class TestBounds:
             span.end()
         assert rig.told.tools == ["child", "late"]
 
+    def test_outlived_inner_boundary(self, rig, tracer):
+        """A span that outlives the boundary it began in belongs to the one around: two instrumentations of one call."""
+        with pytest.raises(KeyError):
+            call(tracer, lambda: overlapping(tracer))
+        assert rig.told.tools == ["db"]
+
+
+def overlapping(tracer: Tracer) -> None:
+    """A call that two more instrumentations record, whose spans end in the order in which they began."""
+    first = tracer.start_span("execute_tool db", attributes=TOOL)
+    second = tracer.start_span("db", context=trace.set_span_in_context(first))
+    error = KeyError("a")
+    for span in (first, second):
+        span.record_exception(error)
+        span.set_status(Status(StatusCode.ERROR, "'a'"))
+        span.end()
+    raise error
+
 
 def test_closed_boundary():
     """A boundary that has closed meanwhile, in another thread, holds nothing more."""

@@ -21,13 +21,13 @@ def test_every_test_says_its_rule() -> None:
 
 
 def test_only_the_options_read_the_environment() -> None:
-    """`config.py` reads our variables; `otlp.py` the standard ones; the demo hands its own on."""
+    """`config.py` reads our variables, `otlp.py` the standard ones, `autoload.py` the off switches before either."""
     readers = {
         str(path.relative_to(ROOT / "otel_errcompact"))
         for path in (ROOT / "otel_errcompact").rglob("*.py")
         if "os.environ" in (text := path.read_text(encoding="utf-8")) or "getenv(" in text
     }
-    assert readers == {"config.py", "otel/otlp.py", "cli/demo/tools.py"}
+    assert readers == {"autoload.py", "config.py", "otel/otlp.py", "cli/demo/tools.py"}
 
 
 def test_only_semconv_spells_our_telemetry_names() -> None:

@@ -1,0 +1,57 @@
+"""Microsoft Agent Framework: a stubborn model reads digests and is stopped. Run: python with_agent_framework.py."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Sequence
+
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ChatMiddlewareLayer,
+    ChatResponse,
+    Content,
+    FunctionInvocationLayer,
+    Message,
+    tool,
+)
+
+import otel_errcompact as errcompact
+from otel_errcompact.integrations.agent_framework import CompactionMiddleware
+
+DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
+DATABASE.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount_cents INTEGER)")
+
+
+class StubbornClient(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
+    """Stand for a model that never learns; with a real one its client stands here."""
+
+    def _inner_get_response(self, *, messages: Sequence[Message], **_: object) -> Awaitable[ChatResponse]:
+        for content in messages[-1].contents:
+            print(f"the model reads: {content.result or content.text}")
+        arguments = {"sql": "SELECT SUM(amount) FROM orders"}
+        call = Content.from_function_call(f"call-{len(messages)}", "query", arguments=arguments)
+
+        async def respond() -> ChatResponse:
+            return ChatResponse(messages=[Message("assistant", [call])])
+
+        return respond()
+
+
+@tool(approval_mode="never_require")
+def query(sql: str) -> str:
+    """Ask the database."""
+    return str(DATABASE.execute(sql).fetchall())
+
+
+async def main() -> None:
+    """Run the agent until it is stopped."""
+    errcompact.install()
+    compaction = CompactionMiddleware(agent="shop")
+    agent = Agent(StubbornClient(), tools=[query], middleware=[compaction])
+    session = agent.create_session()
+    print((await agent.run("What did we sell?", session=session)).text)
+    print(compaction.runs.report(session.session_id).to_markdown())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,139 @@
+"""The tool runner of the Anthropic SDK: its tools, and a loop that stops. See docs/frameworks/anthropic.md."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+
+from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.integrations.requirement import required
+from otel_errcompact.otel import semconv
+
+with required("anthropic", "0.85.0", extra="anthropic"):
+    from anthropic.lib.tools import (
+        BetaAsyncBuiltinFunctionTool,
+        BetaAsyncFunctionTool,
+        BetaBuiltinFunctionTool,
+        ToolError,
+    )
+if TYPE_CHECKING:
+    from anthropic.types.beta import BetaToolUnionParam
+    from typing_extensions import Self
+
+    from otel_errcompact.boundary.call import Call
+
+
+class _Wrapped:
+    def __init__(self, tool: Any) -> None:
+        self.tool = tool
+
+    def to_dict(self) -> BetaToolUnionParam:
+        """Return what the API is told of the tool."""
+        return self.tool.to_dict()  # type: ignore[no-any-return] # any of the SDK's tools
+
+
+class CompactedTool(_Wrapped, BetaBuiltinFunctionTool):
+    """
+    A tool whose failures the model reads as digests, marked as errors.
+    """
+
+    def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
+        """Execute the tool, unless this very call has failed too often."""
+        with _call(self.name, input) as call:
+            call.result = call.refused or self.tool.call(input)
+        return _told(call)
+
+
+class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
+    """
+    The same of an asynchronous tool.
+    """
+
+    async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
+        """Execute the tool, unless this very call has failed too often."""
+        async with _call(self.name, input) as call:
+            call.result = call.refused or await self.tool.call(input)
+        return _told(call)
+
+
+def compacted(tool: Any) -> Any:
+    """Return what a tool runner is given for a tool of `beta_tool` or `beta_async_tool`, or of a class of one's own."""
+    is_async = isinstance(tool, BetaAsyncFunctionTool | BetaAsyncBuiltinFunctionTool)
+    return AsyncCompactedTool(tool) if is_async else CompactedTool(tool)
+
+
+class guarded:  # noqa: N801 - it reads as a function
+    """
+    The messages of a tool runner, with the gate before each request: `for message in guarded(runner)`, or `async for`.
+
+    What it raises leaves the loop before the next request; once a paused run was answered, the same object goes on from
+    there: no tool runs twice, and the model reads what the human said.
+    """
+
+    def __init__(self, runner: Any) -> None:
+        self.runner = runner
+        self.run = current_run() or unattended_run()
+        self._item: Any = None
+        self._was_held = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        self._message = self._latest()
+        # The runner keeps the response, and sends this very object.
+        response = self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
+        self._pass(self._look_at(response), self.run.gate())
+        self._item = next(self.runner)
+        return self._item
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        latest = self._latest()
+        self._message = await latest if inspect.isawaitable(latest) else latest
+        response = await self.runner.generate_tool_call_response() if _calls_tools(self._message) else None
+        self._pass(self._look_at(response), await self.run.agate())
+        self._item = await anext(self.runner)
+        return self._item
+
+    def _latest(self) -> Any:
+        streamed = getattr(self._item, "get_final_message", None)
+        return streamed() if streamed else self._item
+
+    def _look_at(self, response: Any) -> Any:
+        """Count what the runner itself has answered with an error: there is no such tool."""
+        for result in response["content"] if response else ():
+            text = result.get("content")
+            if result.get("is_error") and isinstance(text, str) and self.run.digested(text, 0) is None:
+                use = next(block for block in self._message.content if block.id == result["tool_use_id"])
+                result["content"] = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text).text
+        return response
+
+    def _pass(self, response: Any, stop: Exception | None) -> None:
+        if stop is not None:
+            self._was_held = True
+            raise stop
+        if self._was_held and response and (digest := self.run.digest()):
+            response["content"].append({"type": "text", "text": digest})
+        self._was_held = False
+
+
+def _calls_tools(message: Any) -> bool:
+    return getattr(message, "stop_reason", None) == "tool_use"
+
+
+def _call(name: str, arguments: Any) -> Call:
+    # The SDK tells a tool its input alone; the id of the call stands on the span that the SDK opens for it.
+    around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
+    call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""
+    return (current_run() or unattended_run()).tool(name, arguments=arguments, call_id=call_id, gated=False)
+
+
+def _told(call: Call) -> Any:
+    if call.failed:
+        raise ToolError(call.text)
+    return call.result

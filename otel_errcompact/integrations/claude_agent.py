@@ -1,0 +1,129 @@
+"""Claude Agent SDK: hooks around every tool of an agent, and a wrap for the tools that live in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from otel_errcompact.boundary.announced import AnnouncedCalls
+from otel_errcompact.boundary.answers import text_of
+from otel_errcompact.boundary.registry import RunRegistry
+from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.integrations.requirement import required
+
+with required("claude-agent-sdk", "0.2.187", extra="claude_agent"):
+    from claude_agent_sdk import HookMatcher, SdkMcpTool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from claude_agent_sdk.types import HookEvent
+    from typing_extensions import Unpack
+
+    from otel_errcompact.boundary.announced import AnnouncedCall
+    from otel_errcompact.boundary.registry import RunSettings
+
+    Event = Mapping[str, Any]
+    Output = dict[str, Any]
+    Hooks = dict[HookEvent, list[HookMatcher]]
+
+DAY: Final = 86_400.0  # for an escalation handler; after a hook's minute the agent would go on without its answer
+
+
+class Compaction:
+    """
+    Compacts what fails in Claude agents, counts it, and stops an agent that does not get on.
+
+        compaction = Compaction(agent="shop")
+        server = create_sdk_mcp_server("shop", tools=compaction.tools(refund, find_order))
+        options = ClaudeAgentOptions(hooks=compaction.hooks(), mcp_servers={"shop": server})
+
+    A run is what an agent does for one prompt; its id is the session's, and a sub-agent's is `session/agent`. A halt
+    ends the turn; `runs.report(session_id)` tells of it, since the result message says success. While a run waits for
+    a human, `can_use_tool` is asked before each further call: to allow it lets the run go on.
+
+    Args:
+        settings: What all runs have in common, as for `otel_errcompact.run`.
+    """
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        self.runs: Final = RunRegistry(**settings)
+        self._calls = AnnouncedCalls(self.runs)
+
+    def hooks(self, *others: Hooks) -> Hooks:
+        """Return the hooks for the options, and with them those of your own: all of them are called."""
+        mine: dict[str, Any] = {"PreToolUse": self._before, "PostToolBatch": self._gate}
+        mine |= dict.fromkeys(("PostToolUse", "PostToolUseFailure"), self._after)
+        mine |= dict.fromkeys(("UserPromptSubmit", "Stop", "SubagentStop"), self._ended)
+        merged = {name: [HookMatcher(hooks=[hook], timeout=DAY)] for name, hook in mine.items()}
+        for name, matchers in (item for hooks in others for item in hooks.items()):
+            merged[name] = [*merged.get(name, ()), *matchers]
+        return cast("Hooks", merged)  # the SDK's type of names lacks some that the command line has
+
+    def tools(self, *tools: SdkMcpTool[Any]) -> list[SdkMcpTool[Any]]:
+        """Return tools of this process so that the model reads the digest in place of the error, not after it."""
+        return [replace(tool, handler=self._wrapped(tool)) for tool in tools]
+
+    def _wrapped(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
+        async def handler(arguments: Any) -> dict[str, Any]:
+            announced = self._calls.waiting(tool.name, arguments)
+            if announced is None:
+                return await tool.handler(arguments)
+            answer: dict[str, Any] = {}
+            async with announced.execute() as call:
+                if not call.refused:
+                    answer = await tool.handler(arguments)
+                    call.result = text = text_of(answer.get("content"))
+                    if answer.get("is_error"):
+                        call.fail(text or "the result is flagged as an error and holds no text")
+            return {"content": [{"type": "text", "text": call.text}], "is_error": True} if call.failed else answer
+
+        return handler
+
+    async def _before(self, event: Event, *_: object) -> Output:
+        call = self._call(event, event)
+        reason, decision = call.refusal(), "ask" if call.asked else "deny"
+        return _output("PreToolUse", permissionDecision=decision, permissionDecisionReason=reason) if reason else {}
+
+    async def _after(self, event: Event, *_: object) -> Output:
+        call = self._call(event, event)
+        call.told = call.told or bool(event.get("is_interrupt"))
+        text = call.outcome(event.get("error"), text_of(event.get("tool_response")))
+        if text in event.get("error", ""):  # a short one is its own digest
+            return {}
+        return _output(event["hook_event_name"], additionalContext=text)
+
+    async def _gate(self, event: Event, *_: object) -> Output:
+        texts = [text for called in event["tool_calls"] if (text := self._settled(event, called))]
+        stop = await self.runs.of(_run_id(event), agent=event.get("agent_type", "")).agate()
+        if stop is None or isinstance(stop, RunPaused):
+            return _output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
+        self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
+        return {"continue_": False, "stopReason": str(stop)}
+
+    async def _ended(self, event: Event, *_: object) -> Output:
+        self._calls.forget(_run_id(event))  # an interrupted turn leaves some
+        self.runs.end(_run_id(event))
+        return {}
+
+    def _settled(self, event: Event, called: Event) -> str:
+        """Forget a call; errors that the command line makes itself are only told at the end of the batch."""
+        call, response = self._call(event, called), called["tool_response"]
+        self._calls.forget(_run_id(event), call.call_id)
+        failed = isinstance(response, str) and response.startswith("<tool_use_error>")
+        text = call.outcome(response, None) if failed else ""
+        return text if text != response else ""
+
+    def _call(self, event: Event, called: Event) -> AnnouncedCall:
+        name = called["tool_name"]
+        bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # as the server has it
+        ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
+        return self._calls.of(*ids, name, called["tool_input"], spans_say=bare, agent=agent)
+
+
+def _run_id(event: Event) -> str:
+    return "/".join(filter(None, (event["session_id"], event.get("agent_id"))))
+
+
+def _output(hook: str, **told: str) -> Output:
+    return {"hookSpecificOutput": {"hookEventName": hook, **told}}

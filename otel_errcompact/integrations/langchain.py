@@ -1,0 +1,237 @@
+"""LangChain agents and LangGraph graphs: what a tool call fails with becomes a short text, and a loop ends."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
+
+from otel_errcompact.boundary import RunRegistry, current_run
+from otel_errcompact.escalation import Continue, Halt, Pause
+from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+from otel_errcompact.integrations.requirement import required
+from otel_errcompact.recognise import judge
+
+with required("langchain", "1.2.15", extra="langchain"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+    from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langgraph.graph import END
+    from langgraph.types import Command, interrupt
+    from typing_extensions import NotRequired
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from langchain.tools import ToolRuntime
+    from langgraph.runtime import Runtime
+    from typing_extensions import Unpack
+
+    from otel_errcompact.boundary import Call, Run, RunSettings
+
+Answer: TypeAlias = ToolMessage | Command[Any]
+Question: TypeAlias = dict[str, object]
+
+RUN: Final = "errcompact_run"
+QUESTION: Final = "errcompact_question"
+
+
+def _newest(_: Question | None, question: Question | None) -> Question | None:
+    return question
+
+
+class CompactionState(AgentState[Any]):
+    """
+    What stands in the checkpoints of an agent, and in neither its input nor its output.
+    """
+
+    errcompact_run: NotRequired[Annotated[str, PrivateStateAttr]]
+    errcompact_question: NotRequired[Annotated[dict[str, object] | None, PrivateStateAttr, _newest]]
+
+
+class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
+    """
+    Compacts what an agent's tool calls fail with, and stops the agent, or asks a human, where it keeps failing.
+
+        agent = create_agent(model, tools, middleware=[CompactionMiddleware(agent="shop")])
+
+    It stands first in the list, so that middleware that retries is inside. A run is one invocation of the agent; its
+    id is the thread's, if it has one. A handler that answers `Pause` makes an `interrupt()`, and what the agent is
+    resumed with is the human's reply.
+
+    A graph written by hand, whose state is a `CompactionState`, takes the same hooks as nodes:
+
+        node = ToolNode(tools, wrap_tool_call=compaction.wrap_tool_call, awrap_tool_call=compaction.awrap_tool_call)
+        graph.add_node("begin", compaction.before_agent)              # from START, to "gate"
+        graph.add_node("gate", compaction.before_model)               # from "begin" and the tools
+        graph.add_conditional_edges("gate", past_gate("model"))
+
+    Args:
+        settings: As for `otel_errcompact.run`.
+    """
+
+    state_schema = CompactionState
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        super().__init__()
+        self.runs: Final = RunRegistry(**settings)
+
+    def before_agent(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Begin the run."""
+        run_id = _thread_of(runtime) or uuid.uuid4().hex
+        self.runs.begin(run_id)
+        return {RUN: run_id, QUESTION: None}
+
+    async def abefore_agent(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Begin the run in asynchronous code."""
+        return self.before_agent(state, runtime)
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+        """Pass the gate: go on, end, or ask a human."""
+        run, question = self.runs.of(state[RUN]), state.get(QUESTION)
+        return _passed(run, question or run.gate())
+
+    @hook_config(can_jump_to=["end"])
+    async def abefore_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+        """Pass the gate in asynchronous code."""
+        run, question = self.runs.of(state[RUN]), state.get(QUESTION)
+        return _passed(run, question or await run.agate())
+
+    def after_agent(self, state: CompactionState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
+        """End the run."""
+        self.runs.end(state[RUN])
+
+    async def aafter_agent(self, state: CompactionState, runtime: Runtime[Any]) -> None:
+        """End the run in asynchronous code."""
+        self.after_agent(state, runtime)
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
+        """Execute a tool call; its failure becomes an error-marked message that holds the digest."""
+        run, answer = self._run(request), None
+        with _call(run, request) as call:
+            if not call.refused:
+                answer = _told(call, handler(request))
+        return _asking(run, request, _rendered(call, answer))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        """Execute a tool call in asynchronous code."""
+        run, answer = self._run(request), None
+        async with _call(run, request) as call:
+            if not call.refused:
+                answer = _told(call, await handler(request))
+        return _asking(run, request, _rendered(call, answer))
+
+    def _run(self, request: ToolCallRequest) -> Run:
+        """Return the run that was begun, and in a graph that begins none the application's, or one for the thread."""
+        if _has_run(request):
+            return self.runs.of(request.state[RUN])
+        return current_run() or self.runs.of(_thread_of(request.runtime))
+
+
+def past_gate(model: str, end: str = END) -> Callable[[dict[str, Any]], str]:
+    """
+    Return the edge that leads from the gate of a graph written by hand to its model, or to its end.
+
+    Args:
+        model: The name of the model's node.
+        end: The name of the node that halted runs go to.
+    """
+    return lambda state: end if state.get("jump_to") == "end" else model
+
+
+def _thread_of(runtime: Runtime[Any] | ToolRuntime[Any, Any]) -> str:
+    """Return the id of the thread, and for an agent inside a call or node of another one, where; empty without any."""
+    info = runtime.execution_info
+    if info is None or not info.thread_id:
+        return ""
+    return "/".join((info.thread_id, *info.checkpoint_ns.split("|")[:-1]))
+
+
+def _has_run(request: ToolCallRequest) -> bool:
+    return isinstance(request.state, dict) and RUN in request.state
+
+
+def _question(stop: RunPaused) -> Question:
+    return {"question": stop.reason, "escalation": stop.escalation.model_dump(mode="json")}
+
+
+def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | None:
+    """Return what a gate writes into the state; this is executed again when a human has replied."""
+    if stop is None:
+        return None
+    if isinstance(stop, RunPaused):
+        stop = _question(stop)
+    if isinstance(stop, RunHalted):
+        return {"messages": [AIMessage(str(stop))], "jump_to": "end"}
+    action = _answer(run, stop)
+    if isinstance(action, Continue):
+        return {QUESTION: None, "messages": [HumanMessage(action.message)] if action.message else []}
+    said = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
+    return {QUESTION: None, "messages": [said], "jump_to": "end"}
+
+
+def _answer(run: Run, question: Question) -> Halt | Continue:
+    """Ask a human until there is an answer: a reply that does not fit stands in the checkpoint, too."""
+    while True:
+        try:
+            action = run.answer(interrupt(question))
+        except ConfigurationError as error:  # noqa: PERF203 - a human is slower
+            question = {**question, "problem": str(error)}
+        else:
+            if not isinstance(action, Pause):
+                return action
+
+
+def _call(run: Run, request: ToolCallRequest) -> Call:
+    wanted = request.tool_call
+    return run.tool(wanted["name"], arguments=wanted["args"], call_id=wanted["id"] or "", gated=False)
+
+
+def _told(call: Call, answer: Answer) -> Answer:
+    """Take note of what the tool, or the framework in its place, has answered."""
+    message = _message(answer, call.call_id)
+    call.result = str(message.text) if message is not None else answer
+    if message is not None and message.status == "error":
+        judged = judge(str(call.result), tool=call.tool, arguments=call.arguments, flagged=True)
+        if judged.outcome == "failure":
+            call.fail(str(call.result))
+    return answer
+
+
+def _rendered(call: Call, answer: Answer | None) -> Answer:
+    if answer is not None and not call.failed:
+        return answer
+    message = _message(answer, call.call_id)
+    if answer is None or message is None:
+        return ToolMessage(call.text, name=call.tool, tool_call_id=call.call_id, status="error")
+    told = message.model_copy(update={"content": call.text, "status": "error"})
+    return cast("Answer", _swapped(answer, message, told))
+
+
+def _asking(run: Run, request: ToolCallRequest, answer: Answer) -> Answer:
+    """Put a question to a human into the state, and so the checkpoint, from where any process can ask it."""
+    stop = run.gate() if run.verdict.standing == "pause" and _has_run(request) else None
+    if not isinstance(stop, RunPaused) or not isinstance(answer, ToolMessage):
+        return answer
+    return Command(update={"messages": [answer], QUESTION: _question(stop)})
+
+
+def _message(answer: Any, call_id: str) -> ToolMessage | None:
+    """Return the message that answers a call; a command or a list may hold it."""
+    if isinstance(answer, ToolMessage):
+        return answer if answer.tool_call_id == call_id else None
+    held = answer.update.get("messages") if isinstance(answer, Command) and isinstance(answer.update, dict) else answer
+    found = (_message(each, call_id) for each in held) if isinstance(held, list) else ()
+    return next((message for message in found if message is not None), None)
+
+
+def _swapped(answer: Any, old: ToolMessage, new: ToolMessage) -> Any:
+    """Return an answer with one message replaced; what the tool gave stays as it is."""
+    if isinstance(answer, list):
+        return [_swapped(each, old, new) for each in answer]
+    if isinstance(answer, Command) and isinstance(answer.update, dict) and "messages" in answer.update:
+        return replace(answer, update={**answer.update, "messages": _swapped(answer.update["messages"], old, new)})
+    return new if answer is old else answer

@@ -1,0 +1,128 @@
+"""The tool loops of the OpenAI SDK: `ResponsesToolRunner`, and loops of one's own. See docs/frameworks/openai.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.integrations.requirement import required
+
+with required("openai", "3.31.0", extra="openai"):
+    from openai.lib.responses_tool_runner import AsyncRegisteredFunction, RegisteredFunction, ToolRunnerError
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+    from otel_errcompact.boundary.call import Call
+    from otel_errcompact.boundary.runs import Run
+
+Registered = TypeVar("Registered", RegisteredFunction, AsyncRegisteredFunction)
+
+
+def compacted(function: Registered) -> Registered:
+    """Return a function for a runner that answers a failure with its digest; as it is, a failure ends the runner."""
+    name, execute = function.tool["name"], function.execute
+    if isinstance(function, AsyncRegisteredFunction):
+        asynchronous = function.execute
+
+        @functools.wraps(asynchronous)
+        async def acall(arguments: Any, **options: Any) -> Any:
+            async with _call(name, arguments) as told:
+                told.result = told.refused or await asynchronous(arguments, **options)
+            return told.text if told.failed else told.result
+
+        return dataclasses.replace(function, execute=acall)
+
+    @functools.wraps(execute)
+    def call(arguments: Any, **options: Any) -> Any:
+        with _call(name, arguments) as told:
+            told.result = told.refused or execute(arguments, **options)
+        return told.text if told.failed else told.result
+
+    return dataclasses.replace(function, execute=call)
+
+
+def guarded(runner: Any, client: Any, params: Any, **options: Any) -> Any:
+    """
+    Iterate a runner, with the gate before each request: for `runner.iterate(client, params)`, also of the async one.
+
+    Args:
+        runner: The runner.
+        client: As for `runner.iterate`.
+        params: As above.
+        options: As above.
+
+    Raises:
+        RunHalted: The run was stopped; `RunPaused` when it waits for a human.
+    """
+    run = current_run() or unattended_run()
+    own = options.pop("cancelled", None)
+    turns = runner.iterate(client, params, cancelled=lambda: bool((own and own()) or run.gate()), **options)
+    return _aturns(run, turns) if inspect.isasyncgen(turns) else _turns(run, turns)
+
+
+def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """
+    Execute a call that a model has asked for, and return the item that answers it, for a loop of one's own.
+
+    Args:
+        call: A `function_call` of the Responses API, or a tool call of a chat completion.
+        tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
+    """
+    name, arguments, call_id = _asked(call)
+    with _call(name, arguments, call_id) as told:
+        told.result = told.refused or _tool(tools, name)(**json.loads(arguments))
+    return _item(call, told)
+
+
+async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    """Do the same with functions of which some are asynchronous."""
+    name, arguments, call_id = _asked(call)
+    async with _call(name, arguments, call_id) as told:
+        result = told.refused or _tool(tools, name)(**json.loads(arguments))
+        told.result = await result if inspect.isawaitable(result) else result
+    return _item(call, told)
+
+
+def _turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from turns
+    except ToolRunnerError:
+        run.check()
+        raise
+
+
+async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    try:
+        async for turn in turns:
+            yield turn
+    except ToolRunnerError:
+        await run.acheck()
+        raise
+
+
+def _call(name: str, arguments: Any, call_id: str = "") -> Call:
+    known = arguments.model_dump() if hasattr(arguments, "model_dump") else arguments
+    return (current_run() or unattended_run()).tool(name, arguments=known, call_id=call_id, gated=False)
+
+
+def _asked(call: Any) -> tuple[str, str, str]:
+    function = getattr(call, "function", call)
+    return function.name, function.arguments, getattr(call, "call_id", None) or call.id
+
+
+def _tool(tools: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    if name not in tools:
+        raise LookupError(f"there is no tool {name!r}; there are {', '.join(tools)}")
+    return tools[name]
+
+
+def _item(call: Any, told: Call) -> dict[str, Any]:
+    # Neither API has a flag for errors: that it is one, only the text tells.
+    result = told.text if told.failed or isinstance(told.result, str) else json.dumps(told.result, default=str)
+    if hasattr(call, "function"):
+        return {"role": "tool", "tool_call_id": told.call_id, "content": result}
+    return {"type": "function_call_output", "call_id": told.call_id, "output": result}

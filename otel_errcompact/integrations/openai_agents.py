@@ -1,0 +1,130 @@
+"""The OpenAI Agents SDK: run hooks, a formatter of errors, and approvals. See docs/frameworks/openai_agents.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.boundary.hooked import Hooked, HookedCalls
+from otel_errcompact.boundary.questions import Questions
+from otel_errcompact.boundary.registry import RunRegistry
+from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.integrations.requirement import required
+
+with required("openai-agents", "0.24.0", extra="openai_agents"):
+    from agents import Agent, FunctionTool, RunContextWrapper, RunHooks, ToolErrorFormatterArgs
+    from agents.exceptions import AgentsException
+    from agents.tool import default_tool_timeout_error_message
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from otel_errcompact.boundary.registry import RunSettings
+    from otel_errcompact.boundary.runs import Run
+
+Context = RunContextWrapper[Any]
+
+
+class RunStopped(RunHalted, AgentsException):
+    """
+    The run was halted; `run_data` is what the SDK had of it until then.
+    """
+
+    run_data = None
+
+
+class RunWaits(RunPaused, RunStopped):
+    """
+    The run was paused, and there was no approval to ask a human with.
+    """
+
+
+class Compaction(RunHooks[Any]):
+    """
+    `Runner.run(agent, "...", hooks=compaction, run_config=RunConfig(tool_error_formatter=compaction.format_error))`.
+
+    Args:
+        approval: Ask about a paused run by an approval of the next call of a tool that `guard` made.
+        settings: As for `otel_errcompact.run`.
+    """
+
+    def __init__(self, *, approval: bool = False, **settings: Unpack[RunSettings]) -> None:
+        self.runs: Final = RunRegistry(**settings)
+        self._approval, self._agent = approval, settings.get("agent", "")
+        self._key: Final = f"__errcompact_{uuid.uuid4().hex}__"
+        self._calls, self._questions = HookedCalls(), Questions()
+
+    def run_id(self, context: Context) -> str:
+        """Return the id for `runs` of a context, such as `result.context_wrapper`."""
+        # The SDK has no id for a run, but one object that all its contexts share, and that its states copy.
+        known = vars(context.usage)
+        if self._key not in known:
+            known[self._key] = self._questions.owner(_said(context)) or uuid.uuid4().hex
+        return str(known[self._key])
+
+    def guard(self, tool: FunctionTool) -> FunctionTool:
+        """Return a copy of a tool with our own span around its body, which also refuses and asks."""
+
+        async def invoke(context: Any, arguments: str) -> Any:
+            return await self._calls.guarded(self._call(context), lambda: tool.on_invoke_tool(context, arguments))
+
+        async def asks(context: Context, arguments: dict[str, Any], call_id: str) -> bool:
+            if isinstance(await self._run(context).agate(), RunPaused):
+                self._questions.ask(self.run_id(context), call_id, tool.name)
+                return True
+            return own if isinstance(own, bool) else await own(context, arguments, call_id)
+
+        own = tool.needs_approval
+        return dataclasses.replace(tool, on_invoke_tool=invoke, needs_approval=asks if self._approval else own)
+
+    def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
+        """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
+        if args.error is not None:
+            return self.on_failure(args.run_context, args.error)
+        if args.kind != "tool_not_found":
+            return None
+        return self._run(args.run_context).executed(args.tool_name, error=args.default_message).text
+
+    def on_failure(self, context: Context, error: Exception) -> str:
+        """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
+        return self._calls.failed(self._call(context), error)
+
+    async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
+        """Take what a human said to the call, if one was asked, for the answer to why the run was paused."""
+        self._questions.settle(self._run(context), _said(context))
+        self._calls.started(self._call(context))
+
+    async def on_tool_end(self, context: Context, agent: Agent[Any], tool: Any, result: object) -> None:  # noqa: ARG002
+        """Take note of a result, unless it is a text of ours."""
+        limit = getattr(tool, "timeout_seconds", None)
+        late = limit and result == default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit)
+        self._calls.ended(self._call(context, tool.name), result, error=str(result) if late else None)
+
+    async def on_llm_start(self, context: Context, agent: Agent[Any], *_: Any, **__: Any) -> None:
+        """Pass the gate."""
+        run = self.runs.of(self.run_id(context), agent=self._agent or agent.name)
+        self._questions.settle(run, _said(context))
+        stop = await run.agate()
+        if isinstance(stop, RunPaused):
+            if not self._approval or not self._questions.let_through(run.run_id):
+                raise RunWaits(stop.escalation, stop.reason)
+        elif stop is not None:
+            await self.on_agent_end(context)
+            raise RunStopped(stop.escalation, stop.reason)
+
+    async def on_agent_end(self, context: Context, *_: Any, **__: Any) -> None:
+        """End the run, unless it was an agent inside a tool call of the run that ended."""
+        if not self._calls.is_any_open(self.run_id(context)):
+            self.runs.end(self.run_id(context))
+
+    def _run(self, context: Context) -> Run:
+        return self.runs.of(self.run_id(context))
+
+    def _call(self, context: Context, tool: str = "") -> Hooked:
+        name, arguments = getattr(context, "tool_name", tool), getattr(context, "tool_arguments", None)
+        return Hooked(self._run(context), name, arguments, getattr(context, "tool_call_id", ""))
+
+
+def _said(context: Context) -> Any:
+    # Yes, no, or no with a message, which is one for the agent.
+    return lambda tool, call_id: context.get_rejection_message(tool, call_id) or context.is_tool_approved(tool, call_id)

@@ -1,0 +1,210 @@
+"""Pydantic AI: a capability that compacts what tools fail with, and stops a run, or asks, before the next request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.boundary import RunRegistry
+from otel_errcompact.escalation import Escalation, Halt
+from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.integrations.requirement import required
+
+with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
+    from pydantic_ai import DeferredToolResults, FunctionToolset, ModelRetry, Tool, ToolDenied, ToolFailed
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.exceptions import ToolFailedError, UnexpectedModelBehavior, UsageLimitExceeded, UserError
+    from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_ai.capabilities.abstract import (
+        AgentNode,
+        NodeResult,
+        RawToolArgs,
+        ValidatedToolArgs,
+        WrapModelRequestHandler,
+        WrapRunHandler,
+        WrapToolExecuteHandler,
+    )
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
+    from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition
+    from typing_extensions import Unpack
+
+    from otel_errcompact.boundary import Call, Run, RunSettings
+
+ASK: Final = "ask_whether_to_go_on"
+"""The tool that stands for the question to a human; the model is not told of it."""
+
+ENDS_THE_RUN: Final = (UnexpectedModelBehavior, UsageLimitExceeded, UserError)
+"""The framework's own limits, and mistakes in the program: they count, and go on."""
+
+
+class CompactionCapability(AbstractCapability[Any]):
+    """
+    Compacts the tool errors of an agent.
+
+    ```python
+    agent = Agent(model, tools=[query], capabilities=[CompactionCapability(agent="shop")])
+    ```
+
+    A run that must not go on raises `RunHalted` before the next model request. One that waits for a human ends with
+    `DeferredToolRequests` if that is among the agent's output types, and raises `RunPaused` if it is not. Approving
+    the request lets the run go on, `ToolApproved(override_args={"message": ...})` with a message for the agent;
+    denying it halts.
+
+    Args:
+        settings: As for `otel_errcompact.run`.
+    """
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        self._named = bool(settings.get("agent"))  # Pydantic AI's own name for an agent may be that of a variable
+        self.runs: Final = RunRegistry(**settings)
+        """The runs by `ctx.run_id`: `runs.report(result.run_id)` tells how one ended."""
+
+    def get_toolset(self) -> FunctionToolset[Any]:
+        """Bring the question to a human, which only a human's approval executes."""
+        return FunctionToolset([Tool(_go_on, name=ASK, requires_approval=True)])
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        """Begin a run, or go on with the one that has waited for what a human has now answered; and end it."""
+        self._run(ctx, resumes=str(_question(ctx.messages).get("run", "")))
+        try:
+            return await handler()
+        finally:
+            self.runs.end(ctx.run_id or "")
+
+    async def on_node_run_error(
+        self,
+        ctx: RunContext[Any],
+        *,
+        node: AgentNode[Any],  # noqa: ARG002 - the hook's signature
+        error: Exception,
+    ) -> NodeResult[Any]:
+        """Say what has happened where the agent's output types leave no way to ask."""
+        if isinstance(error, UserError) and isinstance(stop := self._run(ctx).gate(), RunPaused):
+            raise stop from error
+        raise error
+
+    async def wrap_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
+    ) -> ModelResponse:
+        """Stop, or ask, where the run must not go on; count calls of tools that do not exist."""
+        run = self._run(ctx)
+        parameters = request_context.model_request_parameters
+        known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
+        question = _question(request_context.messages)
+        part: Any  # their classes differ between releases
+        for part in request_context.messages[-1].parts:
+            if isinstance(part, ToolReturnPart) and part.tool_name == ASK and question:
+                if part.outcome != "denied":
+                    run.answer(part.content)
+                    continue
+                run.answer(Halt(str(part.content)))
+                # A process that has not seen the run knows of the escalation from the question.
+                escalation = Escalation.model_validate(question["escalation"])
+                raise run.gate() or RunHalted(escalation, str(part.content))
+            if _is_retry(part) and part.tool_name not in known:
+                run.executed(part.tool_name, call_id=part.tool_call_id, error=str(part.content))
+        stop = await run.agate()
+        if isinstance(stop, RunPaused):
+            told = stop.escalation.model_dump(mode="json")
+            return ModelResponse([ToolCallPart(ASK, {"reason": stop.reason, "escalation": told, "run": ctx.run_id})])
+        if stop is not None:
+            raise stop
+        offered = [tool for tool in parameters.function_tools if tool.name != ASK]
+        request_context.model_request_parameters = replace(parameters, function_tools=offered)
+        return await handler(request_context)
+
+    async def handle_deferred_tool_calls(
+        self,
+        ctx: RunContext[Any],  # noqa: ARG002 - the hook's signature
+        *,
+        requests: DeferredToolRequests,
+    ) -> DeferredToolResults | None:
+        """Refuse a model that has guessed the name of the question; only we ask it."""
+        guessed = [call for call in requests.approvals if call.tool_name == ASK and "run" not in call.args_as_dict()]
+        denied = ToolDenied("this tool is not for you")
+        return DeferredToolResults(approvals={call.tool_call_id: denied for call in guessed}) if guessed else None
+
+    async def on_tool_validate_error(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: RawToolArgs,
+        error: ValidationError | ModelRetry,
+    ) -> ValidatedToolArgs:
+        """Count arguments that do not fit; the request to try again goes on to use up the tool's retries."""
+        if isinstance(error, ModelRetry):
+            raise error
+        # The text alone, since all frames of the traceback are the framework's.
+        run, text = self._run(ctx), str(error)
+        made = run.executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
+        raise ModelRetry(made.text) from error
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: ValidatedToolArgs,
+        handler: WrapToolExecuteHandler,
+    ) -> Any:
+        """Execute a tool; what it fails with becomes a failed result that holds the digest."""
+        if tool_def.name == ASK:
+            return await handler(args)
+        run = self._run(ctx)
+        made = run.tool(tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True)
+        try:
+            async with made:
+                if not made.refused:
+                    await _execute(made, handler, args)
+        except Exception as error:
+            if made.failed and not isinstance(error, ENDS_THE_RUN):
+                raise ToolFailed(made.text) from error
+            raise
+        if made.failed:
+            raise ToolFailed(made.text)
+        return made.result
+
+    def _run(self, ctx: RunContext[Any], *, resumes: str = "") -> Run:
+        name = ctx.agent.name if ctx.agent is not None and not self._named else None
+        return self.runs.of(ctx.run_id or "", agent=name or "", resumes=resumes)
+
+
+async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> None:
+    try:
+        made.result = await handler(args)
+    except RunHalted as halted:
+        if isinstance(halted, RunPaused) or halted.escalation.run_id == made.run_id:
+            raise
+        # The tool was an agent; this one can still do something else.
+        made.fail(f"the sub-agent was halted: {halted.escalation}", type="RunHalted")
+    except ToolFailedError as error:
+        raised = error.__cause__ or error
+    else:
+        return
+    if not made.failed:
+        raise raised
+
+
+def _is_retry(part: Any) -> bool:
+    # Older releases have a part of its own for what is to be tried again.
+    retry = part.part_kind == "retry-prompt" or getattr(part, "outcome", "") == "retried"
+    return retry and part.tool_name is not None
+
+
+def _go_on(message: str = "", **_: object) -> str:
+    """Let the run go on, with a message for the agent."""
+    return message or "continue"
+
+
+def _question(history: list[ModelMessage]) -> dict[str, Any]:
+    """Return what the question asks that ends a history; nothing if none does."""
+    calls = next((message.tool_calls for message in reversed(history) if isinstance(message, ModelResponse)), ())
+    asked = (call.args_as_dict() for call in calls if call.tool_name == ASK)
+    return next((question for question in asked if "run" in question), {})

@@ -1,0 +1,130 @@
+"""Strands Agents: a hook provider."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from otel_errcompact.boundary.announced import AnnouncedCalls
+from otel_errcompact.boundary.answers import text_of
+from otel_errcompact.boundary.registry import RunRegistry
+from otel_errcompact.escalation import Continue
+from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.integrations.requirement import required
+
+with required("strands-agents", "1.51.0", extra="strands"):
+    from strands.hooks import HookProvider, HookRegistry, events
+
+if TYPE_CHECKING:
+    from strands.types.agent import LocalAgent
+    from typing_extensions import Unpack
+
+    from otel_errcompact.boundary.announced import AnnouncedCall
+    from otel_errcompact.boundary.registry import RunSettings
+    from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.report import RunReport
+
+STATE: Final = "errcompact"
+"""Where an agent's state says which run it is in, so that a session that is restored goes on with it."""
+
+
+class CompactionHooks(HookProvider):
+    """
+    Compacts what fails in an agent's tools, counts it, and stops an agent that does not get on.
+
+        hooks = CompactionHooks()
+        agent = Agent(model, tools=[refund], hooks=[hooks])
+
+    A run is one invocation; after an interrupt, the one that resumes it is the same run. A halt ends the turn with its
+    reason as the last message, and `stop_reason` says `end_turn`: `hooks.report(agent).result` tells. While a run waits
+    for a human, the next batch of tools is an interrupt of the name `errcompact`; the response is what `Run.answer`
+    takes: yes or no, or a text for the agent to go on with.
+
+    Args:
+        settings: What all runs have in common, as for `otel_errcompact.run`; the agent's name is its own by default.
+    """
+
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        self.runs: Final = RunRegistry(**settings)
+        self._named = settings.get("agent", "")
+        self._calls = AnnouncedCalls(self.runs)
+
+    def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
+        """Register what is called before and after each invocation, batch and call."""
+        registry.add_callback(events.BeforeInvocationEvent, self._begin)
+        registry.add_callback(events.BeforeToolsEvent, self._ask)
+        registry.add_callback(events.BeforeToolCallEvent, self._before)
+        registry.add_callback(events.AfterToolCallEvent, self._after)
+        registry.add_callback(events.AfterToolsEvent, self._gate)
+        registry.add_callback(events.AfterInvocationEvent, self._end)
+
+    def report(self, agent: LocalAgent) -> RunReport:
+        """Return the account of an agent's run: of the one that it is in, or else of its last."""
+        return self.runs.report(_run_id(agent))
+
+    def _begin(self, event: events.BeforeInvocationEvent) -> None:
+        if not _state(event.agent).get("waits"):
+            event.agent.state.set(STATE, {"run": uuid.uuid4().hex})
+
+    def _ask(self, event: events.BeforeToolsEvent) -> None:
+        run = self._run(event.agent)
+        stop = run.gate() if run.verdict.standing == "pause" else None
+        if stop is None:
+            return
+        action = run.answer(event.interrupt(STATE, reason=stop.reason))
+        if not isinstance(action, Continue):
+            event.cancel = action.reason or stop.reason
+        elif action.message:
+            event.agent.state.set(STATE, {**_state(event.agent), "guidance": action.message})
+
+    def _before(self, event: events.BeforeToolCallEvent) -> None:
+        if refusal := self._call(event).refusal():
+            event.cancel_tool = refusal
+
+    def _after(self, event: events.AfterToolCallEvent) -> None:
+        call, result = self._call(event), event.result
+        self._calls.forget(_run_id(event.agent), call.call_id)
+        if event.cancel_message is not None:
+            return
+        said = text_of(result["content"])
+        error = (event.exception or said) if result["status"] == "error" else None
+        if text := call.outcome(error, said):
+            event.result = {**result, "status": "error", "content": [{"text": text}]}
+
+    async def _gate(self, event: events.AfterToolsEvent) -> None:
+        stop = await self._run(event.agent).agate()
+        if stop is not None and not isinstance(stop, RunPaused):
+            event.end_turn = str(stop)
+        state = _state(event.agent)
+        if guidance := state.pop("guidance", ""):
+            event.message["content"].append({"text": guidance})
+            event.agent.state.set(STATE, state)
+
+    def _end(self, event: events.AfterInvocationEvent) -> None:
+        run_id, run = _run_id(event.agent), self._run(event.agent)
+        interrupted = event.result is not None and event.result.stop_reason == "interrupt"
+        waits = interrupted or run.verdict.standing == "pause"
+        event.agent.state.set(STATE, {**_state(event.agent), "waits": waits})
+        self._calls.forget(run_id)
+        if not waits:
+            self.runs.end(run_id)
+
+    def _call(self, event: events.BeforeToolCallEvent | events.AfterToolCallEvent) -> AnnouncedCall:
+        use, agent = event.tool_use, event.agent
+        call_id = use["toolUseId"]
+        return self._calls.of(
+            _run_id(agent), call_id, use["name"], use["input"], spans_say=call_id, agent=self._named or agent.name
+        )
+
+    def _run(self, agent: LocalAgent) -> Run:
+        return self.runs.of(_run_id(agent), agent=self._named or agent.name)
+
+
+def _state(agent: LocalAgent) -> dict[str, Any]:
+    return agent.state.get(STATE) or {}
+
+
+def _run_id(agent: LocalAgent) -> str:
+    if not _state(agent):  # a tool that is called directly, outside any invocation
+        agent.state.set(STATE, {"run": uuid.uuid4().hex})
+    return str(_state(agent)["run"])

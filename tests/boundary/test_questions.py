@@ -1,0 +1,51 @@
+"""What a human says to a call that was asked about answers for its run."""
+
+from __future__ import annotations
+
+import pytest
+
+import otel_errcompact as errcompact
+from otel_errcompact.boundary.questions import Questions
+
+
+@pytest.fixture
+def run() -> errcompact.Run:
+    run = errcompact.run("mine", ledger=errcompact.Ledger(), on_escalation=lambda escalation: errcompact.Pause())
+    run.open()
+    for _ in range(3):
+        run.executed("price", error="no such item")
+    assert isinstance(run.gate(), errcompact.RunPaused)
+    return run
+
+
+def test_the_model_is_asked_once_more_and_not_again_before_there_is_an_answer(run: errcompact.Run) -> None:
+    """Else a model that calls other tools would go on for ever in a run that waits."""
+    questions = Questions()
+    assert [questions.let_through("mine"), questions.let_through("mine"), questions.let_through("other")] == [
+        True,
+        False,
+        True,
+    ]
+    questions.ask("mine", "call-1", "price")
+    questions.settle(run, lambda tool, call_id: True)
+    assert questions.let_through("mine")
+
+
+def test_what_is_said_to_a_call_answers_for_its_run(run: errcompact.Run) -> None:
+    """The first answer counts; a call of another run, and one nobody has spoken of, change nothing."""
+    questions = Questions()
+    questions.ask("other", "call-0", "price")
+    questions.ask("mine", "call-1", "price")
+    questions.ask("mine", "call-2", "price")
+    questions.settle(run, lambda tool, call_id: None)
+    assert run.verdict.standing == "pause"
+    questions.settle(run, lambda tool, call_id: (tool, call_id) != ("price", "call-0"))
+    assert run.verdict.standing == "carry_on"
+
+
+def test_a_restored_run_is_known_by_its_answered_call() -> None:
+    """The id of the call survives where ours is lost."""
+    questions = Questions()
+    questions.ask("mine", "call-1", "price")
+    assert questions.owner(lambda tool, call_id: False if (tool, call_id) == ("price", "call-1") else None) == "mine"
+    assert not questions.owner(lambda tool, call_id: None)

@@ -1,0 +1,299 @@
+"""The tool runner of the Anthropic SDK, over a transport that plays the API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
+from opentelemetry import trace
+
+import otel_errcompact as errcompact
+from otel_errcompact.integrations.anthropic import compacted, guarded
+
+if TYPE_CHECKING:
+    from tests.integrations.conftest import World
+
+
+MAKES_SPANS = find_spec("anthropic.lib._tracing") is not None
+"""Newer releases make spans as soon as there is a tracer provider; those of the tests would fail beside ours."""
+
+http: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")
+"""What the SDK speaks over: releases before 1.0 have another."""
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "with_anthropic.py"
+
+
+class Api:
+    """Answers with the calls of a script, then with text, and keeps the requests."""
+
+    def __init__(self, *turns: list[tuple[str, dict[str, Any]]]) -> None:
+        self.turns = list(turns)
+        self.requests: list[dict[str, Any]] = []
+
+    def __call__(self, request: Any) -> Any:
+        self.requests.append(json.loads(request.content))
+        turn = self.turns.pop(0) if self.turns else []
+        number = len(self.requests)
+        content: list[dict[str, Any]] = [
+            {"type": "tool_use", "id": f"toolu_{number}_{n}", "name": name, "input": arguments}
+            for n, (name, arguments) in enumerate(turn)
+        ] or [{"type": "text", "text": "done"}]
+        message = {
+                "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "claude", "content": content,
+                "stop_reason": "tool_use" if turn else "end_turn", "stop_sequence": None,
+                "usage": {"input_tokens": 1, "output_tokens": 1},
+        }  # fmt: skip
+        return _streamed(message) if self.requests[-1].get("stream") else http.Response(200, json=message)
+
+    def runner(self, *tools: Any, **options: Any) -> Any:
+        client = Anthropic(api_key="none", http_client=http.Client(transport=http.MockTransport(self)))
+        return client.beta.messages.tool_runner(**self.params(tools), **options)
+
+    def async_runner(self, *tools: Any, **options: Any) -> Any:
+        transport = http.AsyncClient(transport=http.MockTransport(self))
+        return AsyncAnthropic(api_key="none", http_client=transport).beta.messages.tool_runner(
+            **self.params(tools), **options
+        )
+
+    def params(self, tools: Any) -> dict[str, Any]:
+        return {
+            "model": "claude", "max_tokens": 100, "tools": list(tools), "messages": [{"role": "user", "content": "?"}],
+        }  # fmt: skip
+
+    @property
+    def read(self) -> list[tuple[str, bool]]:
+        """The results of tools that the model was sent, and whether they were marked as errors."""
+        results = {
+            block["tool_use_id"]: block
+            for request in self.requests
+            for message in request["messages"]
+            if message["role"] == "user" and isinstance(message["content"], list)
+            for block in message["content"]
+            if block["type"] == "tool_result"
+        }
+        return [(_text(block["content"]), block.get("is_error", False)) for block in results.values()]
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def _streamed(message: dict[str, Any]) -> Any:
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
+    ]
+    for index, block in enumerate(message["content"]):
+        empty = {**block, "input": {}} if "input" in block else {**block, "text": ""}
+        delta = (
+            {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            if "input" in block
+            else {"type": "text_delta", "text": block["text"]}
+        )
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": empty},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    events += [{"type": "message_delta", "delta": ending, "usage": {"output_tokens": 1}}, {"type": "message_stop"}]
+    text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return http.Response(200, text=text, headers={"content-type": "text/event-stream"})
+
+
+COFFEE, TEA = ("price", {"item": "coffee"}), ("price", {"item": "tea"})
+executed: list[str] = []
+
+
+@compacted
+@beta_tool
+def price(item: str) -> str:
+    """Look up a price."""
+    executed.append(item)
+    return str({"tea": 2}[item])
+
+
+@compacted
+@beta_tool
+def stock(item: str) -> str:
+    """Count what is there."""
+    executed.append("stock")
+    return item
+
+
+@compacted
+@beta_async_tool(name="price")
+async def async_price(item: str) -> str:
+    """Look up a price."""
+    await asyncio.sleep(0)
+    executed.append(item)
+    return str({"tea": 2}[item])
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    executed.clear()
+
+
+@pytest.mark.duty("render")
+@pytest.mark.duty("gate")
+def test_a_tool_that_fails_for_ever_stops_before_the_next_request(world: World) -> None:
+    """Three requests, three executions, no fourth request."""
+    api = Api(*[[COFFEE]] * 9)
+    with pytest.raises(errcompact.RunHalted), errcompact.run(agent="shop") as run:
+        for _ in guarded(api.runner(price)):
+            pass
+    assert kinds(api) == [("new", True), ("again", True)]
+    assert "Traceback" not in json.dumps(api.requests)
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.escalations() == {"halt": 1}
+    assert world.runs() == {"halted": 1}
+    assert [raw.splitlines()[-1] for raw in world.raw_errors()] == ["KeyError: 'coffee'"] * 3
+    native = [span.name for span in world.spans() if span.name.startswith("anthropic.custom_tool_use")]
+    assert native == (["anthropic.custom_tool_use price"] * 3 if MAKES_SPANS else [])
+    assert run.report().result == "halted"
+
+
+def test_the_same_asynchronously_with_an_asynchronous_handler(world: World) -> None:
+    """The handler is awaited at the gate."""
+    api, asked = Api(*[[COFFEE]] * 9), []
+
+    async def handler(escalation: errcompact.Escalation) -> errcompact.Halt:
+        await asyncio.sleep(0)
+        asked.append(escalation.tool)
+        return errcompact.Halt("enough")
+
+    async def play() -> None:
+        async with errcompact.run(agent="shop", on_escalation=handler):
+            async for _ in guarded(api.async_runner(async_price)):
+                pass
+
+    with pytest.raises(errcompact.RunHalted, match="enough"):
+        asyncio.run(play())
+    assert asked == ["price"]
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+def kinds(api: Api) -> list[tuple[str, bool]]:
+    """What the model read: the digest of a new failure, a line for one again, or else the text."""
+    return [
+        ("new" if "[KeyError] at price (" in text else "again" if " again (" in text else text, marked)
+        for text, marked in api.read
+    ]
+
+
+@pytest.mark.duty("success")
+def test_a_success_resolves(world: World) -> None:
+    """The failure before it is over, and the run has recovered."""
+    api = Api([COFFEE], [TEA])
+    with errcompact.run(agent="shop"):
+        assert [message.stop_reason for message in guarded(api.runner(price))] == ["tool_use", "tool_use", "end_turn"]
+    assert kinds(api) == [("new", True), ("2", False)]
+    assert world.errors() == {"new": 1}
+    assert world.resolutions() == 1
+    assert world.runs() == {"recovered": 1}
+
+
+def test_parallel_calls_are_judged_each_for_itself(world: World) -> None:
+    """A sibling's success does not end the streak of what fails."""
+    api = Api(*[[COFFEE, ("stock", {"item": "tea"})]] * 9)
+    with pytest.raises(errcompact.RunHalted), errcompact.run():
+        list(guarded(api.runner(price, stock)))
+    assert executed == ["coffee", "stock"] * 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+
+
+@pytest.mark.duty("ask", says="leave the loop, go on with it")
+def test_a_pause_leaves_the_loop_which_goes_on_from_there(world: World) -> None:
+    """No tool runs twice, nothing is counted twice, and the human's message stands beside the result."""
+    api = Api(*[[COFFEE]] * 3)
+    with errcompact.run(on_escalation=lambda escalation: errcompact.Pause()) as run:
+        messages = guarded(api.runner(price))
+        for _ in range(2):  # also a second try while nobody has answered
+            with pytest.raises(errcompact.RunPaused):
+                list(messages)
+        assert len(api.requests) == 3
+        run.answer("there is no coffee today")
+        assert [message.stop_reason for message in messages] == ["end_turn"]
+    assert executed == ["coffee"] * 3
+    assert "there is no coffee today" in api.requests[-1]["messages"][-1]["content"][-1]["text"]
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.escalations() == {"pause": 1, "continue": 1}
+
+
+def test_a_handler_that_raises_halts_and_is_counted(world: World) -> None:
+    """Its failure is visible apart."""
+    api = Api(*[[COFFEE]] * 9)
+
+    def handler(escalation: errcompact.Escalation) -> errcompact.Halt:
+        raise ConnectionError("pager")
+
+    with pytest.raises(errcompact.RunHalted, match="handler failed"), errcompact.run(on_escalation=handler):
+        list(guarded(api.runner(price)))
+    assert world.internal_failures() == {"escalation_handler": 1}
+
+
+@pytest.mark.filterwarnings("ignore:Tool 'prize' not found")
+def test_bad_arguments_and_unknown_tools_are_failures(world: World) -> None:
+    """Of two classes: one that the SDK raises, one that its runner answers itself."""
+    api = Api([("price", {"thing": 1})], [("prize", {})])
+    with errcompact.run():
+        list(guarded(api.runner(price)))
+    (first, marked), (second, _) = api.read
+    assert marked
+    assert "thing" in first
+    assert "Tool 'prize' not found" in second
+    assert executed == []
+    assert world.errors() == {"new": 2}
+
+
+@pytest.mark.duty("span")
+@pytest.mark.parametrize("handled", [True, False], ids=["handled", "root cause"])
+def test_a_span_inside_the_tool_is_part_of_the_call(world: World, handled: bool) -> None:
+    """With the SDK's own spans on, as ever, an occurrence counts once; one that was got over counts as handled."""
+
+    @compacted
+    @beta_tool
+    def fetch(url: str) -> str:
+        """Fetch."""
+        try:
+            with trace.get_tracer("http").start_as_current_span("GET"):
+                raise ConnectionError(url)
+        except ConnectionError:
+            if not handled:
+                raise
+        return "cached"
+
+    api = Api([("fetch", {"url": "x"})])
+    with errcompact.run():
+        list(guarded(api.runner(fetch)))
+    assert world.errors() == ({"handled": 1} if handled else {"new": 1})
+
+
+def test_a_streamed_reply_is_guarded_too(world: World) -> None:
+    """The items are the streams; their final message tells what was called."""
+    api = Api(*[[COFFEE]] * 9)
+    with pytest.raises(errcompact.RunHalted), errcompact.run():
+        for stream in guarded(api.runner(price, stream=True)):
+            stream.until_done()
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 3
+
+
+@pytest.mark.skipif(find_spec("httpx2") is None, reason="the example plays the API over what newer releases speak")
+def test_the_example_runs() -> None:
+    """It shows two digests and the halt."""
+    shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
+    assert "[KeyError] at price" in shown
+    assert "stopped: run " in shown

@@ -1,0 +1,300 @@
+"""The tool loops of the OpenAI SDK, over a transport that plays the API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+from openai import AsyncOpenAI, OpenAI
+from openai.lib.responses_tool_runner import (
+    AsyncRegisteredFunction,
+    AsyncResponsesToolRunner,
+    RegisteredFunction,
+    ResponsesToolRunner,
+    ToolRunnerError,
+)
+from opentelemetry import trace
+
+import otel_errcompact as errcompact
+from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
+
+if TYPE_CHECKING:
+    from tests.integrations.conftest import World
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "with_openai.py"
+SCHEMA = {
+    "type": "object",
+    "properties": {"item": {"type": "string"}},
+    "required": ["item"],
+    "additionalProperties": False,
+}
+SPEC: Any = {"type": "function", "name": "price", "description": "Price.", "parameters": SCHEMA, "strict": True}
+PARAMS: Any = {"model": "gpt", "input": "?"}
+
+executed: list[str] = []
+
+
+def price(item: str) -> str:
+    executed.append(item)
+    return str({"tea": 2}[item])
+
+
+async def async_price(item: str) -> str:
+    await asyncio.sleep(0)
+    return price(item)
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    executed.clear()
+
+
+class Api:
+    """Answers with the calls of a script, then with text, and keeps the requests; Responses and chat completions."""
+
+    def __init__(self, *turns: list[tuple[str, str]]) -> None:
+        self.turns = list(turns)
+        self.requests: list[dict[str, Any]] = []
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(json.loads(request.content))
+        turn = self.turns.pop(0) if self.turns else []
+        number = len(self.requests)
+        calls = [(f"call_{number}_{n}", name, arguments) for n, (name, arguments) in enumerate(turn)]
+        chat = request.url.path.endswith("completions")
+        return httpx2.Response(200, json=_completion(calls) if chat else _response(number, calls))
+
+    @property
+    def client(self) -> OpenAI:
+        return OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(self)))
+
+    @property
+    def async_client(self) -> AsyncOpenAI:
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(self))
+        return AsyncOpenAI(api_key="none", http_client=http)
+
+
+def _response(number: int, calls: list[tuple[str, str, str]]) -> dict[str, Any]:
+    items = [
+        {
+            "type": "function_call", "id": f"fc_{call_id}", "call_id": call_id, "name": name, "arguments": arguments,
+            "status": "completed",
+        }
+        for call_id, name, arguments in calls
+    ] or [
+        {
+            "type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": "done", "annotations": []}],
+        }
+    ]  # fmt: skip
+    return {
+        "id": f"resp_{number}", "object": "response", "created_at": 1, "model": "gpt", "output": items,
+        "status": "completed", "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None,
+        "incomplete_details": None,
+    }  # fmt: skip
+
+
+def _completion(calls: list[tuple[str, str, str]]) -> dict[str, Any]:
+    asked = [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for call_id, name, arguments in calls
+    ]
+    message = {"role": "assistant", "content": None if asked else "done", "tool_calls": asked or None}
+    choice = {"index": 0, "finish_reason": "tool_calls" if asked else "stop", "message": message}
+    return {"id": "chat", "object": "chat.completion", "created": 1, "model": "gpt", "choices": [choice]}
+
+
+def asks(item: str) -> tuple[str, str]:
+    return ("price", json.dumps({"item": item}))
+
+
+COFFEE, TEA = asks("coffee"), asks("tea")
+
+
+def kinds(texts: list[str]) -> list[str]:
+    """What the model read: the digest of a new failure, a line for one again, or else the text."""
+    return ["new" if "[KeyError] at price (" in text else "again" if " again (" in text else text for text in texts]
+
+
+def outputs(history: Any) -> list[str]:
+    return [item["output"] for item in history if isinstance(item, dict) and item.get("type") == "function_call_output"]
+
+
+def responses_loop(run: errcompact.Run, api: Api, history: list[Any]) -> None:
+    """A loop of one's own over the Responses API."""
+    while True:
+        run.check()
+        reply = api.client.responses.create(model="gpt", input=history)
+        history += [item.model_dump(exclude_none=True) for item in reply.output]
+        calls = [item for item in reply.output if item.type == "function_call"]
+        if not calls:
+            return
+        history += [answered(call, {"price": price}) for call in calls]
+
+
+def chat_loop(run: errcompact.Run, api: Api, history: list[Any]) -> None:
+    """The same over chat completions."""
+    while True:
+        run.check()
+        message = api.client.chat.completions.create(model="gpt", messages=history).choices[0].message
+        history.append(message.model_dump(exclude_none=True))
+        if not message.tool_calls:
+            return
+        history += [answered(call, {"price": price}) for call in message.tool_calls]
+
+
+@pytest.mark.duty("render", says="text only: no error flag")
+@pytest.mark.duty("gate")
+@pytest.mark.parametrize("loop", [responses_loop, chat_loop])
+def test_a_tool_that_fails_for_ever_stops_a_loop_of_ones_own(world: World, loop: Any) -> None:
+    """Three requests, three executions, three digests."""
+    api, history = Api(*[[COFFEE]] * 9), [{"role": "user", "content": "?"}]
+    with pytest.raises(errcompact.RunHalted), errcompact.run(agent="shop") as run:
+        loop(run, api, history)
+    told = [item.get("output") or item["content"] for item in history if "output" in item or item.get("role") == "tool"]
+    assert kinds(told) == ["new", "again", "again"]
+    assert "Traceback" not in json.dumps(history)
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 3
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.escalations() == {"halt": 1}
+    assert world.runs() == {"halted": 1}
+    assert [raw.splitlines()[-1] for raw in world.raw_errors()] == ["KeyError: 'coffee'"] * 3
+    assert len(world.classes_on_spans()) == 3
+
+
+@pytest.mark.duty("gate")
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_tool_that_fails_for_ever_stops_the_runner(world: World, asynchronous: bool) -> None:
+    """It is halted before its next request."""
+    api = Api(*[[COFFEE]] * 9)
+
+    async def play() -> None:
+        async def execute(arguments: dict[str, Any]) -> str:
+            return await async_price(**arguments)
+
+        runner = AsyncResponsesToolRunner(functions=[compacted(AsyncRegisteredFunction(SPEC, execute))])
+        async with errcompact.run(on_escalation=handler):
+            async for _ in guarded(runner, api.async_client, PARAMS):
+                pass
+
+    async def handler(escalation: errcompact.Escalation) -> errcompact.Halt:
+        await asyncio.sleep(0)
+        return errcompact.Halt("enough")
+
+    with pytest.raises(errcompact.RunHalted):
+        if asynchronous:
+            asyncio.run(play())
+        else:
+            runner = ResponsesToolRunner(functions=[compacted(RegisteredFunction(SPEC, lambda given: price(**given)))])
+            with errcompact.run():
+                list(guarded(runner, api.client, PARAMS))
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 3
+    assert kinds(outputs(api.requests[-1]["input"])) == ["new", "again"]
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.escalations() == {"halt": 1}
+
+
+@pytest.mark.duty("success")
+def test_a_success_resolves(world: World) -> None:
+    """In the runner, which would have ended at the failure."""
+    api = Api([COFFEE], [TEA])
+    runner = ResponsesToolRunner(functions=[compacted(RegisteredFunction(SPEC, lambda given: price(**given)))])
+    with errcompact.run():
+        assert [turn.final for turn in guarded(runner, api.client, PARAMS)] == [False, False, True]
+    assert kinds(outputs(api.requests[-1]["input"])) == ["new", "2"]
+    assert world.errors() == {"new": 1}
+    assert world.resolutions() == 1
+    assert world.runs() == {"recovered": 1}
+
+
+def test_the_applications_own_cancellation_and_other_errors_stay(world: World) -> None:
+    """What stops the runner for another reason is the runner's own error."""
+    runner = ResponsesToolRunner(functions=[compacted(RegisteredFunction(SPEC, lambda given: price(**given)))])
+    with errcompact.run(), pytest.raises(ToolRunnerError, match="cancelled"):
+        list(guarded(runner, Api([TEA]).client, PARAMS, cancelled=lambda: True))
+
+    async def play() -> None:
+        asynchronous = AsyncResponsesToolRunner(functions=[])
+        async with errcompact.run():
+            async for _ in guarded(asynchronous, Api([TEA]).async_client, PARAMS, cancelled=lambda: True):
+                pass
+
+    with pytest.raises(ToolRunnerError, match="cancelled"):
+        asyncio.run(play())
+
+
+@pytest.mark.duty("ask", says="leave the loop, go on with it")
+def test_a_pause_leaves_the_loop_which_goes_on_with_the_same_history(world: World) -> None:
+    """No tool runs twice, and nothing is counted twice."""
+    api, history = Api(*[[COFFEE]] * 3), [{"role": "user", "content": "?"}]
+    with errcompact.run(on_escalation=lambda escalation: errcompact.Pause()) as run:
+        with pytest.raises(errcompact.RunPaused):
+            responses_loop(run, api, history)
+        run.answer("there is no coffee today")
+        assert "there is no coffee today" in run.digest()
+        responses_loop(run, api, history)
+    assert executed == ["coffee"] * 3
+    assert len(api.requests) == 4
+    assert world.errors() == {"new": 1, "repeat": 2}
+    assert world.escalations() == {"pause": 1, "continue": 1}
+
+
+def test_bad_arguments_and_unknown_tools_are_failures(world: World) -> None:
+    """Three classes: no JSON, no such parameter, no such tool."""
+    history: list[Any] = [{"role": "user", "content": "?"}]
+    api = Api([("price", "{")], [("price", '{"thing": 1}')], [("prize", "{}")])
+    with errcompact.run() as run:
+        responses_loop(run, api, history)
+    first, second, third = outputs(history)
+    assert "JSONDecodeError]" in first
+    assert "thing" in second
+    assert "there is no tool 'prize'; there are price" in third
+    assert world.errors() == {"new": 3}
+
+
+def test_functions_may_be_asynchronous(world: World) -> None:
+    """One answers with text, one with JSON of what it returned."""
+
+    async def play() -> list[dict[str, Any]]:
+        async with errcompact.run():
+            tools = {"price": async_price, "stock": lambda: {"tea": 3}}
+            reply = await Api([TEA, ("stock", "{}"), COFFEE]).async_client.responses.create(**PARAMS)
+            return [await aanswered(call, tools) for call in reply.output]
+
+    assert kinds(outputs(asyncio.run(play()))) == ["2", '{"tea": 3}', "new"]
+    assert world.errors() == {"new": 1}
+
+
+@pytest.mark.duty("span")
+@pytest.mark.parametrize("handled", [True, False], ids=["handled", "root cause"])
+def test_a_span_inside_the_tool_is_part_of_the_call(world: World, handled: bool) -> None:
+    """One occurrence counts once; one that was got over counts as handled."""
+
+    def fetch() -> str:
+        try:
+            with trace.get_tracer("http").start_as_current_span("GET"):
+                raise ConnectionError("refused")
+        except ConnectionError:
+            if not handled:
+                raise
+        return "cached"
+
+    with errcompact.run():
+        (call,) = Api([("fetch", "{}")]).client.responses.create(**PARAMS).output
+        answered(call, {"fetch": fetch})
+    assert world.errors() == ({"handled": 1} if handled else {"new": 1})
+
+
+def test_the_example_runs() -> None:
+    """It shows two digests and the halt."""
+    shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
+    assert "[KeyError] at price" in shown
+    assert "stopped: run " in shown
