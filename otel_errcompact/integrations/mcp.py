@@ -93,8 +93,7 @@ class Compaction:
         if headers is None:
             return self._alone
         token = get_access_token()
-        known = headers.get("mcp-session-id") or (token and f"{token.client_id} {token.subject}")
-        return known or uuid.uuid4().hex
+        return headers.get("mcp-session-id") or (f"{token.client_id} {token.subject}" if token else uuid.uuid4().hex)
 
 
 class CompactionServer(MCPServer[Any]):
