@@ -83,7 +83,8 @@ class RunHalted(ErrcompactError, RuntimeError):  # noqa: N818 - it reports a dec
     """
 
     def __init__(self, escalation: Escalation, reason: str) -> None:
-        super().__init__(f"run {escalation.run_id!r} halted: {reason}")
+        told = str(escalation)
+        super().__init__(f"run {escalation.run_id!r} halted: {told if reason == told else f'{reason} ({told})'}")
         self.escalation = escalation
         self.reason = reason
 

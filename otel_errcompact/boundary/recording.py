@@ -14,6 +14,7 @@ from opentelemetry.trace import Status, StatusCode
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import records, semconv
+from otel_errcompact.otel.conventions import convention_of
 from otel_errcompact.otel.occurrences import COUNTED, MARK, chain
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(semconv.SCOPE)
 
-OPENINFERENCE_KIND: Final = "openinference.span.kind"
 TOOL_ERROR: Final = "tool_error"
 """`error.type` of a result that is an error without an exception, as the MCP conventions have it."""
 
@@ -153,11 +153,13 @@ def tool_span(tool: str, call_id: str) -> Span:
     if not span.is_recording() or not isinstance(attributes, Mapping):
         return trace.INVALID_SPAN
     told = cast("Mapping[str, object]", attributes)
-    # Some frameworks put the attributes on when the call is over, and till then have only named the span, if at all.
-    known = {told.get(semconv.GEN_AI_TOOL_NAME), told.get(OPENINFERENCE_KIND) == "TOOL" and _name(span)}
-    named = tool in known or _name(span) in {f"{semconv.SPAN_TOOL} {tool}", semconv.MCP_TOOL_CALL}
+    name, scope = str(getattr(span, "name", "")), getattr(span, "instrumentation_scope", None)
+    is_tool = convention_of(scope.name if scope is not None else "").started(name, told) == semconv.SPAN_TOOL
+    # Some put the attributes on when the call is over, and till then have only named the span.
+    said = told.get(semconv.GEN_AI_TOOL_NAME)
+    named = said == tool if said else name in {tool, semconv.MCP_TOOL_CALL} or name.endswith(f" {tool}")
     same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
-    return span if named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
+    return span if is_tool and named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
 
 
 def claim(tool: str, call_id: str, key: str) -> None:
@@ -173,10 +175,6 @@ def claim(tool: str, call_id: str, key: str) -> None:
     scope = getattr(span, "instrumentation_scope", None)
     if scope is not None and scope.name != semconv.SCOPE:
         span.set_attribute(semconv.CLASS, key)
-
-
-def _name(span: Span) -> str:
-    return str(getattr(span, "name", ""))
 
 
 def span_ref(span: Span) -> SpanRef | None:

@@ -58,11 +58,37 @@ def loaded_line(frame: Frame) -> str:
     return lines[frame.line - 1].strip() if frame.line and 0 < frame.line <= len(lines) else ""
 
 
+def context_of(exception: BaseException, frames: set[int]) -> BaseException | None:
+    """
+    Return the exception during whose handling another one was raised, if that handling is a part of what has failed.
+
+    Python puts down whatever was being handled anywhere up the stack, also by code around the call that failed, which
+    has nothing to do with it: a program may have found in an `except` that no event loop is running, and start its
+    agent there. What a call has handled itself was caught in a frame that the failure has passed.
+
+    Args:
+        exception: The exception.
+        frames: The ids of the frames that the failure has passed so far; those of `exception` are added.
+    """
+    context = None if exception.__suppress_context__ else exception.__context__
+    if context is None or context.__traceback__ is None or exception.__traceback__ is None:
+        return context
+    frames.update(id(step.tb_frame) for step in _steps(exception.__traceback__))
+    return context if id(context.__traceback__.tb_frame) in frames else None
+
+
+def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
 def _read_chain(exception: BaseException, seen: set[int], depth: int) -> tuple[Failure, ...]:
     """
     Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
     """
-    following = _following(exception, seen)
+    frames: set[int] = set()
+    following = _following(exception, seen, frames)
     failure = _read(exception, seen, depth)
     if following is None:
         return (failure,)
@@ -71,18 +97,20 @@ def _read_chain(exception: BaseException, seen: set[int], depth: int) -> tuple[F
         exception = following
         if type(exception).__name__ in _REMOTE:
             return (*failures, *chain_of(_string_of(exception)))
-        following = _following(exception, seen)
+        following = _following(exception, seen, frames)
         failures.append(_read(exception, seen, depth))
     return tuple(failures)
 
 
-def _following(exception: BaseException, seen: set[int]) -> BaseException | None:
+def _following(exception: BaseException, seen: set[int], frames: set[int]) -> BaseException | None:
     """
     Return the cause of `exception`, or the exception during whose handling it was raised.
     """
     following = exception.__cause__
     if following is None or id(following) in seen:
-        following = None if exception.__suppress_context__ else exception.__context__
+        following = context_of(exception, frames)
+    else:
+        frames.update(id(step.tb_frame) for step in _steps(exception.__traceback__))
     if following is None or id(following) in seen or len(seen) > MAX_FAILURES:
         return None
     seen.add(id(following))

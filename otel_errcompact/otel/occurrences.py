@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.extract.live import context_of
 from otel_errcompact.otel.spans import bare, is_agent, mentions
 
 if TYPE_CHECKING:
@@ -224,11 +225,10 @@ def chain(exception: BaseException) -> list[BaseException]:
     if exception.__cause__ is None and exception.__context__ is None and not hasattr(exception, "exceptions"):
         return [exception]
     seen = {id(exception): exception}
-    waiting = [exception]
+    waiting, frames = [exception], set[int]()
     while waiting and len(seen) < MAX_CHAIN:
         link = waiting.pop()
-        context = None if link.__suppress_context__ else link.__context__
-        for found in (link.__cause__, context, *_members(link)):
+        for found in (link.__cause__, context_of(link, frames), *_members(link)):
             if found is not None and id(found) not in seen:
                 seen[id(found)] = found
                 waiting.append(found)

@@ -200,7 +200,12 @@ def test_nobody_is_asked_before_the_gate(ledger: Ledger) -> None:
     assert asked == []
     stop = run.gate()
     assert isinstance(stop, errcompact.RunHalted)
-    assert (str(stop), len(asked)) == ("run 'r' halted: enough", 1)
+    assert stop.reason == "enough"
+    assert str(stop) == (
+        "run 'r' halted: enough (one error class keeps recurring (3 of 3): "
+        "[ValueError] invalid literal for int() with base 10: 'seven')"
+    )
+    assert len(asked) == 1
 
 
 def test_the_tool_span_of_a_breach_says_so(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
@@ -356,3 +361,20 @@ def test_openinference_names_a_tool_s_span_by_the_tool(run: errcompact.Run, trac
         run.executed("parse", error=raised())
         span.set_status(StatusCode.ERROR)
     assert run.report().occurrences == 1
+
+
+def test_a_fallback_that_fails_as_well_is_another_failure(run: errcompact.Run) -> None:
+    """Python puts down what was being handled around the call; that is no sign that both are one."""
+
+    def fall_back() -> None:
+        try:
+            raise LookupError("no fallback")
+        except LookupError as error:
+            run.executed("fallback", error=error)
+
+    try:
+        with run.tool("primary", reraise=True):
+            int("seven")
+    except ValueError:
+        fall_back()
+    assert [found.type for found in run.report().classes] == ["ValueError", "LookupError"]

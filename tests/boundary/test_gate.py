@@ -31,7 +31,7 @@ def test_without_a_handler_the_run_halts_at_the_next_gate(ledger: Ledger) -> Non
         run.check()
         assert "ESCALATED" in fail(run, 3)
         assert run.verdict.standing == "halt"
-        with pytest.raises(RunHalted, match=r"^run 'r' halted: no escalation handler was given$") as halted:
+        with pytest.raises(RunHalted, match=r"^run 'r' halted: no escalation handler was given \(") as halted:
             run.check()
         assert halted.value.escalation.threshold == "same"
     assert run.report().result == "halted"

@@ -336,3 +336,46 @@ def test_hostile_exceptions(error, kind, cause):
     found = facts(error)
     assert (found.type, found.cause) == (kind, cause)
     hash(read_chain(error))
+
+
+def test_what_the_call_has_handled_itself_is_the_root_cause():
+    """It was caught in a frame that the failure has passed, however deep."""
+
+    def inner():
+        try:
+            missing()
+        except KeyError:
+            raise ToolError("no tenant")  # noqa: B904 - the context is what is tested
+
+    def outer():
+        try:
+            inner()
+        except ToolError:
+            raise RuntimeError("gave up")  # noqa: B904 - as above
+
+    assert facts(caught(outer)).type == "KeyError"
+
+
+def test_what_is_being_handled_around_the_call_is_no_cause():
+    """A program may find in an `except` that no event loop is running, and start its agent there."""
+
+    def program():
+        try:
+            raise LookupError("no running event loop")
+        except LookupError:
+            return caught(missing)
+
+    def deeper():
+        try:
+            raise LookupError("no running event loop")
+        except LookupError:
+            return caught(translating)
+
+    def translating():
+        try:
+            missing()
+        except KeyError:
+            raise ToolError("no tenant")  # noqa: B904 - the context is what is tested
+
+    assert facts(program()).type == "KeyError"
+    assert [failure.type for failure in read_chain(deeper())] == [f"{__name__}.ToolError", "KeyError"]
