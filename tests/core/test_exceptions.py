@@ -53,6 +53,7 @@ def test_a_halt_carries_its_escalation(escalation: Escalation) -> None:
     """Whoever catches it can tell a human all there is."""
     error = RunHalted(escalation, "budget spent")
     assert str(error) == (
-        "run 'run-1' halted: budget spent (one error class keeps recurring (3 of 3): [ConnectionError] connection refused)"
+        "run 'run-1' halted: budget spent "
+        "(one error class keeps recurring (3 of 3): [ConnectionError] connection refused)"
     )
     assert (error.escalation, error.reason) == (escalation, "budget spent")
