@@ -7,6 +7,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
@@ -337,15 +338,21 @@ class Run:
         if f"#{counted.key[:SHORT_LENGTH]}" in counted.text:
             self._digests.append(counted)
 
-    def digested(self, text: str, since: int) -> Counted | None:
+    def digested(self, text: str, since: int, *, once: bool = False) -> Counted | None:
         """
         Return what was counted when a digest was made that `text` only passes on.
 
         Args:
             text: The text of an error.
             since: When the call began that has failed with it.
+            once: Whether the digest is passed on with that. Where nobody knows when a call began, an error that quotes
+                an earlier one again and again is a loop.
         """
-        return next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
+        found = next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
+        if found is not None and once:
+            with suppress(ValueError):  # another thread was faster
+                self._digests.remove(found)
+        return found
 
     def tick(self) -> int:
         """Return the next number of a sequence that orders what happens in this run."""
