@@ -5,20 +5,35 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
+
+from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.config import Options
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.ledger import Ledger, Listener
 from otel_errcompact.masking import RULES
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.conventions import convention_of
+from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.replay.traces import RebuiltSpan, in_order
+from otel_errcompact.transcripts import read as read_transcript
+from otel_errcompact.transcripts.model import RecordedTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from opentelemetry.sdk.trace import Span
+
+    from otel_errcompact.ledger import Observation
+    from otel_errcompact.transcripts.model import RecordedSpan
+
 FOLDER = Path(__file__).parent
 CORPUS = FOLDER.parent / "tests" / "corpus"
+RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 
 _MASKING = """\
 # What is masked, and what is kept
@@ -42,6 +57,117 @@ what may hold the output of others comes first. The digests are those of real ou
 | format | what it reads |
 |---|---|
 """
+
+
+_INSTRUMENTATIONS = """\
+# Instrumentations
+
+Made from `otel_errcompact/otel/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
+
+Whoever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
+instrumentation told of a tool that raised, or of a model call that failed where no tool was called; what is missing
+here is missing in the spans, and an integration or `run.tool()` knows it. Where no run is told it is the trace.
+
+| framework | spans by | scope | recorded | tells | does not tell |
+|---|---|---|---|---|---|
+"""
+
+_TOLD = ("tool", "call id", "arguments", "run", "type", "text", "stack")
+_MODEL_TOLD = ("run", "type", "text", "stack")
+
+
+def _instrumentations() -> str:
+    """Return a line for each framework and instrumentation, by its recordings."""
+    pairs = sorted({path.stem.rpartition("-")[0] for path in RECORDED.glob("*.jsonl")})
+    rows = [_instrumentation(*pair.split("-")) for pair in pairs]
+    notes = sorted({f"- {name}: {note}." for name, note in map(_note, _scopes()) if note})
+    return _INSTRUMENTATIONS + "\n".join(rows) + "\n\n" + "\n".join(notes) + "\n"
+
+
+def _instrumentation(framework: str, instrumentation: str) -> str:
+    paths = sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
+    spans = [span for path in paths for trace in _traces(path) for span in trace.spans]
+    failed = [observation for path in paths for observation in _observed(path) if observation.raw.boundary]
+    tools = [observation for observation in failed if observation.raw.tool not in semconv.MODEL_OPERATIONS]
+    best = max(tools or failed, key=lambda one: sum(_told(one).values()), default=None)
+    told = _told(best) if best is not None else {"the failures of agents": True, "any call": False}
+    packages = str(spans[0].resource["recorded.packages"]).replace("==", " ").split()
+    cells = (
+        framework,
+        instrumentation,
+        "<br>".join(f"`{scope}`" for scope in sorted({span.scope_name for span in spans})),
+        ", ".join(f"{name} {version}" for name, version in zip(packages[::2], packages[1::2], strict=True)),
+        ", ".join(name for name, is_told in told.items() if is_told),
+        ", ".join(name for name, is_told in told.items() if not is_told),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _told(observation: Observation) -> dict[str, bool]:
+    raw = observation.raw
+    of_call = {"tool": bool(raw.tool), "call id": bool(raw.call_id), "arguments": bool(raw.arguments)}
+    return {
+        **({} if raw.tool in semconv.MODEL_OPERATIONS else of_call),
+        "run": raw.span is not None and observation.run_id != format_trace_id(raw.span.trace_id),
+        "type": bool(raw.type),
+        "text": bool(raw.message),
+        "stack": "Traceback (most recent call last)" in raw.text,
+    }
+
+
+class _Observed(Listener):
+    """What a ledger has counted."""
+
+    def __init__(self) -> None:
+        self.all: list[Observation] = []
+
+    def on_observed(self, observation: Observation) -> None:
+        """Keep it."""
+        self.all.append(observation)
+
+
+def _observed(path: Path) -> list[Observation]:
+    """Play a recording through the processor, and return what it has counted."""
+    ledger, observed = Ledger(Options()), _Observed()
+    ledger.add_listener(observed)
+    processor = ErrorCompactionSpanProcessor(ledger)
+    for trace in _traces(path):
+        spans = [RebuiltSpan(_early(span), span.scope_name) for span in trace.spans]
+        whole = [RebuiltSpan(span, span.scope_name) for span in trace.spans]
+        for index, ends in in_order(trace.spans):
+            if ends:
+                processor.on_end(whole[index])
+            else:
+                processor.on_start(cast("Span", spans[index]))
+    return observed.all
+
+
+def _early(span: RecordedSpan) -> RecordedSpan:
+    """A recorded span with the attributes that it had when the first span inside it started."""
+    names = span.attributes.get("recorded.early", span.attributes["recorded.at_start"])
+    return replace(span, attributes={name: value for name, value in span.attributes.items() if name in str(names)})
+
+
+def _note(scope: str) -> tuple[str, str]:
+    row = convention_of(scope)
+    return row.name, row.note
+
+
+def _scopes() -> set[str]:
+    return {span.scope_name for path in RECORDED.glob("*.jsonl") for trace in _traces(path) for span in trace.spans}
+
+
+def _paths(framework: str, instrumentation: str) -> list[Path]:
+    return sorted(RECORDED.glob(f"{framework}-{instrumentation}-*.jsonl"))
+
+
+def _traces(path: Path) -> list[RecordedTrace]:
+    records = read_transcript(path, on_problem=_refuse)
+    return [record for record in records if isinstance(record, RecordedTrace)]
+
+
+def _refuse(problem: Exception) -> None:
+    raise problem
 
 
 def _masking() -> str:
@@ -92,7 +218,11 @@ def _lines(*texts: str) -> str:
     return "<br>".join(f"`` {text} ``".replace("|", "\\|") for text in texts)
 
 
-PAGES: Final[dict[Path, Callable[[], str]]] = {FOLDER / "masking.md": _masking, FOLDER / "formats.md": _formats}
+PAGES: Final[dict[Path, Callable[[], str]]] = {
+    FOLDER / "masking.md": _masking,
+    FOLDER / "formats.md": _formats,
+    FOLDER / "instrumentations.md": _instrumentations,
+}
 """Every generated page and what writes it."""
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -75,14 +76,45 @@ ROOT = Path(__file__).parents[1]
 FRAMEWORKS = sorted((ROOT / "docs" / "frameworks").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
-def test_the_code_on_a_framework_s_page_is_its_example_s(page: Path) -> None:
-    """The examples run in the environments of their frameworks, so that no page shows what does not work."""
+def blocks_of(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+RECIPES = [page for page in FRAMEWORKS if not (ROOT / "otel_errcompact" / "integrations" / f"{page.stem}.py").exists()]
+
+
+@pytest.mark.parametrize("page", RECIPES, ids=lambda page: page.stem)
+def test_the_code_of_a_recipe_is_its_example_s(page: Path) -> None:
+    """The examples run in the environments of their frameworks, so that no recipe shows what does not work."""
     source = (ROOT / "examples" / f"with_{page.stem}.py").read_text(encoding="utf-8")
     squeezed = [line.strip() for line in source.splitlines()]
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert blocks
-    for block in blocks:
+    for block in blocks_of(page):
         lines = [line.strip() for line in block.rstrip().splitlines()]
         starts = range(len(squeezed) - len(lines) + 1)
         assert any(squeezed[start : start + len(lines)] == lines for start in starts), block
+
+
+@pytest.mark.parametrize("page", [page for page in FRAMEWORKS if page not in RECIPES], ids=lambda page: page.stem)
+def test_the_code_of_an_integration_s_page_names_what_there_is(page: Path) -> None:
+    """What it imports, and what it asks of the object, is in the module; without the framework that is only read."""
+    module = ast.parse((ROOT / "otel_errcompact" / "integrations" / f"{page.stem}.py").read_text(encoding="utf-8"))
+    made = {getattr(node, "name", getattr(node, "attr", "")) for node in ast.walk(module)}
+    asked: set[str] = set()
+    for node in (node for block in blocks_of(page) for node in ast.walk(ast.parse(block))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("otel_errcompact.integrations"):
+            assert node.module == f"otel_errcompact.integrations.{page.stem}"
+            asked |= {alias.name for alias in node.names}
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "compaction":
+            asked.add(node.attr)
+    assert asked
+    assert asked <= made
+
+
+@pytest.mark.parametrize("page", FRAMEWORKS, ids=lambda page: page.stem)
+def test_every_page_of_a_framework_leads_to_its_example(page: Path) -> None:
+    """And an integration's page says first what to install."""
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert f"(../../examples/with_{page.stem}.py)" in text
+    assert (ROOT / "examples" / f"with_{page.stem}.py").exists()
+    assert page in RECIPES or f"pip install 'otel-errcompact[{page.stem}]'" in text

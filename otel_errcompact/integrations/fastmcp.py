@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_errcompact.boundary import RunRegistry, RunSettings
 from otel_errcompact.integrations.requirement import required
 
-with required("fastmcp", "4.1.2", extra="fastmcp"):
+with required("fastmcp", "4.0.0", extra="fastmcp"):
     from fastmcp.exceptions import ToolError
     from fastmcp.server.dependencies import get_access_token
     from fastmcp.server.elicitation import AcceptedElicitation, DeclinedElicitation

@@ -13,7 +13,7 @@ from otel_errcompact.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
 
-with required("google-adk", "2.13.0", extra="google_adk"):
+with required("google-adk", "2.10.0", extra="google_adk"):
     from google.adk.models.llm_response import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.tools.agent_tool import AgentTool
@@ -45,7 +45,7 @@ class CompactionPlugin(BasePlugin):
 
     Args:
         name: The plugin's name.
-        settings: As for `otel_errcompact.run`; without `agent`, a run has the name of the agent that began it.
+        settings: As for `otel_errcompact.run`; a run has the name of the agent that began it by default.
     """
 
     def __init__(self, name: str = "errcompact", **settings: Unpack[RunSettings]) -> None:
@@ -126,4 +126,5 @@ def _error_in(result: object) -> str:
     answer: Fields = result if isinstance(result, dict) else {}
     if answer.get("response_type") == REFLECTION:
         return f"{answer.get('error_type')}: {answer.get('error_details')}"
-    return json.dumps(answer, default=str) if answer.get("error") or answer.get("isError") else ""
+    told = answer["error"] if list(answer) == ["error"] else json.dumps(answer, default=str)
+    return str(told) if answer.get("error") or answer.get("isError") else ""

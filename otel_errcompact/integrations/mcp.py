@@ -6,12 +6,12 @@ import functools
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from otel_errcompact.boundary import RunRegistry, RunSettings
 from otel_errcompact.integrations.requirement import required
 
-with required("mcp", "2.3.0", extra="mcp"):
+with required("mcp", "2.1.0", extra="mcp"):
     from mcp import MCPError
     from mcp.server.auth.middleware.auth_context import get_access_token
     from mcp.server.elicitation import elicit_with_validation
@@ -36,7 +36,7 @@ class Reply(BaseModel):
     What a human at the client is asked for.
     """
 
-    message: str = Field(description="What the agent shall do")
+    message: str
 
 
 class Compaction:
@@ -93,7 +93,7 @@ class Compaction:
         if headers is None:
             return self._alone
         token = get_access_token()
-        known = headers.get("mcp-session-id") or (token and f"{token.client_id} {token.subject or ''}".rstrip())
+        known = headers.get("mcp-session-id") or (token and f"{token.client_id} {token.subject}")
         return known or uuid.uuid4().hex
 
 

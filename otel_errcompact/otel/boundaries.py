@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import ref
 
 from opentelemetry import trace
 
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.context import current_run_id
-from otel_errcompact.otel.spans import AGENT_WORDS, BOUNDARY_WORDS, bare, first_word
+from otel_errcompact.otel.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNTOLD, convention_of
+from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.spans import bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from weakref import ReferenceType
 
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import Span
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
 
 MAX_OPEN_SPANS: Final = 4_096
+MAX_PLAIN_NAMES: Final = 4_096
+MAX_AGENTS: Final = 1_024
 MAX_HELD: Final = 32
 MAX_HELD_CHARACTERS: Final = 1_000_000
 """What one boundary holds at most; beyond it the oldest failures are let go as handled."""
@@ -74,6 +81,9 @@ class Boundary:
     outer: Boundary | None
     """The boundary it is itself a part of."""
 
+    operation: str = SPAN_TOOL
+    """What it is, or `UNTOLD`."""
+
     failing: set[str] = field(default_factory=set[str])
     """Tools whose last call inside, by our own boundaries, failed: the agent was told of it already."""
 
@@ -118,6 +128,24 @@ class Boundary:
             return held
 
     @property
+    def holder(self) -> Boundary | None:
+        """
+        The boundary whose outcome decides of this one's failure, if there is one.
+
+        Not one that may turn out to be none: to hold by it could be to hold until the end of the run. Nor does a model
+        call decide of a tool's: that its span may be around it says only that the model asked for it.
+        """
+        outer = self.outer
+        while outer is not None and (not outer.is_holding or _is_asked_for(self, outer)):
+            outer = outer.outer
+        return outer
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether it is a boundary for sure whose outcome is still unknown."""
+        return self.is_open and self.operation != UNTOLD
+
+    @property
     def is_open(self) -> bool:
         """Whether the outcome is still unknown."""
         return not self._closed
@@ -134,7 +162,7 @@ class _Place(NamedTuple):
 
 class OpenBoundaries:
     """
-    The open spans that are a boundary or lie inside one.
+    The open spans that are a boundary or lie inside one, and those that may turn out to be one.
 
     Args:
         on_evict: Called when an open span was forgotten to bound memory.
@@ -142,41 +170,70 @@ class OpenBoundaries:
 
     def __init__(self, on_evict: Callable[[], object]) -> None:
         self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
+        self._agents: BoundedTable[int, ReferenceType[Span]] = BoundedTable(MAX_AGENTS)
         self.spans: Final = self._places.entries
         """All of them by span id; the same object for good, so that it is cheap to ask whether there are any."""
 
-    def enter(self, span: Span, parent_context: Context | None) -> bool:
-        """
-        Take note of a span that starts, and return whether its name makes it a boundary.
-        """
-        word = first_word(span.name)
+        self.plain: Final[dict[str, set[str]]] = {}
+        """Names of spans that are of no interest, and the scopes in which they are not; the same object for good."""
+
+    def enter(self, span: Span, parent_context: Context | None) -> None:
+        """Take note of a span that starts."""
+        scope = span.instrumentation_scope.name if span.instrumentation_scope is not None else ""
+        operation = "" if scope in self.plain.get(span.name, ()) else self._operation(span, scope)
         around = self._around(span)
-        if word not in BOUNDARY_WORDS:
-            if around is not None:
-                self._places.put(span.get_span_context().span_id, _Place(around, word in AGENT_WORDS))
-            return False
+        if operation not in BOUNDARIES and operation != UNTOLD:
+            self._pass(span, around, operation)
+            return
         run_id = current_run_id(parent_context) or (around.run_id if around is not None else "")
-        boundary = Boundary(span.get_span_context().span_id, run_id, around)
+        boundary = Boundary(span.get_span_context().span_id, run_id, around, operation)
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
-        return True
 
     def leave(self, span_id: int) -> Boundary | None:
         """Forget a span that ends, and return the boundary that it is or lies in whose outcome is still unknown."""
         place = self._places.pop(span_id)
         boundary = place.boundary if place is not None else None
-        while boundary is not None and not boundary.is_open:
-            # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
-            boundary = boundary.outer
-        return boundary
+        if boundary is None or boundary.span_id == span_id:
+            return boundary
+        # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
+        return boundary if boundary.is_holding else boundary.holder
 
     def around(self, span_id: int) -> Boundary | None:
         """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
         place = self.spans.get(span_id)
-        return place.boundary if place is not None and place.boundary.is_open else None
+        boundary = place.boundary if place is not None else None
+        return boundary if boundary is None or boundary.is_holding else boundary.holder
+
+    def agent_of(self, trace_id: int) -> Span | None:
+        """Return the span of the outermost agent of a trace, if it is still there."""
+        found = self._agents.get(trace_id)
+        return found() if found is not None else None
 
     def clear(self) -> None:
         """Forget everything."""
         self._places.clear()
+        self._agents.clear()
+
+    def _operation(self, span: Span, scope: str) -> str:
+        convention = convention_of(scope)
+        operation = convention.started(span.name, span.attributes or {})
+        if not operation and convention is OFFICIAL:
+            if len(self.plain) >= MAX_PLAIN_NAMES:
+                self.plain.clear()
+            self.plain.setdefault(span.name, set()).add(scope)
+        return operation
+
+    def _pass(self, span: Span, around: Boundary | None, operation: str) -> None:
+        """Take note of a span that is no boundary: where it lies, and whether it is an agent's."""
+        if operation in AGENTS:
+            trace_id = span.get_span_context().trace_id
+            if self._agents.get(trace_id) is None:
+                with suppress(TypeError):  # another SDK's span need not allow it
+                    self._agents.put(trace_id, ref(span))
+        elif around is not None and around.operation == UNTOLD:
+            around = around.holder
+        if around is not None:
+            self._places.put(span.get_span_context().span_id, _Place(around, operation in AGENTS))
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
@@ -184,3 +241,7 @@ class OpenBoundaries:
             # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
             place = self.spans.get(trace.get_current_span().get_span_context().span_id)
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None
+
+
+def _is_asked_for(inner: Boundary, outer: Boundary) -> bool:
+    return inner.operation not in MODEL_OPERATIONS and outer.operation in MODEL_OPERATIONS

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.otel.spans import bare, mentions
+from otel_errcompact.otel.spans import bare, is_agent, mentions
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -56,6 +56,9 @@ class _Child(NamedTuple):
     marked: bool = False
     """Whether its exception object carries a mark, and so would be known by that."""
 
+    end_ns: int = 0
+    """When the span ended that recorded it."""
+
     def among(self, siblings: tuple[_Child, ...] | None) -> tuple[_Child, ...]:
         """Return the newest failed children of a parent, with this one."""
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
@@ -89,6 +92,7 @@ class Occurrences:
 
     def __init__(self) -> None:
         self._children: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
+        self._within: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._ended: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
         self._records = itertools.count(1)
@@ -111,10 +115,11 @@ class Occurrences:
         """Let the spans around `span`, and log records that are still to come, recognise its failure."""
         parent_id = span.parent.span_id if span.parent is not None else 0
         marked = _mark(raw.exception, _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
-        child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked)
+        child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked, end_ns=span.end_ns)
         self._ended.update((span.trace_id, span.span_id), child.among)
         if parent_id:
             self._children.update((span.trace_id, parent_id), child.among)
+            self._within.update(span.trace_id, child.among)
 
     def is_news(self, span: EndedSpan, raw: RawError) -> bool:
         """Tell whether no log record has told of what a span has recorded and not failed with; it is known from now."""
@@ -168,6 +173,7 @@ class Occurrences:
     def clear(self) -> None:
         """Forget everything."""
         self._children.clear()
+        self._within.clear()
         self._ended.clear()
         self._verdicts.clear()
 
@@ -186,9 +192,20 @@ class Occurrences:
     def _passed_up(self, span: EndedSpan, raw: RawError, *, whole: bool) -> list[int]:
         children = self._children.pop((span.trace_id, span.span_id)) or ()
         found = [child.origin for child in children if child.is_passed_on(raw)]
+        if not found and is_agent(span):
+            found = self._told_of(span, raw)
         if found or whole:
             return found
         return [child.origin for child in children if child.is_behind(raw)][-1:]
+
+    def _told_of(self, span: EndedSpan, raw: RawError) -> list[int]:
+        """What an agent's span tells in its own words, of a failure that need not be its child's."""
+        return [
+            child.origin
+            for child in self._within.get(span.trace_id) or ()
+            if child.end_ns >= span.start_ns
+            and (child.is_passed_on(raw) or (child.message and child.message in raw.text))
+        ]
 
 
 def _mark(exception: BaseException | None, mark: _Mark) -> bool:

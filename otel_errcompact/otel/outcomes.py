@@ -12,7 +12,7 @@ from otel_errcompact.forks import reset_in_child
 from otel_errcompact.otel.boundaries import Held, OpenBoundaries
 from otel_errcompact.otel.context import PROCESS_RUN, current_run_id
 from otel_errcompact.otel.occurrences import HANDLED, Occurrences
-from otel_errcompact.otel.spans import conversation_of, is_control_flow_name
+from otel_errcompact.otel.spans import conversation_of, is_control_flow_name, read
 from otel_errcompact.recognise import is_control_flow, judge
 
 if TYPE_CHECKING:
@@ -134,8 +134,12 @@ class Outcomes:
             self.ledger.end(run_id)
 
     def _named_run(self, span: EndedSpan, boundary: Boundary | None) -> str:
-        """The span's own conversation; else the run that was open where it started, or is now; else empty."""
-        return conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
+        """The span's own conversation; else the run open where it started, or now; else its agent's; else empty."""
+        told = conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
+        if told:
+            return told
+        agent = self.boundaries.agent_of(span.trace_id)
+        return conversation_of(read(agent)) if agent is not None else ""
 
     def _count_evicted_span(self) -> None:
         self.guard.failures[OPEN_SPAN_EVICTED] += 1

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from otel_errcompact.otel.boundaries import Boundary, Held
     from otel_errcompact.otel.spans import BoundaryCall, EndedSpan
 
-MAX_PLAIN_NAMES: Final = 4_096
 
 _ERROR: Final = StatusCode.ERROR
 
@@ -79,7 +78,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self._ending = self._guard.stage("on_end")
         self._boundaries = self.outcomes.boundaries
         self._occurrences = self.outcomes.occurrences
-        self._plain_names: set[str] = set()
+        self._plain_names = self._boundaries.plain
         self._open_spans = self._boundaries.spans
         self._open_runs = self.outcomes.open_runs
         self._closed = False
@@ -95,9 +94,10 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         # the span is looked at in full, by public attributes alone.
         sdk_span: Any = span
         try:
-            if sdk_span._name in self._plain_names and not self._open_spans:  # noqa: SLF001 - as said
+            scopes = self._plain_names[sdk_span._name]  # noqa: SLF001 - as said
+            if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:  # noqa: SLF001 - as said
                 return
-        except Exception:  # noqa: BLE001, S110 - another SDK's span, or a name that is no text
+        except Exception:  # noqa: BLE001, S110 - a name that is new or no text, or another SDK's span
             pass
         with self._guard.stage("on_start"):
             self._started(span, parent_context)
@@ -134,11 +134,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         return self._occurrences.class_of(span_id)
 
     def _started(self, span: Span, parent_context: Context | None) -> None:
-        if self._closed or self._boundaries.enter(span, parent_context):
-            return
-        if len(self._plain_names) >= MAX_PLAIN_NAMES:
-            self._plain_names.clear()
-        self._plain_names.add(span.name)
+        if not self._closed:
+            self._boundaries.enter(span, parent_context)
 
     def _ended(self, span: EndedSpan) -> None:
         if self._closed or not span.context.is_valid:
@@ -188,7 +185,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         origins = self._occurrences.origins(span, found.failure, whole=found.whole)
         # The raw error of a boundary of ours may be a log record, which leaves no more than a status on the span.
         root = None if found.failure is None or found.whole or settled else _root(held, origins)
-        part = [inner for inner in held if inner is root or inner.is_part_of(found.failure, origins)]
+        twin = None if found.failure is None else _twin(held, call)
+        part = [inner for inner in held if inner in {root, twin} or inner.is_part_of(found.failure, origins)]
         self.outcomes.duplicates += len(part)
         self.outcomes.handle(span, boundary, [inner for inner in held if inner not in part])
         for raw in found.handled:
@@ -212,9 +210,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
-        outer = boundary.outer
+        outer = boundary.holder
         for inner in held:
-            if outer is not None and outer.is_open:
+            if outer is not None:
                 self.outcomes.handle(span, outer, outer.hold(inner))
             elif inner.alone:
                 self.outcomes.observe(span, boundary, inner.raw, inner.span_ids)
@@ -248,9 +246,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if key or (not part and call.tool in boundary.failing):
             self.outcomes.duplicates += 1
             self._occurrences.judge(key, *span_ids)
-        elif boundary.outer is not None and boundary.outer.is_open:
-            self.outcomes.hold(span, boundary.outer, failure, origin, span.span_id)
-            boundary.outer.pass_on(frozenset({origin}), *span_ids)
+        elif (holder := boundary.holder) is not None:
+            self.outcomes.hold(span, holder, failure, origin, span.span_id)
+            holder.pass_on(frozenset({origin}), *span_ids)
         else:
             self.outcomes.observe(span, boundary, failure, span_ids)
 
@@ -305,8 +303,14 @@ def _root(held: list[Held], origins: frozenset[int]) -> Held | None:
     return candidates[-1] if candidates else None
 
 
+def _twin(held: list[Held], call: BoundaryCall) -> Held | None:
+    """The same call inside itself, as it is where two instrumentations make spans of it."""
+    newest = held[-1] if held else None
+    return newest if newest is not None and newest.raw.boundary and newest.raw.tool == call.tool else None
+
+
 def _with_root(failure: RawError, root: Held | None) -> RawError:
     """A boundary's failure with what is known of its root cause; the boundary stays the operation."""
-    if root is None:
+    if root is None or (failure.message and not root.raw.message):
         return failure
     return replace(failure, text=root.raw.text, type=root.raw.type, message=root.raw.message)

@@ -25,6 +25,8 @@ GEN_AI_TOKEN_TYPE: Final = "gen_ai.token.type"  # noqa: S105 - a name
 GEN_AI_TOOL_NAME: Final = "gen_ai.tool.name"
 GEN_AI_TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 GEN_AI_TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+GEN_AI_TOOL_MESSAGE: Final = "gen_ai.tool.message"
+"""An event with the arguments of a call, as they were told before there was an attribute for them."""
 GEN_AI_AGENT_NAME: Final = "gen_ai.agent.name"
 GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
 SESSION_ID: Final = "session.id"

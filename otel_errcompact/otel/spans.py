@@ -12,6 +12,8 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.conventions import AGENTS, understood
+from otel_errcompact.otel.conventions import text_of as _text
 from otel_errcompact.recognise import CONTROL_FLOW
 
 if TYPE_CHECKING:
@@ -20,16 +22,13 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Event, ReadableSpan
     from opentelemetry.trace import SpanContext
 
-BOUNDARY_WORDS: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL, semconv.MCP_TOOL_CALL}
-"""First words of the names of spans whose outcome the agent sees."""
-
-AGENT_WORDS: Final = frozenset({semconv.SPAN_RUN, semconv.SPAN_WORKFLOW})
-"""First words of the names of spans inside which another agent sees the outcomes."""
-
 STEERING: Final = CONTROL_FLOW | {"GeneratorExit", "KeyboardInterrupt", "SystemExit", "RunHalted", "RunPaused"}
 """What steers the program instead of reporting a failure, by name: all that is left where the object is gone."""
 
 NO_DETAIL: Final = "the span ended with status ERROR and says nothing more"
+NO_CALL_ID: Final = "<not specified>"
+"""What Google ADK writes where there is none."""
+
 CUT_BY_LIMITS: Final = "... cut by the span limits ..."
 MAX_RECORDS: Final = 64
 """Exception events of one span that are looked at: the newest, since what a span failed with is recorded last."""
@@ -67,7 +66,9 @@ class Recorded(NamedTuple):
 
 class EndedSpan(NamedTuple):
     """
-    What is read of a span that has ended: once, since the SDK's properties copy what they give at each access.
+    What is read of a span that has ended, in the words of the official convention.
+
+    It is read once, since the SDK's properties copy what they give at each access.
     """
 
     name: str
@@ -93,9 +94,10 @@ class EndedSpan(NamedTuple):
 def read(span: ReadableSpan) -> EndedSpan:
     """Read a span that has ended: the SDK's own without its properties, any other by its public attributes."""
     try:
-        return _read_privately(span)
+        found = _read_privately(span)
     except Exception:  # noqa: BLE001 - another SDK's span, or one without ids
-        return _read_publicly(span)
+        found = _read_publicly(span)
+    return understood(found)
 
 
 def _read_privately(span: Any) -> EndedSpan:
@@ -134,11 +136,6 @@ def _read_publicly(span: ReadableSpan) -> EndedSpan:
     )
 
 
-def first_word(name: str) -> str:
-    """Return the part of a span's name that names its operation."""
-    return name.split(" ", 1)[0]
-
-
 def boundary_call(span: EndedSpan) -> BoundaryCall | None:
     """
     Return the call that an ended span is the boundary of, or None if it is none.
@@ -156,7 +153,7 @@ def boundary_call(span: EndedSpan) -> BoundaryCall | None:
     return BoundaryCall(
         tool=tool,
         operation=operation_of(tool, arguments),
-        call_id=_text(attributes, semconv.GEN_AI_TOOL_CALL_ID),
+        call_id=_text(attributes, semconv.GEN_AI_TOOL_CALL_ID).removeprefix(NO_CALL_ID),
         arguments=arguments,
     )
 
@@ -165,6 +162,11 @@ def conversation_of(span: EndedSpan) -> str:
     """Return the conversation or session a span says it belongs to; empty if it says nothing."""
     attributes = span.attributes
     return _text(attributes, semconv.GEN_AI_CONVERSATION_ID) or _text(attributes, semconv.SESSION_ID)
+
+
+def is_agent(span: EndedSpan) -> bool:
+    """Tell whether a span is that of an agent or a workflow, which tells in its own words of what fails inside."""
+    return _text(span.attributes, semconv.GEN_AI_OPERATION_NAME) in AGENTS
 
 
 def is_settled_by_maker(span: EndedSpan) -> bool:
@@ -340,15 +342,20 @@ def _repaired(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
 def _described(span: EndedSpan) -> tuple[str, str]:
     """The type and message that a status tells: the SDK writes `Type: message`, others only the message."""
     description = span.description or ""
-    kind = _text(span.attributes, semconv.ERROR_TYPE)
+    kind = _told_type(span)
     head, colon, rest = description.partition(": ")
     if colon and (head == bare(kind) or (not kind and head.isidentifier())):
         return kind or head, rest
     return kind, description
 
 
-def _from_status(span: EndedSpan) -> Recorded:
+def _told_type(span: EndedSpan) -> str:
     kind = _text(span.attributes, semconv.ERROR_TYPE)
+    return "" if kind == semconv.OTHER_TYPE else kind
+
+
+def _from_status(span: EndedSpan) -> Recorded:
+    kind = _told_type(span)
     description = span.description or ""
     _, message = _described(span) if kind else ("", description)
     text = description or kind
@@ -372,8 +379,3 @@ def _contains(later: Recorded, earlier: Recorded) -> bool:
 def plain(attributes: Mapping[str, object] | None) -> dict[str, object]:
     """Attributes as a plain dictionary: to copy it costs less than to look up one name in the SDK's own mapping."""
     return cast("Any", attributes).copy() if attributes else {}
-
-
-def _text(attributes: Mapping[str, object], name: str) -> str:
-    value = attributes.get(name, "")
-    return value if isinstance(value, str) else "" if value is None else str(value)

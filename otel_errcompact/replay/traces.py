@@ -106,7 +106,7 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
     inside = with_run(tally.run_id, Context())
     token = otel_context.attach(inside)
     try:
-        for index, ends in _steps(trace.spans):
+        for index, ends in in_order(trace.spans):
             if ends:
                 _count(spans[index], trace.spans[index], tally, tallies)
                 processor.on_end(spans[index])
@@ -128,7 +128,7 @@ def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Ta
         own.result_tokens += tokens
 
 
-def _steps(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
+def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
     """
     Yield starts and ends in the order of time; at one time starts come first, and outer spans start first and end last.
     """

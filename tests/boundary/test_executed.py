@@ -282,3 +282,62 @@ def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> Non
         run.executed("parse", arguments={"text": "seven"}, error=raised())
     assert run.refusal("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
     assert run.refusal("parse", arguments={"text": "eight"}) == ""
+
+
+def _stopped(run: errcompact.Run, *actions: errcompact.Action) -> None:
+    for _ in range(3):
+        run.executed("parse", error=raised())
+    for action in actions:
+        run.answer(action)
+
+
+STOPPED = (
+    "NOT EXECUTED: one error class keeps recurring (3 of 3): "
+    "[ValueError] invalid literal for int() with base 10: 'seven'"
+)
+
+
+async def test_a_server_refuses_the_tool_that_a_run_was_stopped_for(run: errcompact.Run) -> None:
+    """Other tools go on; there is no agent to stop."""
+    _stopped(run)
+    assert await run.arefusal("parse") == f"{STOPPED}; no escalation handler was given"
+    assert await run.arefusal("other") == ""
+
+
+async def test_a_human_at_a_server_s_client_is_asked(run: errcompact.Run) -> None:
+    """Once at a time; who gives no reply is asked again, and what is said is for the agent."""
+    replies: list[object] = [None, "try 7"]
+    questions: list[str] = []
+
+    async def ask(question: str) -> object:
+        questions.append(question)
+        if len(questions) == 1:
+            assert await run.arefusal("parse", ask=ask) == STOPPED
+        return replies.pop(0)
+
+    _stopped(run, errcompact.Pause())
+    assert await run.arefusal("parse", ask=ask) == STOPPED
+    assert await run.arefusal("parse", ask=ask) == "NOT EXECUTED: a human has answered: try 7"
+    assert await run.arefusal("parse", ask=ask) == ""
+    assert questions == [STOPPED.removeprefix("NOT EXECUTED: ")] * 2
+
+
+async def test_the_span_of_a_refused_call_is_no_failure(run: errcompact.Run, tracer: Tracer) -> None:
+    """Whatever the framework makes of the refusal."""
+    _stopped(run)
+    before = run.report().occurrences
+    with tracer.start_as_current_span("execute_tool parse", attributes=TOOL) as span:
+        assert await run.arefusal("parse")
+        span.set_status(StatusCode.ERROR, "tool_error")
+    assert run.report().occurrences == before
+
+
+def test_what_a_framework_raised_a_failure_as_is_no_other_one(run: errcompact.Run, tracer: Tracer) -> None:
+    """Its own record of the wrapper and ours of the cause are one occurrence, on one span."""
+    with tracer.start_as_current_span("tools/call parse", attributes={**TOOL}) as span:
+        wrapped = RuntimeError("tool parse failed")
+        wrapped.__cause__ = error = raised()
+        span.record_exception(wrapped)
+        span.set_status(StatusCode.ERROR)
+        run.executed("parse", error=error)
+    assert (run.report().occurrences, run.report().handled) == (1, 0)

@@ -368,7 +368,7 @@ async def test_a_program_that_calls_its_own_server(world: World) -> None:
 
 def test_the_example(tmp_path: Path) -> None:
     """It prints what the model reads, and how it ends."""
-    example = ROOT / "examples" / "fastmcp_server.py"
+    example = ROOT / "examples" / "with_fastmcp.py"
     done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")

@@ -303,7 +303,7 @@ async def test_a_call_without_a_client(world: World) -> None:
 
 def test_the_example(tmp_path: Path) -> None:
     """It prints what the model reads, and how it ends."""
-    example = ROOT / "examples" / "mcp_server.py"
+    example = ROOT / "examples" / "with_mcp.py"
     done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")

@@ -17,7 +17,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.guard import Guard
 from otel_errcompact.ledger import Ledger
-from otel_errcompact.otel import processor as processors
+from otel_errcompact.otel import boundaries
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class TestLifecycle:
 
     def test_very_many_names(self, make_rig, monkeypatch):
         """Names of plain spans do not pile up."""
-        monkeypatch.setattr(processors, "MAX_PLAIN_NAMES", 4)
+        monkeypatch.setattr(boundaries, "MAX_PLAIN_NAMES", 4)
         rig = make_rig()
         for number in range(10):
             rig.tracer().start_span(f"GET /orders/{number}").end()

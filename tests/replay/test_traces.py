@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from opentelemetry.trace import SpanKind, StatusCode
 
 from otel_errcompact.replay import pipeline
-from otel_errcompact.replay.traces import RebuiltSpan, _depths, _steps
+from otel_errcompact.replay.traces import RebuiltSpan, _depths, in_order
 from tests.replay.records import REFUSED, SECOND, TRACE_ID, span, tool_span, trace
 
 if TYPE_CHECKING:
@@ -137,14 +137,14 @@ def test_the_tokens_of_a_trace_are_those_of_its_texts(play: Play) -> None:
 def test_at_one_time_outer_spans_start_first_and_end_last() -> None:
     """Recorders round times; nesting tells what came first."""
     spans = (span(3, start=1, end=1, parent=2), span(2, start=1, end=1, parent=1), span(1, start=1, end=1))
-    assert list(_steps(spans)) == [(2, False), (1, False), (0, False), (0, True), (1, True), (2, True)]
+    assert list(in_order(spans)) == [(2, False), (1, False), (0, False), (0, True), (1, True), (2, True)]
 
 
 def test_parents_in_a_circle_do_no_harm() -> None:
     """Ids of a trace may be anything."""
     spans = (span(1, parent=2), span(2, parent=1), span(3, parent=3), span(4, parent=99))
     assert sorted(_depths(spans)) == [1, 2, 3, 4]
-    assert len(list(_steps(spans))) == 8
+    assert len(list(in_order(spans))) == 8
 
 
 @given(
@@ -161,7 +161,7 @@ def test_every_span_starts_once_before_it_ends_once_in_the_order_of_time(drawn: 
     spans = tuple(
         span(index, start=start, end=end, parent=parent) for index, (start, end, parent) in enumerate(drawn, 1)
     )
-    steps = list(_steps(spans))
+    steps = list(in_order(spans))
     times = [spans[index].end_ns if ends else spans[index].start_ns for index, ends in steps]
     assert times == sorted(times)
     assert sorted(steps) == [(index, ends) for index in range(len(spans)) for ends in (False, True)]

@@ -1,4 +1,4 @@
-"""An MCP server whose tool keeps failing. Run: python mcp_server.py (pip install 'otel-errcompact[mcp]')."""
+"""An MCP server whose tool keeps failing. Run: python with_mcp.py (pip install 'otel-errcompact[mcp]')."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A FastMCP server whose tool keeps failing. Run: python fastmcp_server.py (pip install 'otel-errcompact[fastmcp]')."""
+"""A FastMCP server whose tool keeps failing. Run: python with_fastmcp.py (pip install 'otel-errcompact[fastmcp]')."""
 
 from __future__ import annotations
 
