@@ -211,7 +211,9 @@ class Run:
         """Note on the framework's own span that nothing has failed there, whatever the framework makes of the text."""
         if text:
             self.ledger.settle_call(call_id, self.clock_ns())
-            tool_span(tool, call_id).set_attribute(semconv.OUTCOME, REFUSED)
+            span = tool_span(tool, call_id)
+            span.set_attribute(semconv.OUTCOME, REFUSED)
+            span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # a span around it, of a client, may tell of it again
         return text
 
     @overload
