@@ -205,9 +205,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._succeed(boundary, span, call)
 
     def _is_told_elsewhere(self, call: BoundaryCall, span: EndedSpan) -> bool:
-        if self._ledger.is_expected(call.call_id or call.tool):
-            return True
-        return self._ledger.is_settled(call.call_id, span.start_ns)
+        if not call.call_id:
+            return self._ledger.is_name_expected(call.tool)
+        return self._ledger.is_expected(call.call_id) or self._ledger.is_settled(call.call_id, span.start_ns)
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""
