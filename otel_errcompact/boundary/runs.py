@@ -26,8 +26,8 @@ from otel_errcompact.boundary.recording import (
     tool_span,
 )
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Continue, action_name, action_of
-from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.escalation import Continue, Thresholds, action_name, action_of
+from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.arguments import Arguments
     from otel_errcompact.boundary.recording import Counted
-    from otel_errcompact.escalation import Action, Handler, Thresholds
+    from otel_errcompact.escalation import Action, Handler
     from otel_errcompact.exceptions import RunHalted
     from otel_errcompact.guard import Guard
     from otel_errcompact.ledger import Ledger, Observation, Verdict
@@ -90,6 +90,7 @@ class Run:
         tracer_provider: TracerProvider | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
+        check_settings(on_escalation, thresholds)
         self.run_id: Final = run_id or uuid.uuid4().hex
         self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
@@ -478,6 +479,21 @@ def run(
         ledger=ledger,
         tracer_provider=tracer_provider,
     )
+
+
+def check_settings(on_escalation: object, thresholds: object) -> None:
+    """
+    Say at once what is wrong with how a run is to end, and not when that is needed.
+
+    Raises:
+        ConfigurationError: One of them is not what it should be.
+    """
+    if on_escalation is not None and not callable(on_escalation):
+        raise ConfigurationError(f"on_escalation is {on_escalation!r}; give it a function that takes an Escalation")
+    if thresholds is not None and not isinstance(thresholds, Thresholds):
+        raise ConfigurationError(
+            f"thresholds is {thresholds!r}; give it Thresholds(same=..., consecutive=..., total=...)"
+        )
 
 
 def current_run() -> Run | None:

@@ -526,7 +526,11 @@ async def test_a_tool_that_asks_by_its_own(world: World) -> None:
 def test_the_example(tmp_path: Path) -> None:
     """It prints what the model read, and how it ended."""
     done = subprocess.run(
-        [sys.executable, ROOT / "examples" / "with_google_adk.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, ROOT / "examples" / "with_google_adk.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     lines = done.stdout.splitlines()
     assert lines[0] == "model reads: What is a cup of tea?"
