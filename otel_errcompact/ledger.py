@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from otel_errcompact import digest as rendering
 from otel_errcompact.bounded import BoundedTable
@@ -89,6 +89,19 @@ class Verdict:
         return self.standing in {"pending", "halt", "pause"}
 
 
+class _Expected(NamedTuple):
+    """
+    The calls under way of which spans say the same.
+    """
+
+    calls: int = 0
+    ended: int = 0
+    """Spans of theirs that have ended, where only the tool's name tells."""
+
+    def changed(self, *, calls: int = 0, ended: int = 0) -> _Expected:
+        return _Expected(self.calls + calls, max(self.ended + ended, 0))
+
+
 class Listener:
     """
     What wants to know of failures. Override what you need; nothing here is called under a run's lock.
@@ -150,7 +163,7 @@ class Ledger:
         self._model = model
         self._count_tokens = count_tokens
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
-        self._expected: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
+        self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
@@ -252,17 +265,29 @@ class Ledger:
         Args:
             call: What its spans say of it: the id of the call, or the tool's name where they have none.
         """
-        self._expected.update(call, lambda calls: (calls or 0) + 1)
+        self._expected.update(call, lambda known: (known or _Expected()).changed(calls=1))
 
     def expect_no_more(self, call: str) -> None:
         """Note that a call that was expected is over."""
-        self._expected.update(call, lambda calls: (calls or 0) - 1)
-        if (self._expected.get(call) or 0) <= 0:
+        self._expected.update(call, lambda known: (known or _Expected()).changed(calls=-1, ended=-1))
+        if (self._expected.get(call) or _Expected()).calls <= 0:
             self._expected.pop(call)
 
-    def is_expected(self, call: str) -> bool:
-        """Tell whether somebody will tell the outcome of such a call that is under way."""
-        return call in self._expected.entries
+    def is_expected(self, call_id: str) -> bool:
+        """Tell whether somebody will tell the outcome of the call with this id."""
+        return call_id in self._expected.entries
+
+    def is_name_expected(self, tool: str) -> bool:
+        """
+        Tell whether somebody will tell the outcome of a call that just ended, of which only the tool is known.
+
+        As many are as are under way: others may have a tool of that name, and a call may never be heard of again.
+        """
+        known = self._expected.get(tool)
+        if known is None or known.ended >= known.calls:
+            return False
+        self._expected.update(tool, lambda known: (known or _Expected()).changed(ended=1))
+        return True
 
     def refuse(self, run_id: str, tool: str, arguments: str) -> str:
         """

@@ -259,7 +259,7 @@ class Call:
     def _passed_on(self, raw: RawError) -> Counted | None:
         error = raw.exception
         if error is None:
-            return self._run.digested(raw.text, self._opened_at)
+            return self._run.digested(raw.text, self._opened_at, once=self._told_elsewhere)
         counted = counted_since(error, self.run_id, self._opened_at)
         if counted is None or not self._told_elsewhere:
             return counted

@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from otel_errcompact.boundary.functions import execute
+from otel_errcompact.boundary.functions import execute, is_asynchronous
 from otel_errcompact.boundary.runs import current_run, unattended_run
 from otel_errcompact.exceptions import ConfigurationError
 
@@ -54,7 +54,7 @@ def compacted(
 
 def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: Failure) -> Callable[..., Any]:
     _check_function(function)
-    if inspect.iscoroutinefunction(function):
+    if is_asynchronous(function):
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:

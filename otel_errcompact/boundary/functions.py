@@ -32,7 +32,7 @@ def execute(
     """
     name = tool or getattr(function, "__name__", "") or type(function).__name__
     call = run.tool(name, arguments=_arguments(function, args, kwargs), reraise=True)
-    if inspect.iscoroutinefunction(function):
+    if is_asynchronous(function):
         return _await(call, function, args, kwargs, failure)
     try:
         with call:
@@ -43,6 +43,12 @@ def execute(
             raise
         return _answer(failure(call.text), error)
     return _answer(failure(call.text)) if call.failed else call.result
+
+
+def is_asynchronous(function: object) -> bool:
+    """Tell whether calling it gives a coroutine: a coroutine function, or an object whose `__call__` is one."""
+    called = getattr(type(function), "__call__", None)  # noqa: B004 - every object's type has one; is it asynchronous?
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 async def _await(

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from otel_errcompact.boundary.runs import Run, current_run
+from otel_errcompact.boundary.runs import Run, check_settings, current_run
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.installation import current_ledger
 
@@ -48,9 +49,16 @@ class RunRegistry:
     Args:
         settings: What all runs have in common, as for `otel_errcompact.run`; those of a run that the application has
             opened are its own.
+
+    Raises:
+        ConfigurationError: There is no such setting, or it is not what it should be.
     """
 
     def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        if unknown := sorted(set(settings) - set(RunSettings.__annotations__)):
+            known = ", ".join(RunSettings.__annotations__)
+            raise ConfigurationError(f"there is no setting {', '.join(map(repr, unknown))}; there are {known}")
+        check_settings(settings.get("on_escalation"), settings.get("thresholds"))
         self._settings = settings
         self._reset()
         reset_in_child(self._reset)

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
@@ -25,8 +26,8 @@ from otel_errcompact.boundary.recording import (
     tool_span,
 )
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Continue, action_name, action_of
-from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.escalation import Continue, Thresholds, action_name, action_of
+from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.arguments import Arguments
     from otel_errcompact.boundary.recording import Counted
-    from otel_errcompact.escalation import Action, Handler, Thresholds
+    from otel_errcompact.escalation import Action, Handler
     from otel_errcompact.exceptions import RunHalted
     from otel_errcompact.guard import Guard
     from otel_errcompact.ledger import Ledger, Observation, Verdict
@@ -89,6 +90,7 @@ class Run:
         tracer_provider: TracerProvider | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
+        check_settings(on_escalation, thresholds)
         self.run_id: Final = run_id or uuid.uuid4().hex
         self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
@@ -210,7 +212,9 @@ class Run:
         """Note on the framework's own span that nothing has failed there, whatever the framework makes of the text."""
         if text:
             self.ledger.settle_call(call_id, self.clock_ns())
-            tool_span(tool, call_id).set_attribute(semconv.OUTCOME, REFUSED)
+            span = tool_span(tool, call_id)
+            span.set_attribute(semconv.OUTCOME, REFUSED)
+            span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # a span around it, of a client, may tell of it again
         return text
 
     @overload
@@ -337,15 +341,21 @@ class Run:
         if f"#{counted.key[:SHORT_LENGTH]}" in counted.text:
             self._digests.append(counted)
 
-    def digested(self, text: str, since: int) -> Counted | None:
+    def digested(self, text: str, since: int, *, once: bool = False) -> Counted | None:
         """
         Return what was counted when a digest was made that `text` only passes on.
 
         Args:
             text: The text of an error.
             since: When the call began that has failed with it.
+            once: Whether the digest is passed on with that. Where nobody knows when a call began, an error that quotes
+                an earlier one again and again is a loop.
         """
-        return next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
+        found = next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
+        if found is not None and once:
+            with suppress(ValueError):  # another thread was faster
+                self._digests.remove(found)
+        return found
 
     def tick(self) -> int:
         """Return the next number of a sequence that orders what happens in this run."""
@@ -469,6 +479,21 @@ def run(
         ledger=ledger,
         tracer_provider=tracer_provider,
     )
+
+
+def check_settings(on_escalation: object, thresholds: object) -> None:
+    """
+    Say at once what is wrong with how a run is to end, and not when that is needed.
+
+    Raises:
+        ConfigurationError: One of them is not what it should be.
+    """
+    if on_escalation is not None and not callable(on_escalation):
+        raise ConfigurationError(f"on_escalation is {on_escalation!r}; give it a function that takes an Escalation")
+    if thresholds is not None and not isinstance(thresholds, Thresholds):
+        raise ConfigurationError(
+            f"thresholds is {thresholds!r}; give it Thresholds(same=..., consecutive=..., total=...)"
+        )
 
 
 def current_run() -> Run | None:

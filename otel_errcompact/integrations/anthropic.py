@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import trace
 
 from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from otel_errcompact.boundary.call import Call
+
+
+MAX_FAILED: Final = 4_096
+_counted: Final[BoundedTable[tuple[str, str], bool]] = BoundedTable(MAX_FAILED)
+"""Tools of ours that have failed, by run and name: an error result of theirs has been counted."""
 
 
 class _Wrapped:
@@ -108,8 +114,10 @@ class guarded:  # noqa: N801 - it reads as a function
         """Count what the runner itself has answered with an error: there is no such tool."""
         for result in response["content"] if response else ():
             text = result.get("content")
-            if result.get("is_error") and isinstance(text, str) and self.run.digested(text, 0) is None:
-                use = next(block for block in self._message.content if block.id == result["tool_use_id"])
+            if not result.get("is_error") or not isinstance(text, str):
+                continue
+            use = next(block for block in self._message.content if block.id == result["tool_use_id"])
+            if _counted.get((self.run.run_id, use.name)) is None and self.run.digested(text, 0) is None:
                 result["content"] = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text).text
         return response
 
@@ -135,5 +143,6 @@ def _call(name: str, arguments: Any) -> Call:
 
 def _told(call: Call) -> Any:
     if call.failed:
+        _counted.put((call.run_id, call.tool), True)
         raise ToolError(call.text)
     return call.result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.boundary import RunRegistry, RunSettings
+from otel_errcompact.boundary import Run, RunRegistry, RunSettings
 from otel_errcompact.integrations.requirement import required
 
 with required("fastmcp", "4.0.0", extra="fastmcp"):
@@ -41,7 +41,8 @@ class CompactionMiddleware(Middleware):
 
     Args:
         session: Names the run that a call belongs to. By default that is the MCP session; where the protocol knows
-            none, the authenticated client, or the server itself if it is not on the net; else each request.
+            none, the authenticated client, or the server itself if it is not on the net; else, as where the name is
+            empty, the request alone.
         settings: As for `otel_errcompact.run`; the agent is named after the server by default.
     """
 
@@ -53,10 +54,19 @@ class CompactionMiddleware(Middleware):
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Refuse a call that must not be made, and count how the others end."""
-        ctx, tool, arguments = context.fastmcp_context, context.message.name, context.message.arguments
+        ctx = context.fastmcp_context
         if ctx is None or ctx.request_context is None:  # no client: the program calls its own server
             return await call_next(context)
-        run = self.runs.of(self._session(ctx), agent=self._agent or ctx.fastmcp.name)
+        session = self._session(ctx)
+        run = self.runs.of(session or uuid.uuid4().hex, agent=self._agent or ctx.fastmcp.name)
+        try:
+            return await self._called(run, context, call_next)
+        finally:
+            if not session:  # nobody comes back to it
+                self.runs.end(run.run_id)
+
+    async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        ctx, tool, arguments = context.fastmcp_context, context.message.name, context.message.arguments
         if refusal := await run.arefusal(tool, arguments=arguments, ask=lambda question: _ask(ctx, question)):
             raise CompactedToolError(refusal)
         try:
@@ -78,7 +88,7 @@ class CompactionMiddleware(Middleware):
             return ctx.session_id
         if (token := get_access_token()) is not None:
             return f"{token.client_id} {token.claims.get('sub', '')}".rstrip()
-        return ctx.session_id if ctx.transport in {"sse", "streamable-http"} else self._alone
+        return "" if ctx.transport in {"sse", "streamable-http"} else self._alone
 
 
 async def _ask(ctx: Context, question: str) -> object:

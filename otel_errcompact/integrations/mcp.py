@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
-from otel_errcompact.boundary import RunRegistry, RunSettings
+from otel_errcompact.boundary import Run, RunRegistry, RunSettings
 from otel_errcompact.integrations.requirement import required
 
 with required("mcp", "2.1.0", extra="mcp"):
@@ -48,7 +48,8 @@ class Compaction:
 
     Args:
         session: Names the run that a call belongs to. By default that is the MCP session; where there is none, the
-            authenticated client, or the server itself if it is not on the net; else each request.
+            authenticated client, or the server itself if it is not on the net; else, as where the name is empty, the
+            request alone.
         settings: As for `otel_errcompact.run`.
     """
 
@@ -71,7 +72,22 @@ class Compaction:
         self, request: Request | None, tool: str, arguments: dict[str, Any], execute: Callable[[], Awaitable[Any]]
     ) -> Any:
         """Execute a call unless it must not be, count how it ends, and return its result, or the digest as one."""
-        run = self.runs.of(self._session(request) if request is not None else self._alone)
+        session = self._session(request) if request is not None else self._alone
+        run = self.runs.of(session or uuid.uuid4().hex)
+        try:
+            return await self._called(run, request, tool, arguments, execute)
+        finally:
+            if not session:  # nobody comes back to it
+                self.runs.end(run.run_id)
+
+    async def _called(
+        self,
+        run: Run,
+        request: Request | None,
+        tool: str,
+        arguments: dict[str, Any],
+        execute: Callable[[], Awaitable[Any]],
+    ) -> Any:
         ask = functools.partial(_ask, request) if request is not None else None
         if refusal := await run.arefusal(tool, arguments=arguments, ask=ask):
             return _error(refusal)

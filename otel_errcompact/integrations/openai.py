@@ -73,18 +73,22 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
         tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
     """
     name, arguments, call_id = _asked(call)
+    text = ""
     with _call(name, arguments, call_id) as told:
-        told.result = told.refused or _tool(tools, name)(**json.loads(arguments))
-    return _item(call, told)
+        told.result = told.refused or _tool(tools, name)(**_read(arguments))
+        text = _written(told.result)
+    return _item(call, told, text)
 
 
 async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """Do the same with functions of which some are asynchronous."""
     name, arguments, call_id = _asked(call)
+    text = ""
     async with _call(name, arguments, call_id) as told:
-        result = told.refused or _tool(tools, name)(**json.loads(arguments))
+        result = told.refused or _tool(tools, name)(**_read(arguments))
         told.result = await result if inspect.isawaitable(result) else result
-    return _item(call, told)
+        text = _written(told.result)
+    return _item(call, told, text)
 
 
 def _turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
@@ -120,9 +124,18 @@ def _tool(tools: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., A
     return tools[name]
 
 
-def _item(call: Any, told: Call) -> dict[str, Any]:
+def _read(arguments: str) -> Any:
+    return json.loads(arguments or "{}")  # some servers say nothing where there are no arguments
+
+
+def _written(result: Any) -> str:
+    # Inside the call: what cannot be written for the model is a failure of the tool.
+    return result if isinstance(result, str) else json.dumps(result, default=str)
+
+
+def _item(call: Any, told: Call, text: str) -> dict[str, Any]:
     # Neither API has a flag for errors: that it is one, only the text tells.
-    result = told.text if told.failed or isinstance(told.result, str) else json.dumps(told.result, default=str)
+    result = told.text if told.failed else text
     if hasattr(call, "function"):
         return {"role": "tool", "tool_call_id": told.call_id, "content": result}
     return {"type": "function_call_output", "call_id": told.call_id, "output": result}

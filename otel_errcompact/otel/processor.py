@@ -18,6 +18,7 @@ from otel_errcompact.otel.spans import (
     conversation_of,
     failures_of,
     is_live,
+    is_refused,
     is_settled_by_maker,
     raw_error,
     read,
@@ -195,7 +196,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if settled:
             self._follow(span, found, origins, part)
             if boundary.outer is not None:
-                boundary.outer.tell(call.tool, failed=found.failure is not None)
+                boundary.outer.tell(call.tool, failed=is_refused(span) or found.failure is not None)
         elif found.failure is not None:
             failure, whole = _with_root(found.failure, root), found.whole or root is not None
             self._occurrences.remember(span, failure, min(origins, default=span.span_id), whole=whole)
@@ -204,9 +205,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._succeed(boundary, span, call)
 
     def _is_told_elsewhere(self, call: BoundaryCall, span: EndedSpan) -> bool:
-        if self._ledger.is_expected(call.call_id or call.tool):
-            return True
-        return self._ledger.is_settled(call.call_id, span.start_ns)
+        if not call.call_id:
+            return self._ledger.is_name_expected(call.tool)
+        return self._ledger.is_expected(call.call_id) or self._ledger.is_settled(call.call_id, span.start_ns)
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""

@@ -174,7 +174,12 @@ def is_settled_by_maker(span: EndedSpan) -> bool:
     Tell whether one of our own boundaries has told the ledger of the span's outcome: it made the span, or found it
     open for the call and put its class on it, or that it was refused.
     """
-    return span.scope == semconv.SCOPE or semconv.CLASS in span.attributes or semconv.OUTCOME in span.attributes
+    return span.scope == semconv.SCOPE or semconv.CLASS in span.attributes or is_refused(span)
+
+
+def is_refused(span: EndedSpan) -> bool:
+    """Tell whether a span is that of a call which one of our own boundaries has kept from being executed."""
+    return semconv.OUTCOME in span.attributes
 
 
 def class_on(span: EndedSpan) -> str:

@@ -66,6 +66,7 @@ def test_spans_of_a_call_that_will_be_told_are_not_counted(
 
     for call_id in ("1", "2"):
         announce(calls, call_id, order=41)
+    fail()
     calls.forget("r", "1")
     fail()
     assert ledger.report("other").occurrences == 0
@@ -73,6 +74,21 @@ def test_spans_of_a_call_that_will_be_told_are_not_counted(
     calls.forget("r", "2")
     fail()
     assert ledger.report("other").occurrences == 1
+
+
+def test_a_call_that_is_never_heard_of_again_holds_back_one_span(
+    calls: AnnouncedCalls, ledger: Ledger, tracer_provider: TracerProvider
+) -> None:
+    """A client may leave in the middle of a call, and the program have other tools of that name."""
+    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
+    attributes = {"mcp.method.name": "tools/call", "gen_ai.tool.name": "refund", "gen_ai.conversation.id": "other"}
+    announce(calls, "1", order=41)
+    for _ in range(4):
+        with tracer_provider.get_tracer("mcp").start_as_current_span(
+            "tools/call refund", attributes=attributes
+        ) as span:
+            span.set_status(StatusCode.ERROR, "no such order: 41")
+    assert ledger.report("other").occurrences == 3
 
 
 def test_a_call_is_refused_once_it_has_failed_too_often_and_asked_about_while_the_run_waits(
@@ -91,3 +107,21 @@ def test_a_call_is_refused_once_it_has_failed_too_often_and_asked_about_while_th
     with asked.execute() as call:
         call.result = "refunded"
     assert runs.of("r").verdict.standing == "carry_on"
+
+
+def test_a_client_s_span_does_not_tell_of_a_refusal_as_a_failure(
+    runs: RunRegistry, ledger: Ledger, tracer_provider: TracerProvider
+) -> None:
+    """Server and client may be one program: the call was refused inside, and nothing has failed."""
+    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
+    tracer = tracer_provider.get_tracer("mcp")
+    run = runs.of("server")
+    for _ in range(3):
+        run.executed("refund", arguments={"order": 41}, error="no such order: 41")
+
+    attributes = {"mcp.method.name": "tools/call", "gen_ai.tool.name": "refund", "gen_ai.conversation.id": "client"}
+    with tracer.start_as_current_span("tools/call refund", attributes=attributes) as span:
+        with tracer.start_as_current_span("tools/call", attributes={"mcp.method.name": "tools/call"}):
+            assert run.refusal("refund", arguments={"order": 41}).startswith("NOT EXECUTED")
+        span.set_status(StatusCode.ERROR, "tool_error")
+    assert ledger.report("client").occurrences == 0

@@ -178,6 +178,15 @@ def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> N
     assert run.report().occurrences == 1
 
 
+def test_a_loop_does_not_hide_behind_a_digest_that_it_quotes(run: errcompact.Run) -> None:
+    """Agents put what they have read into arguments, and tools repeat those in their errors."""
+    digest = run.executed("parse", error=raised()).text
+    texts = [run.executed("ask", error=f"Error: cannot answer question {i}: {digest}").text for i in range(5)]
+    assert texts[0] == digest
+    assert "ESCALATED at 3" in texts[3]
+    assert isinstance(run.gate(), errcompact.RunHalted)
+
+
 def test_a_text_that_is_its_own_digest_counts_each_time(run: errcompact.Run) -> None:
     """A short error is shown as it is: that it comes again is a recurrence, and no digest coming back."""
     for _ in range(3):

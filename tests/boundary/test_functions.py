@@ -142,6 +142,19 @@ async def test_a_framework_s_own_result_is_returned_with_the_digest(ledger: Ledg
     assert run.report().classes[0].tool == "parser"
 
 
+async def test_an_object_that_is_called_asynchronously_is_awaited(ledger: Ledger) -> None:
+    """Its failure must not leave the call that was wrapped."""
+
+    class Parse:
+        async def __call__(self, text: str) -> int:
+            return int(text)
+
+    async with errcompact.run("r", ledger=ledger) as run:
+        assert str(await errcompact.compacted(Parse())("seven")).startswith("[ValueError] at __call__")
+        assert str(await run.call(Parse(), "seven")).startswith("ValueError #")
+    assert run.report().classes[0].tool == "Parse"
+
+
 async def test_asynchronous_control_flow_goes_on(ledger: Ledger) -> None:
     """No framework's error takes its place."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
+from typing import Any
 
 import pytest
 
@@ -205,3 +207,23 @@ def test_the_applications_run_goes_on(ledger: Ledger) -> None:
         assert runs.begin("t1") is mine
         assert runs.begin("t1") is mine
         assert not mine.closed
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        pytest.param({"agnt": "shop"}, "there is no setting 'agnt'; there are agent, on_escalation,", id="misspelt"),
+        pytest.param({"on_escalation": "halt"}, "on_escalation is 'halt'; give it a function", id="no function"),
+        pytest.param({"thresholds": {"same": 2}}, "thresholds is {'same': 2}; give it Thresholds(", id="no thresholds"),
+    ],
+)
+def test_wrong_settings_are_named_at_once(settings: dict[str, Any], problem: str) -> None:
+    """In a framework's hook it would be too late, and mostly nobody would see it."""
+    with pytest.raises(errcompact.ConfigurationError, match=re.escape(problem)):
+        RunRegistry(**settings)
+
+
+def test_a_run_with_wrong_thresholds_does_not_begin() -> None:
+    """Or it would never escalate."""
+    with pytest.raises(errcompact.ConfigurationError, match="thresholds is 3"):
+        errcompact.run(thresholds=3)  # type: ignore[arg-type]

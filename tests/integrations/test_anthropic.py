@@ -258,6 +258,22 @@ def test_bad_arguments_and_unknown_tools_are_failures(world: World) -> None:
     assert world.errors() == {"new": 2}
 
 
+@compacted
+@beta_tool
+def pay(order: int) -> str:
+    """Pay an order, or say in words that it cannot."""
+    return "Error: payment method not found" if order else "Error: no such order"
+
+
+def test_a_failure_that_a_tool_has_only_said_counts_once(world: World) -> None:
+    """Its words are so few that they are their own digest; the runner's result is no second failure."""
+    api = Api(*[[("pay", {"order": order})] for order in (1, 2, 0)])
+    with errcompact.run():
+        list(guarded(api.runner(pay)))
+    assert api.read[0] == ("Error: payment method not found", True)
+    assert world.errors() == {"new": 2, "repeat": 1}
+
+
 @pytest.mark.duty("span")
 @pytest.mark.parametrize("handled", [True, False], ids=["handled", "root cause"])
 def test_a_span_inside_the_tool_is_part_of_the_call(world: World, handled: bool) -> None:

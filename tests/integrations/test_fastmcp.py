@@ -54,7 +54,7 @@ class Shop:
 
 async def call(client: Client[Any], tool: str, **arguments: Any) -> tuple[bool, str]:
     """Whether the result is flagged as an error, and what the model reads."""
-    # By the session, since the client's own span of a refusal is one more failure to the client's program.
+    # By the session, which makes no span: that of the client would tell of failures in its own words.
     result = await client.session.call_tool(tool, arguments)
     return bool(result.is_error), "\n".join(block.text for block in result.content if hasattr(block, "text"))
 
@@ -83,7 +83,9 @@ async def test_a_tool_that_keeps_failing_is_refused(world: World, mode: str) -> 
     async with Client(shop.server, mode=mode) as client:
         for _ in range(3):
             await call(client, "boom", x=1)
-        refused = await call(client, "boom", x=2)
+        # The client's own span says that this has failed, which is no failure.
+        result = await client.call_tool("boom", {"x": 2}, raise_on_error=False)
+        refused = (result.is_error, result.content[0].text)
         assert await call(client, "fine") == (False, "all is well")
     assert refused == (
         True,
@@ -373,3 +375,12 @@ def test_the_example(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")
     assert lines[-1].startswith("model reads: NOT EXECUTED: one error class keeps recurring (3 of 3)")
+
+
+async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: World) -> None:
+    """Nobody comes back to it, so that it must not be kept, and counts at once."""
+    shop = Shop(session=lambda _: "")
+    async with Client(shop.server) as client:
+        await call(client, "boom", x=1)
+        await call(client, "fine")
+    assert world.runs() == {"failed": 1, "clean": 1}

@@ -308,3 +308,12 @@ def test_the_example(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")
     assert lines[-1].startswith("model reads: NOT EXECUTED: one error class keeps recurring (3 of 3)")
+
+
+async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: World) -> None:
+    """Nobody comes back to it, so that it must not be kept, and counts at once."""
+    shop = Shop(session=lambda _: "")
+    async with Client(shop.server) as client:
+        await call(client, "boom", x=1)
+        await call(client, "fine")
+    assert world.runs() == {"failed": 1, "clean": 1}

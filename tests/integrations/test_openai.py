@@ -126,7 +126,7 @@ def outputs(history: Any) -> list[str]:
     return [item["output"] for item in history if isinstance(item, dict) and item.get("type") == "function_call_output"]
 
 
-def responses_loop(run: errcompact.Run, api: Api, history: list[Any]) -> None:
+def responses_loop(run: errcompact.Run, api: Api, history: list[Any], **tools: Any) -> None:
     """A loop of one's own over the Responses API."""
     while True:
         run.check()
@@ -135,7 +135,7 @@ def responses_loop(run: errcompact.Run, api: Api, history: list[Any]) -> None:
         calls = [item for item in reply.output if item.type == "function_call"]
         if not calls:
             return
-        history += [answered(call, {"price": price}) for call in calls]
+        history += [answered(call, {"price": price, **tools}) for call in calls]
 
 
 def chat_loop(run: errcompact.Run, api: Api, history: list[Any]) -> None:
@@ -258,6 +258,17 @@ def test_bad_arguments_and_unknown_tools_are_failures(world: World) -> None:
     assert "thing" in second
     assert "there is no tool 'prize'; there are price" in third
     assert world.errors() == {"new": 3}
+
+
+def test_a_result_that_cannot_be_written_is_a_failure(world: World) -> None:
+    """The model must be answered something; arguments that are empty are none."""
+    history: list[Any] = [{"role": "user", "content": "?"}]
+    with errcompact.run() as run:
+        responses_loop(run, Api([("table", "")]), history, table=lambda: {(1, 2): 3})
+    (text,) = outputs(history)
+    assert text.startswith("[TypeError]")
+    assert "keys must be str" in text
+    assert world.errors() == {"new": 1}
 
 
 def test_functions_may_be_asynchronous(world: World) -> None:
