@@ -7,6 +7,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from otel_errcompact.boundary.runs import Run, current_run
+from otel_errcompact.escalation import Thresholds
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.installation import current_ledger
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Unpack
 
-    from otel_errcompact.escalation import Handler, Thresholds
+    from otel_errcompact.escalation import Handler
     from otel_errcompact.ledger import Ledger
     from otel_errcompact.report import RunReport
 
@@ -51,7 +53,7 @@ class RunRegistry:
     """
 
     def __init__(self, **settings: Unpack[RunSettings]) -> None:
-        self._settings = settings
+        self._settings = _checked(settings)
         self._reset()
         reset_in_child(self._reset)
 
@@ -135,3 +137,17 @@ class RunRegistry:
         self._lock = Lock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
         self._reports: OrderedDict[str, RunReport] = OrderedDict()
+
+
+def _checked(settings: RunSettings) -> RunSettings:
+    """Refuse what would else fail at the first call, or at the first escalation."""
+    known = RunSettings.__annotations__
+    for name in settings:
+        if name not in known:
+            raise ConfigurationError(f"there is no setting {name!r}; there are {', '.join(known)}")
+    handler, thresholds = settings.get("on_escalation"), settings.get("thresholds")
+    if handler is not None and not callable(handler):
+        raise ConfigurationError(f"on_escalation is {handler!r}; give a function that takes an Escalation")
+    if thresholds is not None and not isinstance(thresholds, Thresholds):
+        raise ConfigurationError(f"thresholds is {thresholds!r}; give Thresholds(...)")
+    return settings

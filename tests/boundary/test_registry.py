@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Any
 
 import pytest
 
@@ -205,3 +206,28 @@ def test_the_applications_run_goes_on(ledger: Ledger) -> None:
         assert runs.begin("t1") is mine
         assert runs.begin("t1") is mine
         assert not mine.closed
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        pytest.param(
+            {"agnet": "shop"},
+            "there is no setting 'agnet'; there are agent, on_escalation, thresholds, ledger, tracer_provider",
+            id="misspelt",
+        ),
+        pytest.param(
+            {"on_escalation": "halt"},
+            "on_escalation is 'halt'; give a function that takes an Escalation",
+            id="no handler",
+        ),
+        pytest.param(
+            {"thresholds": {"same": 2}}, "thresholds is {'same': 2}; give Thresholds(...)", id="no thresholds"
+        ),
+    ],
+)
+def test_wrong_settings_are_refused_at_once(settings: dict[str, Any], message: str) -> None:
+    """Not at the first tool call, and not at the first escalation, where the wrong handler would only halt the run."""
+    with pytest.raises(errcompact.ConfigurationError) as refused:
+        RunRegistry(**settings)
+    assert str(refused.value) == message
