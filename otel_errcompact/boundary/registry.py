@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from otel_errcompact.boundary.runs import Run, current_run
 from otel_errcompact.escalation import Thresholds
@@ -13,6 +13,8 @@ from otel_errcompact.forks import reset_in_child
 from otel_errcompact.installation import current_ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Unpack
 
@@ -141,11 +143,12 @@ class RunRegistry:
 
 def _checked(settings: RunSettings) -> RunSettings:
     """Refuse what would else fail at the first call, or at the first escalation."""
+    given = cast("Mapping[str, object]", settings)
     known = RunSettings.__annotations__
-    for name in settings:
+    for name in given:
         if name not in known:
             raise ConfigurationError(f"there is no setting {name!r}; there are {', '.join(known)}")
-    handler, thresholds = settings.get("on_escalation"), settings.get("thresholds")
+    handler, thresholds = given.get("on_escalation"), given.get("thresholds")
     if handler is not None and not callable(handler):
         raise ConfigurationError(f"on_escalation is {handler!r}; give a function that takes an Escalation")
     if thresholds is not None and not isinstance(thresholds, Thresholds):

@@ -7,8 +7,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
+from otel_errcompact.boundary.call import current_call
 from otel_errcompact.escalation import Continue, Halt
-from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("agent-framework-core", "1.6.0", extra="agent_framework"):
@@ -66,19 +67,25 @@ class CompactionMiddleware(AgentMiddleware):
         call = reply.function_call if reply is not None else None
         waiting = str((call.parse_arguments() or {}).get("run", "")) if call is not None else ""
         run_id = waiting or (context.session.session_id if context.session is not None else uuid.uuid4().hex)
-        run = self.runs.of(run_id, agent="" if self._named else context.agent.name or "")
+        around = current_call.get()
+        nested = around is not None and around.run_id == run_id  # an agent in a tool of this run, with its session
+        begin = self.runs.of if waiting or nested else self.runs.begin
+        run = begin(run_id, agent="" if self._named else context.agent.name or "")
         if reply is not None:
             run.answer(Continue() if reply.approved else Halt("a human said no"))
         context.messages = _without_question(context.messages)
         texts: dict[str, str] = {}
         inner = context.client_kwargs.get("middleware", ())
+        if any(isinstance(one, _Tools) for one in inner):
+            raise ConfigurationError("an agent has two CompactionMiddleware: each would count all that fails")
         context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(run, texts)]
         context.stream_transform_hooks.append(lambda update: _told(update, texts))
-        context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
+        if not nested:
+            context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
         try:
             await call_next()
         finally:
-            if not context.stream:
+            if not (context.stream or nested):
                 self.runs.end(run_id)
         for message in context.result.messages if isinstance(context.result, AgentResponse) else ():
             _told(message, texts)
