@@ -288,6 +288,22 @@ def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
     assert [text.endswith("\nOPERATOR: x is 2") for text in client.read] == [False, False, True]
 
 
+def test_a_human_who_denies_in_another_process_halts_the_run(world: World) -> None:
+    """Where nothing is known of the run: the request tells of it."""
+    client, boom = Client(["boom"]), Boom()
+    settings: dict[str, Any] = {"on_escalation": lambda _: errcompact.Pause()}
+    agent = Agent(client, tools=boom.tools, middleware=[CompactionMiddleware(**settings)])
+    asked = run(agent)
+    (request,) = asked.user_input_requests
+    world.ledger.end(request.function_call.parse_arguments()["run"])
+
+    elsewhere = Agent(client, tools=boom.tools, middleware=[CompactionMiddleware(**settings)])
+    answer = Message("user", [request.to_function_approval_response(approved=False)])
+    denied = run(elsewhere, [Message("user", ["go"]), *asked.messages, answer])
+
+    assert (denied.text.rpartition(": ")[2], boom.executed, client.requests) == ("a human said no", 3, 3)
+
+
 @pytest.mark.duty("success")
 def test_a_success_resolves_the_error(world: World) -> None:
     """Two failures and a success, twice: nothing escalates."""
