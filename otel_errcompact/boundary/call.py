@@ -77,6 +77,7 @@ class Call:
         self._error: RawError | None = None
         self._counted: Counted | None = None
         self._told_elsewhere = False
+        self._guidance = ""
         self._opened_at = 0
         self._span: Span = trace.INVALID_SPAN
         self._scope = operation_of(tool, arguments)
@@ -94,6 +95,9 @@ class Call:
     @property
     def text(self) -> str:
         """What the agent reads: the result, or the digest of the failure; never a raw traceback."""
+        return f"{self._told()}\n{self._guidance}" if self._guidance else self._told()
+
+    def _told(self) -> str:
         if self._counted is not None:
             return self._counted.text
         if self._error is not None:
@@ -131,6 +135,7 @@ class Call:
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
                 self._conclude(error, control=self._is_control_flow(error))
+        self._listen()
 
     def __enter__(self) -> Self:
         if self._gated:
@@ -149,6 +154,7 @@ class Call:
     ) -> bool:
         swallowed = self._close(error)
         self._run.settle()
+        self._listen()
         return swallowed
 
     async def __aexit__(
@@ -156,7 +162,13 @@ class Call:
     ) -> bool:
         swallowed = self._close(error)
         await self._run.asettle()
+        self._listen()
         return swallowed
+
+    def _listen(self) -> None:
+        """Pass on what the escalation handler has said, where a framework has no other place for it."""
+        if self.failed and not self._gated:
+            self._guidance = self._run.guidance()
 
     def _open(self) -> None:
         self.is_open = True

@@ -9,8 +9,10 @@ from contextvars import ContextVar
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.digest import one_line
 from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause
 from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
@@ -146,7 +148,8 @@ class Gate:
 
     def _failed(self, error: Exception) -> Halt:
         self._ledger.guard.failed("escalation_handler", error, fatal=False)
-        return Halt(f"the escalation handler failed: {type(error).__name__}: {error}")
+        # Several frameworks show it to the model.
+        return Halt(f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}")
 
 
 def _checked(answer: object) -> Action:

@@ -33,14 +33,17 @@ class Questions:
         """Note that a human is asked about a call."""
         self._asked.put(call_id, (run_id, tool))
 
-    def owner(self, said: Callable[[str, str], object]) -> str:
+    def owner(self, said: Callable[[str, str], object], call_id: str = "") -> str:
         """
         Return the run that a framework has restored without its id: the one of a call that was answered; else empty.
 
         Args:
             said: What was said to the call of a tool, by the tool's name and the call's id; None if nothing was.
+            call_id: The call that the framework tells of, if it does. What was said to all calls of a tool names none.
         """
-        return next((run_id for call_id, (run_id, tool) in self._open() if said(tool, call_id) is not None), "")
+        if (asked := self._asked.get(call_id)) is not None:
+            return asked[0]
+        return next((run_id for known, (run_id, tool) in self._open() if said(tool, known) != said(tool, "")), "")
 
     def settle(self, run: Run, said: Callable[[str, str], object]) -> None:
         """Answer for a run that is still paused what was said to its calls; `said` as for `owner`."""

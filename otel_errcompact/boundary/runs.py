@@ -25,6 +25,7 @@ from otel_errcompact.boundary.recording import (
     span_ref,
     tool_span,
 )
+from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, Thresholds, action_name, action_of
 from otel_errcompact.exceptions import ConfigurationError, RunPaused
@@ -102,11 +103,12 @@ class Run:
             self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
         )
         self._thresholds = thresholds
-        self._gate = Gate(self.ledger, self.run_id, on_escalation, self._note)
+        self._gate = Gate(self.ledger, self.run_id, on_escalation, self._take)
         self._span: Span = trace.INVALID_SPAN
         self._final: RunReport | None = None
         self._ticks = itertools.count(1)
         self._asking = False
+        self._guidance = ""
         self._digests: Final[deque[Counted]] = deque(maxlen=MAX_DIGESTS)
 
     @property
@@ -437,6 +439,15 @@ class Run:
         counted = counted_since(error, self.run_id, 0)
         known = counted is not None or counted_by_span(error)
         self.recorder.record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
+
+    def guidance(self) -> str:
+        """Return, once, the line that tells the agent what the escalation handler has said; empty if nothing."""
+        said, self._guidance = self._guidance, ""
+        return f"OPERATOR: {one_line(said, self.ledger.options.digest.line_characters)}" if said else ""
+
+    def _take(self, action: Action) -> None:
+        self._note(action)
+        self._guidance = action.message if isinstance(action, Continue) else ""
 
     def _note(self, action: Action) -> None:
         self._span.set_attribute(semconv.ACTION, action_name(action))

@@ -7,8 +7,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
-from otel_errcompact.escalation import Continue, Halt
-from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.boundary.call import current_call
+from otel_errcompact.escalation import Continue, Escalation, Halt
+from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("agent-framework-core", "1.6.0", extra="agent_framework"):
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     CallNext = Callable[[], Awaitable[None]]
     Answer = TypeVar("Answer", Message, AgentResponseUpdate)
+
+DENIED: Final = "a human said no"
 
 ASK: Final = "ask_whether_to_go_on"
 """The function that the request for a human's approval names; no model is told of it."""
@@ -64,21 +67,31 @@ class CompactionMiddleware(AgentMiddleware):
         """Begin a run, or go on with the one that waits, and end it."""
         reply = _reply(context.messages)
         call = reply.function_call if reply is not None else None
-        waiting = str((call.parse_arguments() or {}).get("run", "")) if call is not None else ""
+        question = (call.parse_arguments() or {}) if call is not None else {}
+        waiting = str(question.get("run", ""))
         run_id = waiting or (context.session.session_id if context.session is not None else uuid.uuid4().hex)
-        run = self.runs.of(run_id, agent="" if self._named else context.agent.name or "")
+        around = current_call.get()
+        nested = around is not None and around.run_id == run_id  # an agent in a tool of this run, with its session
+        begin = self.runs.of if waiting or nested else self.runs.begin
+        run = begin(run_id, agent="" if self._named else context.agent.name or "")
+        denied: RunHalted | None = None
         if reply is not None:
-            run.answer(Continue() if reply.approved else Halt("a human said no"))
+            run.answer(Continue() if reply.approved else Halt(DENIED))
+            # A process that has not seen the run knows of the escalation from the question.
+            denied = None if reply.approved else RunHalted(Escalation.model_validate(question["escalation"]), DENIED)
         context.messages = _without_question(context.messages)
         texts: dict[str, str] = {}
         inner = context.client_kwargs.get("middleware", ())
-        context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(run, texts)]
+        if any(isinstance(one, _Tools) for one in inner):
+            raise ConfigurationError("an agent has two CompactionMiddleware: each would count all that fails")
+        context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(run, texts, denied)]
         context.stream_transform_hooks.append(lambda update: _told(update, texts))
-        context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
+        if not nested:
+            context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
         try:
             await call_next()
         finally:
-            if not context.stream:
+            if not (context.stream or nested):
                 self.runs.end(run_id)
         for message in context.result.messages if isinstance(context.result, AgentResponse) else ():
             _told(message, texts)
@@ -124,11 +137,13 @@ class _Gate(ChatMiddleware):
     Args:
         run: The run.
         texts: What the model reads of the calls that have failed, by their ids.
+        denied: What stops the run because a human has said no.
     """
 
-    def __init__(self, run: Run, texts: dict[str, str]) -> None:
+    def __init__(self, run: Run, texts: dict[str, str], denied: RunHalted | None) -> None:
         self._run = run
         self._texts = texts
+        self._denied = denied
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
         messages = context.messages = _without_question(context.messages)
@@ -139,7 +154,7 @@ class _Gate(ChatMiddleware):
             for content in filter(_has_failed, message.contents):
                 self._count(content, calls.get(content.call_id))
             _told(message, self._texts)
-        stop = await self._run.agate()
+        stop = await self._run.agate() or self._denied
         if stop is None:
             await call_next()
         else:
@@ -172,7 +187,8 @@ def _text(result: object) -> object:
 
 def _last_words(stop: RunHalted, *, stream: bool) -> ChatResponse | ResponseStream[ChatResponseUpdate, ChatResponse]:
     """Return the answer that a run ends with in place of the model's."""
-    told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": str(stop.escalation)}
+    escalation = stop.escalation.model_dump(mode="json")
+    told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": escalation}
     content = Content.from_text(str(stop), additional_properties={ASK: told} if isinstance(stop, RunPaused) else None)
     if not stream:
         return ChatResponse(messages=[Message("assistant", [content])])

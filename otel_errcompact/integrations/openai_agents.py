@@ -54,12 +54,12 @@ class Compaction(RunHooks[Any]):
         self._key: Final = f"__errcompact_{uuid.uuid4().hex}__"
         self._calls, self._questions = HookedCalls(), Questions()
 
-    def run_id(self, context: Context) -> str:
+    def run_id(self, context: Context, call_id: str = "") -> str:
         """Return the id for `runs` of a context, such as `result.context_wrapper`."""
         # The SDK has no id for a run, but one object that all its contexts share, and that its states copy.
         known = vars(context.usage)
         if self._key not in known:
-            known[self._key] = self._questions.owner(_said(context)) or uuid.uuid4().hex
+            known[self._key] = self._questions.owner(_said(context), call_id) or uuid.uuid4().hex
         return str(known[self._key])
 
     def guard(self, tool: FunctionTool) -> FunctionTool:
@@ -69,21 +69,24 @@ class Compaction(RunHooks[Any]):
             return await self._calls.guarded(self._call(context), lambda: tool.on_invoke_tool(context, arguments))
 
         async def asks(context: Context, arguments: dict[str, Any], call_id: str) -> bool:
-            if isinstance(await self._run(context).agate(), RunPaused):
+            if isinstance(await self._run(context, call_id).agate(), RunPaused):
                 self._questions.ask(self.run_id(context), call_id, tool.name)
                 return True
             return own if isinstance(own, bool) else await own(context, arguments, call_id)
 
-        own = tool.needs_approval
+        if getattr(tool.on_invoke_tool, "guard", None) is self:
+            return tool
+        own, invoke.guard = tool.needs_approval, self  # type: ignore[attr-defined]
         return dataclasses.replace(tool, on_invoke_tool=invoke, needs_approval=asks if self._approval else own)
 
     def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
             return self.on_failure(args.run_context, args.error)
+        run = self._run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
             return None
-        return self._run(args.run_context).executed(args.tool_name, error=args.default_message).text
+        return run.executed(args.tool_name, error=args.default_message).text
 
     def on_failure(self, context: Context, error: Exception) -> str:
         """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
@@ -117,8 +120,8 @@ class Compaction(RunHooks[Any]):
         if not self._calls.is_any_open(self.run_id(context)):
             self.runs.end(self.run_id(context))
 
-    def _run(self, context: Context) -> Run:
-        return self.runs.of(self.run_id(context))
+    def _run(self, context: Context, call_id: str = "") -> Run:
+        return self.runs.of(self.run_id(context, call_id or getattr(context, "tool_call_id", "")))
 
     def _call(self, context: Context, tool: str = "") -> Hooked:
         name, arguments = getattr(context, "tool_name", tool), getattr(context, "tool_arguments", None)

@@ -327,3 +327,39 @@ def test_a_refused_call_in_a_with_block_says_so(ledger: Ledger) -> None:
             assert call.refused
         assert (call.failed, call.text) == (True, call.refused)
         assert run.report().occurrences == 2
+
+
+def test_what_the_handler_says_is_in_the_text_of_the_call_that_a_framework_made(ledger: Ledger) -> None:
+    """A framework has no place for `run.digest()`, so the failing call itself tells it, and only that one."""
+    with errcompact.run("r", ledger=ledger, on_escalation=lambda _: Continue("use table\nusers")) as run:
+        texts: list[str] = []
+        for _ in range(4):
+            with run.tool("query", gated=False) as call:
+                raise KeyError("orders")
+            texts.append(call.text.splitlines()[-1])
+    assert ["OPERATOR" in text for text in texts] == [False, False, True, False]
+    assert texts[2] == "OPERATOR: use table users"
+
+
+def test_what_the_handler_says_at_a_gate_is_in_the_next_failure(ledger: Ledger) -> None:
+    """Where hooks tell of calls after the fact the handler is asked later; a success has no place for it."""
+    with errcompact.run("r", ledger=ledger, on_escalation=lambda _: Continue("use table users")) as run:
+        for _ in range(3):
+            assert "OPERATOR" not in run.executed("query", error="KeyError: 'orders'").text
+        run.check()
+        assert run.executed("query", result="fine").text == "fine"
+        assert run.executed("other", error="OSError: gone").text.endswith("\nOPERATOR: use table users")
+
+
+def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:
+    """The reason of a halt ends in the messages of several frameworks."""
+
+    def handler(_: Escalation) -> Halt:
+        raise RuntimeError("no pager at https://bot:hunter2secret@pager\nfor you")
+
+    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+        fail(run, 3)
+        assert str(run.gate()) == (
+            "run 'r' halted: the escalation handler failed: RuntimeError: "
+            "no pager at https://bot:[REDACTED:password]@pager for you"
+        )

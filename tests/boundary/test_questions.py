@@ -49,3 +49,13 @@ def test_a_restored_run_is_known_by_its_answered_call() -> None:
     questions.ask("mine", "call-1", "price")
     assert questions.owner(lambda tool, call_id: False if (tool, call_id) == ("price", "call-1") else None) == "mine"
     assert not questions.owner(lambda tool, call_id: None)
+
+
+def test_an_answer_for_all_calls_of_a_tool_names_no_run() -> None:
+    """Else what one user allows for ever would go on with the run of another, who has not answered."""
+    questions = Questions()
+    questions.ask("of A", "call-1", "price")
+    questions.ask("of B", "call-2", "price")
+    always = {"price": True}
+    assert not questions.owner(lambda tool, call_id: always.get(tool))
+    assert questions.owner(lambda tool, call_id: always.get(tool), "call-2") == "of B"

@@ -215,6 +215,95 @@ def test_a_human_who_denies_halts_the_run(world: World) -> None:
     assert world.runs() == {"halted": 1, "clean": 1}
 
 
+@streaming
+def test_a_new_message_in_place_of_a_reply_begins_a_new_run(world: World, stream: bool) -> None:
+    """Nobody will answer: the session is not held up for ever."""
+    client, boom = Client(["boom"]), Boom()
+    agent = Agent(
+        client,
+        tools=boom.tools,
+        middleware=[CompactionMiddleware(on_escalation=lambda _: errcompact.Pause())],
+    )
+    session = agent.create_session()
+    assert len(run(agent, stream=stream, session=session).user_input_requests) == 1
+
+    client.turns = ["hello"]
+    assert run(agent, "never mind", stream=stream, session=session).text == "hello"
+    assert world.runs() == {"halted": 1, "clean": 1}
+
+
+def test_a_stream_that_was_abandoned_leaves_nothing_to_the_next_invocation(world: World) -> None:
+    """Its run ends when the session is next invoked, whose failures count from one."""
+    client = Client(["boom"], "done")
+    agent = Agent(client, tools=Boom().tools, middleware=[CompactionMiddleware()])
+    session = agent.create_session()
+
+    async def abandon() -> None:
+        async for update in agent.run("go", stream=True, session=session):
+            if any(one.type == "function_result" for one in update.contents):
+                return
+
+    asyncio.run(abandon())
+    client.turns = [["boom"], ["boom"], "done"]
+    assert run(agent, session=session).text == "done"
+    assert (world.errors(), world.runs()) == ({"new": 2, "repeat": 1}, {"failed": 2})
+
+
+def test_an_agent_in_a_tool_with_the_session_of_the_agent_around_it_is_part_of_its_run(world: World) -> None:
+    """It neither begins nor ends that run."""
+    middleware = CompactionMiddleware()
+    inner = Agent(Client(["boom"], "done"), name="inner", tools=Boom().tools, middleware=[middleware])
+    client = Client(["inner"], ["boom"], ["boom"], "done")
+    outer = Agent(
+        client,
+        name="outer",
+        tools=[inner.as_tool(propagate_session=True), *Boom().tools],
+        middleware=[middleware],
+    )
+    called = client._call
+    client._call = lambda name: (  # type: ignore[method-assign]
+        Content.from_function_call("1", name, arguments={"task": "go"}) if name == "inner" else called(name)
+    )
+    session = outer.create_session()
+
+    assert "halted" in run(outer, session=session).text
+    assert (world.errors(), world.runs()) == ({"new": 1, "repeat": 2}, {"halted": 1})
+
+
+def test_two_of_it_on_one_agent_are_refused(world: World) -> None:
+    """Each would count all that fails."""
+    agent = Agent(Client(["boom"], "done"), tools=Boom().tools, middleware=[CompactionMiddleware() for _ in range(2)])
+    with pytest.raises(errcompact.ConfigurationError, match="an agent has two CompactionMiddleware"):
+        run(agent)
+    assert world.errors() == {}
+
+
+def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest that led to it."""
+    client = Client(["boom"], ["boom"], ["boom"], "done")
+    client.function_invocation_configuration["max_consecutive_errors_per_request"] = 9
+    middleware = CompactionMiddleware(on_escalation=lambda _: errcompact.Continue("x is 2"))
+    run(Agent(client, tools=Boom().tools, middleware=[middleware]))
+
+    assert [text.endswith("\nOPERATOR: x is 2") for text in client.read] == [False, False, True]
+
+
+def test_a_human_who_denies_in_another_process_halts_the_run(world: World) -> None:
+    """Where nothing is known of the run: the request tells of it."""
+    client, boom = Client(["boom"]), Boom()
+    settings: dict[str, Any] = {"on_escalation": lambda _: errcompact.Pause()}
+    agent = Agent(client, tools=boom.tools, middleware=[CompactionMiddleware(**settings)])
+    asked = run(agent)
+    (request,) = asked.user_input_requests
+    world.ledger.end(request.function_call.parse_arguments()["run"])
+
+    elsewhere = Agent(client, tools=boom.tools, middleware=[CompactionMiddleware(**settings)])
+    answer = Message("user", [request.to_function_approval_response(approved=False)])
+    denied = run(elsewhere, [Message("user", ["go"]), *asked.messages, answer])
+
+    assert (denied.text.rpartition(": ")[2], boom.executed, client.requests) == ("a human said no", 3, 3)
+
+
 @pytest.mark.duty("success")
 def test_a_success_resolves_the_error(world: World) -> None:
     """Two failures and a success, twice: nothing escalates."""

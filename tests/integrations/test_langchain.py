@@ -344,6 +344,17 @@ def test_a_message_in_place_of_the_reply_begins_a_new_run(world: World) -> None:
     assert world.runs() == {"halted": 1, "failed": 1}
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_handler_says_is_read_by_the_model(world: World, way: Callable[..., dict[str, Any]]) -> None:
+    """With the digest that led to it."""
+    answers = iter([errcompact.Continue("the column is called total"), errcompact.Halt()])
+    compaction = CompactionMiddleware(on_escalation=lambda _: next(answers))
+    result = way(create_agent(forever(), [Tools().boom], middleware=[compaction]))
+
+    told = [message.content.endswith("\nOPERATOR: the column is called total") for message in tool_messages(result)]
+    assert told == [False, False, True, False, False, False]
+
+
 def test_a_handler_that_raises(world: World) -> None:
     """The run halts, and the failure of the handler is counted."""
 

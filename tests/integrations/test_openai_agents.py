@@ -205,6 +205,51 @@ def test_a_rejection(world: World, said: str | None, executed: int, action: str)
     assert world.escalations() == {"pause": 1, action: 1}
 
 
+def test_an_approval_of_all_calls_is_not_the_answer_of_another_run(world: World) -> None:
+    """Two users' runs wait; what one of them allows for ever lets only their own go on."""
+    shop = Shop()
+    compaction = Compaction(approval=True, on_escalation=lambda escalation: errcompact.Pause())
+    options = {"hooks": compaction, "run_config": config(compaction)}
+
+    async def wait(start: int) -> tuple[Agent, Any]:
+        model = ScriptedModel([*asks_for(*["coffee"] * 4, start=start), done()])
+        agent = Agent(name="clerk", model=model, tools=[compaction.guard(shop.tool())])
+        return agent, await Runner.run(agent, "?", **options)
+
+    async def humans() -> tuple[str, str, str]:
+        (_, first), (agent, second) = await wait(1), await wait(5)
+        state = await RunState.from_json(agent, second.to_state().to_json())
+        state.approve(state.get_interruptions()[0], always_approve=True)
+        shop.prices["coffee"] = 3
+        resumed = await Runner.run(agent, state, **options)
+        one, other = compaction.run_id(first.context_wrapper), compaction.run_id(second.context_wrapper)
+        assert compaction.run_id(resumed.context_wrapper) == other
+        return compaction.runs.of(one).verdict.standing, compaction.runs.report(other).result, resumed.final_output
+
+    assert asyncio.run(humans()) == ("pause", "recovered", "done")
+    assert world.escalations() == {"pause": 2, "continue": 1}
+
+
+@pytest.mark.parametrize("guarded", [False, True], ids=["hooks alone", "guarded"])
+def test_what_the_handler_says_is_read_by_the_model(world: World, guarded: bool) -> None:
+    """With the digest that led to it, or, where the handler is asked only at the gate, with the next one."""
+    shop = Shop()
+    model = ScriptedModel([*asks_for(*["coffee"] * 4), done()])
+    compaction = Compaction(on_escalation=lambda escalation: errcompact.Continue("we sell tea"))
+    tool = compaction.guard(shop.tool()) if guarded else shop.tool()
+    run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
+
+    told = [text.endswith("\nOPERATOR: we sell tea") for text in read_by(model)]
+    assert told == [False, False, guarded, not guarded]
+
+
+def test_a_guarded_tool_is_not_guarded_again(world: World) -> None:
+    """The outer guard would take the inner one's digests for successes, and the loop would never end."""
+    compaction = Compaction()
+    once = compaction.guard(Shop().tool())
+    assert compaction.guard(once) is once
+
+
 def test_a_pause_without_approvals_is_raised_and_can_be_resumed(world: World) -> None:
     """The exception has all that was done, and the context the run goes on with."""
     shop = Shop()

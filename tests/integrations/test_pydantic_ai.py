@@ -280,6 +280,15 @@ def test_a_span_that_fails_inside_a_tool_is_not_counted_besides(world: World) ->
     assert world.errors() == {"new": 1, "handled": 1}
 
 
+def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest that led to it."""
+    script, boom = Script([call("boom", x=1)], [call("boom", x=2)], [call("boom", x=3)], "done"), Boom()
+    capability = CompactionCapability(on_escalation=lambda _: errcompact.Continue("x is 4"))
+    Agent(script.model, tools=[boom.boom], capabilities=[capability]).run_sync("go")
+
+    assert [text.endswith("\nOPERATOR: x is 4") for text in script.read] == [False, False, True]
+
+
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 def test_a_handler_that_raises_halts_the_run_and_is_counted(world: World, asynchronous: bool) -> None:
     """Its failure stands in the reason, and among our own failures."""
