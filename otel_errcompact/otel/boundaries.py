@@ -237,9 +237,9 @@ class OpenBoundaries:
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
-        if place is None and self.spans:
+        if self.spans and (place is None or place.boundary.operation == UNTOLD):
             # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
-            place = self.spans.get(trace.get_current_span().get_span_context().span_id)
+            place = self.spans.get(trace.get_current_span().get_span_context().span_id) or place
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None
 
 

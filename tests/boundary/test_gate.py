@@ -361,5 +361,6 @@ def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:
         fail(run, 3)
         assert str(run.gate()) == (
             "run 'r' halted: the escalation handler failed: RuntimeError: "
-            "no pager at https://bot:[REDACTED:password]@pager for you"
+            "no pager at https://bot:[REDACTED:password]@pager for you "
+            "(one error class keeps recurring (3 of 3): [KeyError] 'orders')"
         )

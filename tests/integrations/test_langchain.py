@@ -143,7 +143,9 @@ def test_a_loop_ends(world: World, way: Callable[..., dict[str, Any]]) -> None:
     assert "again (x3, 3 in a row; ESCALATED at 3)" in third.content
     assert {message.status for message in (first, second, third)} == {"error"}
     assert "Traceback" not in str(result["messages"])
-    assert result["messages"][-1].content == "run 't1' halted: no escalation handler was given"
+    assert result["messages"][-1].content.startswith(
+        "run 't1' halted: no escalation handler was given (one error class"
+    )
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.escalations() == {"halt": 1}
     assert world.runs() == {"halted": 1}
@@ -363,7 +365,9 @@ def test_a_handler_that_raises(world: World) -> None:
 
     agent = create_agent(forever(), [Tools().boom], middleware=[CompactionMiddleware(on_escalation=broken)])
     result = agent.invoke(go(), on("t1"))
-    assert result["messages"][-1].content == ("run 't1' halted: the escalation handler failed: LookupError: no channel")
+    assert result["messages"][-1].content.startswith(
+        "run 't1' halted: the escalation handler failed: LookupError: no channel ("
+    )
     assert world.internal_failures() == {"escalation_handler": 1}
     assert world.runs() == {"halted": 1}
 
@@ -654,7 +658,9 @@ def test_a_loop_in_a_graph_ends(world: World, way: Callable[..., dict[str, Any]]
     tools = Tools()
     result = way(graph(CompactionMiddleware(agent="shop"), forever(), [tools.boom]), on("t1"))
     assert len(tools.executed) == 3
-    assert result["messages"][-1].content == "run 't1' halted: no escalation handler was given"
+    assert result["messages"][-1].content.startswith(
+        "run 't1' halted: no escalation handler was given (one error class"
+    )
     assert "Traceback" not in str(result["messages"])
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.escalations() == {"halt": 1}
@@ -788,7 +794,7 @@ def test_the_example(tmp_path: Path) -> None:
         "tool   LookupError #<class> again (x3, 3 in a row; ESCALATED at 3)",
         "tool   42",
     ]
-    assert "ai     run 'orders' halted: no escalation handler was given" in lines
+    assert any(line.startswith("ai     run 'orders' halted: no escalation handler was given (") for line in lines)
     assert "a human is asked: it keeps failing: go on?" in lines
     assert "human  use amount_cents" in lines
     assert [line for line in lines if line.startswith("# Run")] == ["# Run orders: halted", "# Run orders: recovered"]

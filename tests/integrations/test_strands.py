@@ -90,7 +90,7 @@ def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World) -> None
         ("error", f"ValueError {key(world)} again (x3, 3 in a row; ESCALATED at 3), now 5"),
     ]
     assert result.stop_reason == "end_turn"
-    assert str(result).endswith("halted: no escalation handler was given\n")
+    assert "halted: no escalation handler was given (" in str(result)
     assert hooks.report(agent).result == "halted"
     assert (hooks.report(agent).agent, hooks.report(agent).occurrences) == ("shop", 3)
     assert world.errors() == {"new": 1, "repeat": 2}
@@ -171,7 +171,7 @@ def test_a_human_who_says_no_halts_the_run(world: World) -> None:
 
     assert tools.calls == [1, 3, 5]
     assert results(agent)[-1] == ("error", "a human said no")
-    assert str(result).endswith("halted: a human said no\n")
+    assert "halted: a human said no (" in str(result)
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"halted": 1}
 
@@ -187,7 +187,7 @@ async def test_an_asynchronous_handler_decides_and_the_next_invocation_starts_af
     tools, hooks = Tools(), CompactionHooks(on_escalation=on_escalation)
     agent = agent_of(hooks, failing(range(1, 99, 2)), tools.boom)
 
-    assert str(await agent.invoke_async("go")).endswith("halted: not today\n")
+    assert "halted: not today (" in str(await agent.invoke_async("go"))
     await agent.invoke_async("again")
 
     assert (told, tools.calls) == ([3, 3], [1, 3, 5, 7, 9, 11])
