@@ -25,8 +25,10 @@ class Model(BaseLlm):
     parts: list[Any]
 
     async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False
-    ) -> AsyncGenerator[LlmResponse]:  # noqa: ARG002 - ADK's signature
+        self,
+        llm_request: LlmRequest,  # noqa: ARG002 - ADK's signature
+        stream: bool = False,  # noqa: ARG002 - as above
+    ) -> AsyncGenerator[LlmResponse]:
         """Say the next."""
         yield LlmResponse(content=types.Content(role="model", parts=[self.parts.pop(0)]))
 

@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 import otel_errcompact as errcompact
+from benchmarks.integrations.idle import put_in
 from benchmarks.integrations.scene import Scene, failing, healthy, look_up
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.providers import put_first, take_out
@@ -39,6 +40,8 @@ WARM_UP = 3
 SPANS = 50
 FRAMES = 15
 TOOLS = {"healthy": healthy, "failing": failing}
+USES = ("without", "idle", "ours")
+"""No integration; one whose runs do nothing, so that it only costs what the framework takes for hooks; a real one."""
 
 
 class Nowhere(SpanExporter):
@@ -70,10 +73,11 @@ class World:
         ledger = errcompact.Ledger(options, timer=time.perf_counter_ns)
         self._installed = errcompact.install(tracer_provider=self.provider, meter_provider=meters, ledger=ledger)
 
-    def watch(self, *, ours: bool) -> None:
-        """Let our processor see the spans, or not."""
+    def use(self, integration: str) -> None:
+        """Let our processor see the spans, or not, and new runs be real or idle."""
+        put_in(idle=integration == "idle")
         take_out(self.provider, self._installed.processor)
-        if ours:
+        if integration == "ours":
             self.provider.add_span_processor(self._installed.processor)
             put_first(self.provider, self._installed.processor)
 
@@ -108,18 +112,20 @@ def main() -> None:
 def measured(prepare: Callable[[Scene], Callable[[], object]], world: World, rounds: int) -> dict[str, float]:
     """Return medians in microseconds of CPU time of this process."""
     samples: dict[str, list[float]] = {}
-    variants = [(kind, ours) for kind in TOOLS for ours in (False, True)]
+    variants = [(kind, use) for kind in TOOLS for use in USES]
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         for number in range(-WARM_UP, rounds):
-            costs: dict[tuple[str, bool], float] = {}
-            for kind, ours in variants:
-                world.watch(ours=ours)
-                costs[kind, ours] = _run_cost(prepare, kind, loop, ours=ours)
-            world.watch(ours=False)
-            found = {kind: costs[kind, True] - costs[kind, False] for kind in TOOLS}
-            found |= {f"{kind} without": costs[kind, False] for kind in TOOLS}
-            found |= {"span": _span(world.provider), "record_exception": _record_exception(world.provider)}
+            costs: dict[tuple[str, str], float] = {}
+            for kind, use in variants:
+                world.use(use)
+                costs[kind, use] = _run_cost(prepare, kind, loop, ours=use != "without")
+            world.use("without")
+            found = {"span": _span(world.provider), "record_exception": _record_exception(world.provider)}
+            for kind in TOOLS:
+                without, idle, ours = (costs[kind, use] for use in USES)
+                found |= {f"{kind} without": without, f"{kind} hooks": idle - without, f"{kind} ours": ours - idle}
+                found[f"{kind} added"] = ours - without
             for name, value in found.items() if number >= 0 else ():
                 samples.setdefault(name, []).append(value)
             variants.append(variants.pop(0))
