@@ -89,6 +89,9 @@ class Verdict:
         return self.standing in {"pending", "halt", "pause"}
 
 
+_GOES_ON: Final = Verdict()
+
+
 class Listener:
     """
     What wants to know of failures. Override what you need; nothing here is called under a run's lock.
@@ -300,7 +303,7 @@ class Ledger:
         """Return whether the run may go on."""
         with self.store.find(run_id) as state:
             if state is None or state.breach is None:
-                return Verdict()
+                return _GOES_ON
             if state.answer is None:
                 return Verdict(standing="pending", escalation=state.breach)
             standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action
