@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from benchmarks.integrations.scene import Scene
 
-ROUNDS = 12
-"""Each starts the command line four times."""
+ROUNDS = 4
+"""Each starts the command line six times."""
 
 
 def prepare(scene: Scene) -> Callable[[], object]:
