@@ -89,6 +89,9 @@ class Verdict:
         return self.standing in {"pending", "halt", "pause"}
 
 
+_GOES_ON: Final = Verdict()
+
+
 class _Expected(NamedTuple):
     """
     The calls under way of which spans say the same.
@@ -325,7 +328,7 @@ class Ledger:
         """Return whether the run may go on."""
         with self.store.find(run_id) as state:
             if state is None or state.breach is None:
-                return Verdict()
+                return _GOES_ON
             if state.answer is None:
                 return Verdict(standing="pending", escalation=state.breach)
             standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action

@@ -20,6 +20,7 @@ _MAX_WORDS: Final = 64
 _MAX_NESTING: Final = 3
 _FINGERPRINT_BYTES: Final = 8
 _COMMAND_ARGUMENTS: Final = ("command", "cmd", "commands")
+_NAMES_COMMAND: Final = re.compile(f'"(?:{"|".join(_COMMAND_ARGUMENTS)})"')
 _SHELL_TOOLS: Final = frozenset(
     {"bash", "sh", "zsh", "shell", "terminal", "exec", "exec_command", "execute_bash", "run"}
 )
@@ -203,7 +204,7 @@ def _command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str 
     Return the command line or argument vector of a call; empty for a tool that runs no commands.
     """
     if isinstance(arguments, str):
-        if not any(f'"{name}"' in arguments for name in _COMMAND_ARGUMENTS):
+        if not _NAMES_COMMAND.search(arguments):
             is_command = tool.lower() in _SHELL_TOOLS and not arguments.lstrip().startswith("{")
             return arguments[:MAX_COMMAND] if is_command else ""
         arguments = cast("Mapping[str, object] | None", _parsed(arguments))

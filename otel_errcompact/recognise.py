@@ -242,7 +242,12 @@ def _kind_of(tool: str, programs: tuple[str, ...]) -> _Kind:
     if programs:
         reads = programs[0] in _READING_PROGRAMS and not any(map(_TESTING_PROGRAM.match, programs))
         return "reading" if reads else "running"
-    words = {word.lower() for word in _WORD_OF_NAME.findall(tool[:100])}
+    return _kind_by_name(tool[:100])
+
+
+@lru_cache(maxsize=1_024)
+def _kind_by_name(tool: str) -> _Kind:
+    words = {word.lower() for word in _WORD_OF_NAME.findall(tool)}
     if words & _READING_WORDS:
         return "reading"
     if words & _SEARCHING_WORDS:

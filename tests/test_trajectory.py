@@ -18,9 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import context as otel_context
 from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace import Event, ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.trace import SpanContext, Status, StatusCode
 
 from otel_errcompact import trajectory
 from otel_errcompact.config import TrajectoryOptions
@@ -449,3 +451,36 @@ class TestManyWriters:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert [kept(line) for line in lines(path)] == ["parent", "child"]
         assert list(sink._pending) == [b"waits\n"]
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        pytest.param({"time_ns": 5, "agent": "shop", "call_id": "c-1", "arguments": '{"a": 1}'}, id="of a call"),
+        pytest.param({"time_ns": 5, "exit_code": -9, "message": "", "type": ""}, id="with an exit code"),
+        pytest.param({"time_ns": 5, "text": "caf\u00e9 \ud800 \u2028\n", "message": "\ud800"}, id="no UTF-8"),
+        pytest.param({"time_ns": 5, "text": "", "message": "", "type": "", "tool": "", "boundary": False}, id="empty"),
+    ],
+)
+def test_a_line_is_what_the_official_encoder_makes_of_it(sink: TrajectoryFile, details: dict[str, Any]) -> None:
+    """We write OTLP/JSON by hand; read as protobuf it is the same span, field by field."""
+    line = json.loads(sink.encode("run-1", raw(**details)))
+    ours = parsed(line)
+    (event,) = ours.events
+    kept_attributes = {
+        item.key: getattr(item.value, item.value.WhichOneof("value")) for item in (*ours.attributes, *event.attributes)
+    }
+    own = {item.key for item in ours.attributes}
+    context = SpanContext(HERE.trace_id, HERE.span_id, is_remote=False)
+    official = ReadableSpan(
+        ours.name,
+        context=context,
+        attributes={name: value for name, value in kept_attributes.items() if name in own},
+        events=(
+            Event("exception", {key: value for key, value in kept_attributes.items() if key not in own}, timestamp=5),
+        ),
+        status=Status(StatusCode.ERROR, ours.status.message),
+        start_time=5,
+        end_time=5,
+    )
+    assert ours == encode_spans((official,)).resource_spans[0].scope_spans[0].spans[0]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Final
 
 Arguments = Mapping[str, object] | str | None
+
+_ENCODER: Final = json.JSONEncoder(default=str, ensure_ascii=False)
 
 
 def as_text(arguments: Arguments) -> str:
@@ -17,6 +20,6 @@ def as_text(arguments: Arguments) -> str:
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
     try:
-        return json.dumps(arguments, default=str, ensure_ascii=False)
+        return _ENCODER.encode(arguments)
     except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
         return ""

@@ -18,6 +18,7 @@ from otel_errcompact.otel.spans import (
     conversation_of,
     failures_of,
     is_live,
+    is_made_here,
     is_refused,
     is_settled_by_maker,
     raw_error,
@@ -177,6 +178,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
     def _settle(self, boundary: Boundary, span: EndedSpan) -> None:
         """Decide what a boundary's span, and all that was held inside it, amount to."""
         held = boundary.close()
+        if not (held or span.failed or span.events or boundary.outer) and is_made_here(span):
+            return  # as nearly all of our own are
         call = boundary_call(span)
         if call is None:
             self._release(boundary, span, held)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -14,6 +13,7 @@ from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import AGENTS, understood
 from otel_errcompact.otel.conventions import text_of as _text
+from otel_errcompact.otel.tracebacks import stack_text
 from otel_errcompact.recognise import CONTROL_FLOW
 
 if TYPE_CHECKING:
@@ -169,12 +169,17 @@ def is_agent(span: EndedSpan) -> bool:
     return _text(span.attributes, semconv.GEN_AI_OPERATION_NAME) in AGENTS
 
 
+def is_made_here(span: EndedSpan) -> bool:
+    """Tell whether one of our own boundaries has made a span."""
+    return span.scope == semconv.SCOPE
+
+
 def is_settled_by_maker(span: EndedSpan) -> bool:
     """
     Tell whether one of our own boundaries has told the ledger of the span's outcome: it made the span, or found it
     open for the call and put its class on it, or that it was refused.
     """
-    return span.scope == semconv.SCOPE or semconv.CLASS in span.attributes or is_refused(span)
+    return is_made_here(span) or semconv.CLASS in span.attributes or is_refused(span)
 
 
 def is_refused(span: EndedSpan) -> bool:
@@ -271,8 +276,7 @@ def recorded_of(exception: BaseException) -> Recorded:
         message = str(exception)
     except Exception as fault:  # noqa: BLE001 - the application's own __str__ may raise anything
         message = f"<{type(fault).__name__} in __str__>"
-    text = "".join(traceback.format_exception(exception))
-    return Recorded(type=qualified_name(exception), message=message, text=text, traced=True)
+    return Recorded(type=qualified_name(exception), message=message, text=stack_text(exception), traced=True)
 
 
 def qualified_name(exception: BaseException) -> str:

@@ -49,7 +49,7 @@ class Outcome:
 def main() -> int:
     """Run what is asked for, and compare or write the matrix."""
     parser = argparse.ArgumentParser(prog="python -m tests.integrations", description=__doc__)
-    settings = tomllib.loads((Path(__file__).parent / "environments.toml").read_text())
+    settings = settings_of_all()
     names = [name for name, value in settings.items() if isinstance(value, dict)]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"frameworks; all by default: {', '.join(names)}")
     parser.add_argument("--oldest", action="store_true", help="with the oldest releases that are supported, too")
@@ -68,6 +68,11 @@ def main() -> int:
     return 1 if failed or not _matrix(outcomes, settings, write=asked.write) else 0
 
 
+def settings_of_all() -> dict[str, dict[str, list[str]]]:
+    """Return what is said of all environments, and of each."""
+    return tomllib.loads((Path(__file__).parent / "environments.toml").read_text())
+
+
 def _shown(outcome: Outcome) -> Outcome:
     mark = "ok    " if outcome.passed else "FAILED"
     print(f"{mark} {outcome.name:16} {outcome.age:7} {outcome.seconds:5.1f} s  {outcome.line}", flush=True)
@@ -76,7 +81,7 @@ def _shown(outcome: Outcome) -> Outcome:
 
 def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> Outcome:
     started = time.monotonic()
-    python, problem = _environment(name, age, settings)
+    python, problem = environment(name, age, settings)
     matrix = FOLDER / f"{name}-{age}.json"
     matrix.unlink(missing_ok=True)
     done = problem or _run(
@@ -108,7 +113,7 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
     )  # fmt: skip
 
 
-def _environment(
+def environment(
     name: str, age: str, settings: dict[str, dict[str, list[str]]]
 ) -> tuple[Path, subprocess.CompletedProcess[str] | None]:
     """Return the interpreter of an environment, and what went wrong while it was made."""
