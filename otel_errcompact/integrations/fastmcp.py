@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from typing_extensions import Unpack
+
+    from otel_errcompact.boundary.runs import Ask
 
 SESSIONLESS: Final = "2026-07-28"
 """The version of the protocol that has done away with sessions, and with questions from the server."""
@@ -60,14 +63,14 @@ class CompactionMiddleware(Middleware):
         session = self._session(ctx)
         run = self.runs.of(session or uuid.uuid4().hex, agent=self._agent or ctx.fastmcp.name)
         try:
-            return await self._called(run, context, call_next)
+            return await self._called(run, context, call_next, functools.partial(_ask, ctx))
         finally:
             if not session:  # nobody comes back to it
                 self.runs.end(run.run_id)
 
-    async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        ctx, tool, arguments = context.fastmcp_context, context.message.name, context.message.arguments
-        if refusal := await run.arefusal(tool, arguments=arguments, ask=lambda question: _ask(ctx, question)):
+    async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
+        tool, arguments = context.message.name, context.message.arguments
+        if refusal := await run.arefusal(tool, arguments=arguments, ask=ask):
             raise CompactedToolError(refusal)
         try:
             result = await call_next(context)
