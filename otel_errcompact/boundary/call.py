@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
-from otel_errcompact.boundary.answers import judge_answer
+from otel_errcompact.boundary.answers import is_flagged, judge_answer
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
@@ -222,15 +222,16 @@ class Call:
         Returns:
             Whether the answer is neither a failure nor a success: the call was declined, or is still running.
         """
-        hidden = self._run.ledger.options.hidden_failures
-        if self._error is not None or self.refused or not hidden:
+        flagged = is_flagged(self.result)
+        looks = flagged or self._run.ledger.options.hidden_failures
+        if self._error is not None or self.refused or not looks:
             return False
         judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments)
         if judged is None:
             return False
         judgement, text = judged
         if judgement.outcome == "failure":
-            self._error = self._raw(text=text, detected=judgement.reason)
+            self._error = self._raw(text=text, detected="" if flagged else judgement.reason)
         return judgement.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:

@@ -145,6 +145,17 @@ def test_a_result_of_the_model_context_protocol_tells_by_its_flag(run: errcompac
     assert run.report().classes[0].type == "KeyError"
 
 
+def test_a_flagged_result_is_no_hidden_failure(tracer_provider: TracerProvider) -> None:
+    """The tool has said so itself: it counts also where hidden failures do not, and the digest claims no detection."""
+    ledger = Ledger(errcompact.Options(hidden_failures=False))
+    run = errcompact.Run("r", ledger=ledger, tracer_provider=tracer_provider)
+    block = SimpleNamespace(text="ConnectionError: no route to printer-3 from this host, after 3 attempts")
+    call = run.executed("print", result=SimpleNamespace(content=[block], isError=True))
+    assert call.failed
+    assert "detected" not in call.text
+    assert not run.executed("print", result="Traceback (most recent call last):\nKeyError: 1").failed
+
+
 def test_a_flagged_result_without_text_still_fails(run: errcompact.Run) -> None:
     """A picture may be the whole answer."""
     call = run.executed("draw", result=SimpleNamespace(content=[SimpleNamespace(data="...")], isError=True))
