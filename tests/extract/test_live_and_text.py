@@ -380,22 +380,30 @@ MESSAGES = st.text(st.characters(codec="utf-8", exclude_characters='"' + SEPARAT
 )
 
 
-def raised(error: BaseException, depth: int) -> BaseException:
-    def go(left: int) -> NoReturn:
-        if left:
-            go(left - 1)
-        raise error
+def raised_on(error: BaseException, depth: int) -> NoReturn:
+    if depth:
+        raised_on(error, depth - 1)
+    raise error
 
-    return caught(lambda: go(depth))
+
+def raised(error: BaseException, depth: int) -> BaseException:
+    return caught(lambda: raised_on(error, depth))
 
 
 def chained(outer: BaseException, inner: BaseException, *, link: str, depth: int) -> BaseException:
     if link == "cause":
         outer.__cause__ = inner
-    else:
-        outer.__context__ = inner
-        outer.__suppress_context__ = link == "suppressed"
-    return raised(outer, depth)
+        return raised(outer, depth)
+
+    def handled() -> None:
+        try:
+            raise inner
+        except BaseException:
+            raised_on(outer, depth)
+
+    error = caught(handled)
+    error.__suppress_context__ = link == "suppressed"
+    return error
 
 
 SINGLE = st.builds(
