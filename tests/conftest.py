@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -30,6 +32,13 @@ def _faults_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def own_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """What the library logs, and not what exporters of tests before still say of servers that are gone."""
+    caplog.handler.addFilter(logging.Filter("otel_errcompact"))
+    return caplog
 
 
 @pytest.fixture

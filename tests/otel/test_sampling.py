@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Tracer
 
+pytestmark = pytest.mark.usefixtures("own_log")
+
 RECORDING = Options(telemetry=TelemetryOptions(record_unsampled=True))
 HAS_SAMPLER = hasattr(sampling, "AlwaysRecordSampler")
 
