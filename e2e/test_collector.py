@@ -677,7 +677,11 @@ def test_an_agent_that_sends_records(collector: Collector, tmp_path: Path, signa
     finally:
         agent.close()
 
-    sent = {one.span_id.hex(): one for one in collector.sink.logs() if one.event_name == TOOL_EXCEPTION}
+    def sent_by_span() -> dict[str, LogRecord]:
+        return {one.span_id.hex(): one for one in collector.sink.logs() if one.event_name == TOOL_EXCEPTION}
+
+    assert eventually(lambda: {failed["span"], refused["span"]} <= sent_by_span().keys())
+    sent = sent_by_span()
     whole, redacted = (attributes(sent[each["span"]].attributes) for each in (failed, refused))
     assert whole["exception.stacktrace"] == failed["raw"].replace("\udce9", "\\udce9")
     assert whole["errcompact.raw"].decode("utf-8", "surrogatepass") == failed["raw"]
