@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,7 +24,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from opentelemetry.sdk.trace import ReadableSpan
 
@@ -139,6 +141,19 @@ def world(tmp_path: Path) -> Iterator[World]:
     installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)
     yield World(ledger=ledger, trajectory=path, _reader=reader)
     installed.uninstall()
+
+
+@pytest.fixture
+def recipe_says(tmp_path: Path) -> Callable[[str], list[str]]:
+    """Run the example of a recipe, whose model says what it reads until the agent is stopped, and return the lines."""
+
+    def run(name: str) -> list[str]:
+        path = Path(__file__).parents[2] / "examples" / name
+        done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=True)
+        told = ("model reads:", "stopped:", "result:")
+        return [line for line in done.stdout.splitlines() if line.startswith(told)]
+
+    return run
 
 
 _duties: dict[str, str] = {}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,11 +11,9 @@ from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 import otel_errcompact as errcompact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.integrations.conftest import World
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "with_smolagents.py"
 
 
 class Scripted(Model):
@@ -141,10 +136,9 @@ def test_the_spans_of_an_instrumentation_are_not_counted_again(world: World, ins
     assert (world.errors(), world.runs()) == ({"new": 1, "repeat": 2}, {"halted": 1})
 
 
-def test_the_example_runs(tmp_path: Path) -> None:
+def test_the_example_runs(recipe_says: Callable[[str], list[str]]) -> None:
     """What it prints is what the page shows."""
-    done = subprocess.run([sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+    lines = recipe_says("with_smolagents.py")
     assert [line.split(":")[0] for line in lines] == [*["model reads"] * 3, "stopped", "result"]
     assert "[KeyError] at price (" in lines[1]
     assert lines[4] == "result: halted"
