@@ -67,6 +67,57 @@ class TrajectoryOptions(BaseModel):
     """Whether secrets are redacted in the file too; raw means raw unless told otherwise."""
 
 
+class ContextOptions(BaseModel):
+    """
+    When the whole context is compacted, and how far. Layers that cut to a size begin at the trigger and stop at the
+    target, so that a prompt cache loses its prefix seldom, and then for something.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_tokens: int = Field(default=200_000, ge=1)
+    """The model's context window."""
+
+    reserve_tokens: int = Field(default=20_000, ge=0)
+    """What stays free for the answer, whatever happens; less than the window."""
+
+    trigger_share: float = Field(default=0.9, gt=0, le=1)
+    """The share of the room (the window less the reserve) at which snip, micro and summary begin."""
+
+    target_share: float = Field(default=0.6, gt=0, le=1)
+    """The share of the room to which they cut; not above the trigger's."""
+
+    result_budget_tokens: int = Field(default=25_000, ge=1)
+    """What the newest results may cost together; beyond, the largest go to the archive and a preview stays."""
+
+    preview_tokens: int = Field(default=500, ge=20)
+    """How much of an archived result stays to be seen."""
+
+    snip_messages: int = Field(default=400, ge=8)
+    """How many messages a conversation may have before its middle is taken out."""
+
+    head_messages: int = Field(default=4, ge=1)
+    """How many messages at the beginning are never taken out: the task."""
+
+    keep_results: int = Field(default=5, ge=1)
+    """How many of the newest results stay whole."""
+
+    clearable_tools: frozenset[str] = frozenset()
+    """Tools whose old results may become one line; empty means all."""
+
+    retries: int = Field(default=2, ge=0, le=10)
+    """How often a call is made again after its context was compacted."""
+
+    breaker_failures: int = Field(default=3, ge=1)
+    """After how many failures in a row a conversation is compacted no more until the cool-down is over."""
+
+    breaker_seconds: float = Field(default=60, gt=0)
+    """How long that cool-down is, in seconds."""
+
+    folder: Path = Path("errcompact-context")
+    """Where the whole of what was cut is kept."""
+
+
 class Options(BaseModel):
     """
     All options of the library.
@@ -82,6 +133,7 @@ class Options(BaseModel):
     memory: MemoryLimits = MemoryLimits()
     telemetry: TelemetryOptions = TelemetryOptions()
     trajectory: TrajectoryOptions = TrajectoryOptions()
+    context: ContextOptions = ContextOptions()
     hidden_failures: bool = True
     """Whether a result counts as a failure that is plainly one although its tool reported none."""
 

@@ -1,0 +1,94 @@
+"""The neutral model of a message list: what the layers read and change, whichever provider's list it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from otel_errcompact.tokens import TokenCounter
+
+FormatName = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
+Role = Literal["system", "user", "assistant", "tool"]
+PartKind = Literal["text", "call", "result", "other"]
+
+
+# A conversation has a hundred thousand of these, and a tuple is made three times as fast as a frozen dataclass.
+
+
+class Part(NamedTuple):
+    """
+    One block of a message.
+    """
+
+    kind: PartKind
+    """`other` is whatever the layers leave alone: an image, thinking, a block of a type that is not known."""
+
+    text: str
+    """What the model reads: the text, a call's arguments as JSON, all text of a result; empty for `other`."""
+
+    tokens: int
+    """What the whole block costs, images and the like included."""
+
+    tool: str = ""
+    """The tool's name; of a result only where the provider repeats it."""
+
+    call_id: str = ""
+    """The provider's id of the call; empty if it has none."""
+
+    failed: bool | None = None
+    """What the provider's own flag says of a result: failed, did not fail, or (`None`) nothing."""
+
+    native: object = None
+    """The provider's own block, never changed; None where the text stands in the message itself."""
+
+    edited: bool = False
+    """Whether `text` takes the place of all that `native` holds."""
+
+
+class Message(NamedTuple):
+    """
+    One message, or one item of a list of items.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    tokens: int
+    """What the message costs: its parts and its own frame."""
+
+    native: object = None
+    """The caller's own message, never changed; None for one that a layer has made."""
+
+    edited: bool = False
+    """Whether a part was edited; if not, the caller's own message is handed back, the very object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """
+    A message list of one provider.
+    """
+
+    format: FormatName
+    messages: tuple[Message, ...]
+
+    @property
+    def tokens(self) -> int:
+        """What all messages cost."""
+        return sum(message.tokens for message in self.messages)
+
+
+def with_text(message: Message, index: int, text: str, count_tokens: TokenCounter) -> Message:
+    """
+    Return `message` with the whole of one part replaced by `text`.
+
+    Args:
+        message: The message.
+        index: Which of its parts.
+        text: What takes its place; for a call an object as JSON.
+        count_tokens: How tokens are counted.
+    """
+    old = message.parts[index]
+    part = old._replace(text=text, tokens=count_tokens(text), edited=True)
+    parts = (*message.parts[:index], part, *message.parts[index + 1 :])
+    return message._replace(parts=parts, tokens=message.tokens - old.tokens + part.tokens, edited=True)

@@ -1,0 +1,80 @@
+"""What was cut: by which layer, why, what it saved, and where the whole of it lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+LayerName = Literal["errors", "results", "snip", "micro", "summary", "reactive"]
+Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
+"""Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller."""
+
+LAYERS: Final[tuple[LayerName, ...]] = ("errors", "results", "snip", "micro", "summary", "reactive")
+"""All layers in the order in which they run: cheap first, expensive last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """
+    One thing that was taken out of the context.
+    """
+
+    message: int
+    """The first message that was changed or taken out, as an index into the list that the layer was given."""
+
+    messages: int = 0
+    """How many whole messages were taken out; 0 if a part of one was replaced."""
+
+    tool: str = ""
+    call_id: str = ""
+    tokens_before: int
+    tokens_after: int
+    place: str
+    """Where the whole of it lies, for `Archive.read`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerNote:
+    """
+    What one layer did.
+    """
+
+    layer: LayerName
+    reason: Reason
+    tokens_before: int
+    tokens_after: int
+    invalidated_tokens: int
+    """Tokens of the old list from its first changed message on: what a provider's prompt cache has to read anew."""
+
+    start_ns: int
+    duration_ns: int
+    cuts: tuple[Cut, ...] = ()
+    problem: str = ""
+    """Why the layer could not do its work, or not all of it; what it could not keep whole it has not cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """
+    What became of one message list.
+    """
+
+    messages: list[object]
+    """The compacted list, for the provider; messages that were not touched are the caller's own objects."""
+
+    session: str
+    notes: tuple[LayerNote, ...]
+    """One for each layer that ran, in order."""
+
+    tokens_before: int
+    tokens_after: int
+    room_tokens: int
+    """How many tokens the list may have: the window less the reserve and what is sent beside the list."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong with the list by the provider's own rules; the layers leave it as it came."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the estimate is within the room."""
+        return self.tokens_after <= self.room_tokens

@@ -1,0 +1,1 @@
+"""One self-contained HTML page of what went wrong in recorded runs."""
