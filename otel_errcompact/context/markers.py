@@ -10,6 +10,7 @@ from otel_errcompact.digest import one_line
 if TYPE_CHECKING:
     from otel_errcompact.context.notes import LayerName
 
+_LAYERS: Final[dict[str, LayerName]] = {layer: layer for layer in LAYERS}
 _OPENING: Final = "[errcompact "
 _WHOLE: Final = "; whole: "
 _CLOSING: Final = "]"
@@ -73,5 +74,5 @@ def _parsed(line: str) -> Marker | None:
         return None
     name, colon, rest = line[len(_OPENING) : -len(_CLOSING)].partition(": ")
     what, whole, place = rest.partition(_WHOLE)
-    layer = next((layer for layer in LAYERS if layer == name), None)
+    layer = _LAYERS.get(name)
     return Marker(layer, what, place) if layer and colon and whole and place else None

@@ -16,8 +16,10 @@ _HEAD_SHARE: Final = 0.6
 
 _ROUNDS: Final = 12
 _ENOUGH: Final = 0.8
+_LONG: Final = 64
+"""Characters from which on a string inside arguments is worth the mark of its cut."""
 _SHORTEST_STRING: Final = 8
-"""Tokens below which a string inside arguments is not worth the mark of its cut."""
+"""Tokens to which it is cut at the most."""
 
 _LONGEST_CHARACTER: Final = 64
 """Code points of which one that is read as a single character may consist; a longer run is nobody's text."""
@@ -71,16 +73,20 @@ def shortened_arguments(arguments: str, max_tokens: int, count_tokens: TokenCoun
         max_tokens: The budget for all of it.
         count_tokens: How tokens are counted.
     """
-    if count_tokens(arguments) <= max_tokens or not _is_object(arguments):
+    tokens = count_tokens(arguments)
+    if tokens <= max_tokens or not _is_object(arguments):
         return arguments
+    pieces, strings = _long_strings(arguments)
     best = arguments
     limit = max_tokens
-    while limit >= _SHORTEST_STRING:
-        best = _STRING.sub(lambda found, limit=limit: _shorter_string(found, limit, count_tokens), arguments)
+    while strings and limit >= _SHORTEST_STRING:
+        for index, string in strings:
+            pieces[index] = _literal(shortened(string, limit, count_tokens))
+        best = "".join(pieces)
         if count_tokens(best) <= max_tokens:
-            return best
+            break
         limit //= 2
-    return best if count_tokens(best) < count_tokens(arguments) else arguments
+    return best if count_tokens(best) < tokens else arguments
 
 
 def _with_middle_cut(text: str, size: int) -> str:
@@ -140,9 +146,19 @@ def _is_object(arguments: str) -> bool:
         return False
 
 
-def _shorter_string(found: re.Match[str], max_tokens: int, count_tokens: TokenCounter) -> str:
-    literal: str = found[1]
-    if found[2] or count_tokens(literal) <= max_tokens:
-        return found[0]
-    shorter = json.dumps(shortened(json.loads(literal), max_tokens, count_tokens), ensure_ascii=False)
-    return shorter if len(shorter) < len(literal) else literal
+def _long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return JSON in pieces, and of those that are long strings the index and what they say."""
+    pieces: list[str] = []
+    strings: list[tuple[int, str]] = []
+    end = 0
+    for found in _STRING.finditer(arguments):
+        start, stop = found.span(1)
+        if found[2] is None and stop - start > _LONG:
+            pieces += (arguments[end:start], "")
+            strings.append((len(pieces) - 1, json.loads(found[1])))
+            end = stop
+    return [*pieces, arguments[end:]], strings
+
+
+def _literal(string: str) -> str:
+    return json.dumps(string, ensure_ascii=False)
