@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.context.messages import FormatName, Message
-
-_MAPPING: Final = (dict, type(None))
 
 
 def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa: A002 - the word for it
@@ -60,4 +58,9 @@ def json_line(native: object, *, is_plain: bool = False) -> str:
 
 def _is_plain(message: Message) -> bool:
     """Tell whether a message and its blocks are mappings and not objects of an SDK."""
-    return type(message.native) in _MAPPING and all(type(part.native) in _MAPPING for part in message.parts)
+    if type(message.native) is not dict:
+        return False
+    for part in message.parts:  # noqa: SIM110 - a generator would take twice as long, a hundred thousand times
+        if part.native is not None and type(part.native) is not dict:
+            return False
+    return True
