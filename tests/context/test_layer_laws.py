@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers import Edited, Layer
     from otel_errcompact.context.messages import Conversation
 
-FEW = settings(max_examples=max(settings().max_examples // 4, 10))
+FEW = settings(max_examples=max(settings().max_examples // 8, 10))
 """A whole conversation takes as long to make up as a hundred texts."""
 
 LAYERS = [results, snip, micro]
@@ -111,7 +111,7 @@ def read_again(conversation: Conversation) -> Conversation:
 @given(format=st.sampled_from(FORMATS), data=st.data(), layers=ANY_ORDER, options=OPTIONS, target=TARGET)
 def test_any_order_of_layers_on_a_valid_conversation(format, data, layers, options, target) -> None:
     """The result is valid and no larger, every call has its result, and all that was cut is there."""
-    messages = data.draw(conversations(format, max_turns=5))
+    messages = data.draw(conversations(format, max_turns=4))
     untouched = copy.deepcopy(messages)
     given_ = formats.read(messages, estimate_tokens, format)
     allowed = formats.problems(given_)
@@ -136,7 +136,7 @@ def test_any_order_of_layers_on_a_valid_conversation(format, data, layers, optio
 @given(layer=st.sampled_from(LAYERS), format=st.sampled_from(FORMATS), data=st.data(), options=OPTIONS, target=TARGET)
 def test_a_second_run_changes_nothing(layer, format, data, options, target) -> None:
     """Neither in the same turn nor when the written list comes back in the next one."""
-    messages = data.draw(conversations(format, max_turns=5))
+    messages = data.draw(conversations(format, max_turns=4))
     space = workspace(options, target)
     once = layer(formats.read(messages, estimate_tokens, format), space).conversation
     assert layer(once, space).conversation is once
@@ -148,7 +148,7 @@ def test_a_second_run_changes_nothing(layer, format, data, options, target) -> N
 @given(format=st.sampled_from(FORMATS), data=st.data(), layers=ANY_ORDER, options=OPTIONS, target=TARGET)
 def test_a_full_disk_changes_nothing(format, data, layers, options, target) -> None:
     """What cannot be kept is not cut, and whoever would have cut it says so."""
-    messages = data.draw(conversations(format, max_turns=5))
+    messages = data.draw(conversations(format, max_turns=4))
     conversation = formats.read(messages, estimate_tokens, format)
     would_cut = {layer: bool(layer(conversation, workspace(options, target)).cuts) for layer in layers}
     for layer in layers:

@@ -6,7 +6,7 @@ import time
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.context.shortening import shortened, shortened_arguments
@@ -179,6 +179,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=max(settings().max_examples // 4, 10))
 @given(
     value=st.dictionaries(st.text(max_size=80), JSON, max_size=4),
     max_tokens=st.integers(1, 300),
