@@ -1,0 +1,84 @@
+"""Old tool results, each to one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.keeping import Keeper, described
+from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.markers import marker, marker_of
+from otel_errcompact.context.notes import Cut
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Conversation, Part
+
+
+def micro(conversation: Conversation, workspace: Workspace) -> Edited:
+    """
+    Turn old results into one line each, the oldest first, until the conversation is as small as it should be.
+
+    The line says which tool's result it was, how large, and where the whole of it lies. The newest `keep_results` stay,
+    results of tools that are not among `clearable_tools` do, and so do digests of errors: they are short already.
+    """
+    excess = conversation.tokens - workspace.target_tokens
+    if excess <= 0:
+        return Edited(conversation)
+    keeper = Keeper(workspace)
+    count_tokens = workspace.count_tokens
+    edits: Edits = {}
+    cuts: list[Cut] = []
+    least, place_size = 0, -1
+    for m, p, part, tool in _old_results(conversation, workspace):
+        if excess <= 0 or keeper.has_given_up:
+            break
+        if part.tokens <= least or _is_short_already(part, workspace):
+            continue
+        kept = keeper.keep(part)
+        if kept is None:
+            continue
+        line = marker("micro", described(tool, kept.tokens, failed=part.failed), kept.place)
+        if len(kept.place) != place_size:
+            # Places look alike: what costs no more than the shortest line is not archived in vain.
+            least, place_size = count_tokens(marker("micro", "result", kept.place)), len(kept.place)
+        tokens = count_tokens(line)
+        if tokens >= part.tokens:
+            continue
+        edits.setdefault(m, {})[p] = with_new_text(part, line, tokens)
+        excess -= part.tokens - tokens
+        cuts.append(
+            Cut(
+                message=m,
+                tool=tool,
+                call_id=part.call_id,
+                tokens_before=part.tokens,
+                tokens_after=tokens,
+                place=kept.place,
+            )
+        )
+    return Edited(with_edits(conversation, edits), tuple(cuts), keeper.problem)
+
+
+def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[int, int, Part, str]]:
+    """Return the results that may become one line, the oldest first: where each stands, itself, and its tool."""
+    tools: dict[str, str] = {}
+    found: list[tuple[int, int, Part, str]] = []
+    for m, message in enumerate(conversation.messages):
+        for p, part in enumerate(message.parts):
+            kind = part.kind
+            if kind == "call":
+                tools[part.call_id] = part.tool
+            elif kind == "result":
+                found.append((m, p, part, part.tool or tools.get(part.call_id, "")))
+    del found[-workspace.options.keep_results :]
+    clearable = workspace.options.clearable_tools
+    return [result for result in found if result[3] in clearable] if clearable else found
+
+
+def _is_short_already(part: Part, workspace: Workspace) -> bool:
+    """Tell whether a result is the line of an earlier cut, or the digest of an error."""
+    found = marker_of(part.text)
+    if found is None:
+        return False
+    return "\n" not in part.text or (found.layer == "errors" and part.tokens <= workspace.options.preview_tokens)
