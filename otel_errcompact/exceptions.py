@@ -73,6 +73,21 @@ class TranscriptError(ErrcompactError, ValueError):
         self.problem = problem
 
 
+class ConversationError(ErrcompactError, ValueError):
+    """
+    A message list cannot be read.
+
+    Args:
+        problem: What is wrong, and what to do.
+        message: Which message, counted from 0; None where the list as a whole is meant.
+    """
+
+    def __init__(self, problem: str, message: int | None = None) -> None:
+        super().__init__(problem if message is None else f"message {message}: {problem}")
+        self.problem = problem
+        self.message = message
+
+
 class RunHalted(ErrcompactError, RuntimeError):  # noqa: N818 - it reports a decision, not a mistake
     """
     The run was stopped: an escalation was answered with `Halt`, or by nobody.
