@@ -167,6 +167,11 @@ def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iter
     return islice(_programs(command, 0), _MAX_COMMANDS) if command else iter(())
 
 
+def runs_commands(tool: str, arguments: str) -> bool:
+    """Tell whether `programs_of` may find a program in a call; where not, that is known at once."""
+    return tool.lower() in _SHELL_TOOLS or _NAMES_COMMAND.search(arguments) is not None
+
+
 def call_fingerprint(tool: str, arguments: str | Mapping[str, object] | None) -> str:
     """
     Return a short stable hash of a call: equal for calls of one tool with equal arguments.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.exceptions import RunHalted
-from otel_errcompact.operation import programs_of
+from otel_errcompact.operation import programs_of, runs_commands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,6 +184,44 @@ def judge(
         return Judgement(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
     sign = _sign_of_failure(text, kind, programs)
     return Judgement(outcome="failure", detected=True, reason=sign) if sign else Judgement(outcome="success")
+
+
+def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
+    """
+    Tell, for a fraction of what `judge` costs, whether a result that was not flagged is worth judging.
+
+    Where it says no, `judge` would not say that it is a failure.
+    """
+    if runs_commands(tool, arguments):
+        return _may_be_output_of_failure(text)
+    kind = _kind_by_name(tool[:100])
+    if kind == "running":
+        return _may_be_output_of_failure(text)
+    head = text[:_HEAD].lstrip()
+    if _SAYS_NOTHING.match(head):
+        return True
+    if kind == "reading":
+        return False
+    if _SAID_BY_TOOL.match(head):
+        return True
+    return kind == "other" and head.startswith("{")
+
+
+_SIGNS: Final = (
+    "error", "fail", "exit", "exception", "traceback", "panic", "segmentation fault", "abort", "killed", "denied",
+    "cannot", "can't", "unable to", "could not", "not found", "no such file", "a directory", "\nnot ok ", "stopped",
+    "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval): ", ":in ", ".go:", "\nnode.js v", " problem",
+    "would be reformatted", "hook id: ", "npm err", "err_pnpm", "no solution found", "no exact match", "timed out",
+    "no replacement", "conflict (", "fatal",
+    '"success"', '"ok"',
+)  # fmt: skip
+"""What the output of every failed program that `judge` recognises holds at least one of, in small letters."""
+
+
+def _may_be_output_of_failure(text: str) -> bool:
+    if len(text) > 2 * MAX_LOOKED_AT:
+        return True
+    return any(map(f"\n{text.lower()}".__contains__, _SIGNS))
 
 
 def _found_nothing(head: str, kind: _Kind, programs: tuple[str, ...], *, says_nothing: bool) -> bool:

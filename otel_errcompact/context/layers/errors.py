@@ -1,0 +1,367 @@
+"""
+The error pass: raw error results become digests, resolved ones one line, and huge inputs of failed calls are shortened.
+
+Cache friendliness. What becomes of a new error is decided by what stands before it, never by what follows, so that a
+list to which messages are appended is compacted as it was before. Two things do depend on what follows: an error is
+resolved, an input grows old. Both edit old messages, and so wait until `BATCH_TOKENS` can be gained at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.failures import Failures, Standing, digested, pruned
+from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.markers import marker, marker_of
+from otel_errcompact.context.notes import Cut
+from otel_errcompact.context.pairs import Spot, pairs_of
+from otel_errcompact.context.shortening import shortened_arguments
+from otel_errcompact.digest import DigestOptions
+from otel_errcompact.errors import RawError
+from otel_errcompact.operation import operation_of
+from otel_errcompact.recognise import judge, may_have_failed
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Conversation, Part
+    from otel_errcompact.history import ErrorClass
+
+LEAST_TOKENS: Final = 100
+"""Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
+
+BATCH_TOKENS: Final = 2_000
+"""What is to be gained at once before old messages are edited, since a provider's cache then reads anew what follows."""
+
+HUGE_INPUT_TOKENS: Final = 1_000
+"""Inputs of failed calls are shortened beyond this ..."""
+
+INPUT_TOKENS: Final = 300
+"""... to this."""
+
+INPUT_TURNS: Final = 4
+"""Further answers of the model during which a failed input stays whole: it may want to send it again."""
+
+MAX_REFUSALS: Final = 3
+"""After so many refusals of the archive the disk is full, and not just too small for one large text."""
+
+_OURS: Final = "[errcompact errors: "
+_CUT: Final = re.compile(r"\[\.\.\. ([0-9,]{1,20}) characters cut \.\.\.\]")
+_HANDED_OUT: Final = re.compile(
+    r"\[[^\[\]\n]{1,80}\](?: at [^\n]{1,400})?(?:: [^\n]{1,2000})? #[0-9a-f]{4,16}"
+    r"(?: \(the tool reported success; detected: [^\n]{1,100}\))?(?:\n|\Z)"
+    r"|(?:[^\s\[\]]{1,80} )?#[0-9a-f]{4,16} again \(x[0-9]"
+    r"|NOT EXECUTED: this exact call has failed "
+)
+"""How the texts begin that our boundaries hand out in place of raw errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorPass:
+    """
+    The error pass as a layer, with what it has to know besides.
+    """
+
+    digest: DigestOptions = DigestOptions()
+    """How long a digest may be, and which tools' errors stay whole."""
+
+    hidden_failures: bool = True
+    """Whether a result counts as a failure that is plainly one although its tool reported none."""
+
+    def __call__(self, conversation: Conversation, workspace: Workspace) -> Edited:
+        """Return the conversation with its errors compacted."""
+        return _Pass(conversation, workspace, self).run()
+
+
+errors: Final = ErrorPass()
+"""The error pass with its defaults."""
+
+
+class _Call(NamedTuple):
+    """
+    The call that a result answers.
+    """
+
+    tool: str
+    arguments: str
+    spot: Spot | None
+
+
+class _New(NamedTuple):
+    """
+    What takes the place of a part.
+    """
+
+    text: str
+    tokens: int
+    place: str
+
+
+class _Pass:
+    """
+    One walk through a conversation.
+    """
+
+    def __init__(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> None:
+        self._conversation = conversation
+        self._messages = conversation.messages
+        self._workspace = workspace
+        self._settings = settings
+        self._failures = Failures(workspace, settings.digest)
+        self._edits: dict[Spot, _New] = {}
+        self._open: dict[str, set[str]] = {}
+        """The operations that have failed and not succeeded since, by tool."""
+        self._calls: dict[str, Spot] = {}
+        self._operations: dict[Spot, str] = {}
+        self._calls_by_result: dict[Spot, Spot] | None = None
+        self._inputs: deque[tuple[int, Spot]] = deque()
+        """Huge inputs of failed calls, each with the answer of the model from which on it is old."""
+        self._due: dict[Spot, int] = {}
+        """Old parts that can be edited, with what that would gain."""
+        self._gain = 0
+        self._answers = 0
+        self._place = ""
+        """The newest place: others look alike, so that it tells what a marker will cost."""
+        self._refusals = 0
+        self._refusal = ""
+
+    def run(self) -> Edited:
+        """Walk, and return what has become of the conversation."""
+        calls, open_ = self._calls, self._open
+        role_before = ""
+        for m, message in enumerate(self._messages):
+            role = message.role
+            if role == "assistant" != role_before:
+                self._answers += 1
+                if self._inputs:
+                    self._age_inputs()
+            role_before = role
+            for p, part in enumerate(message.parts):
+                if part.kind == "call":
+                    calls[part.call_id] = Spot(m, p)
+                elif part.kind == "result" and (
+                    part.failed or open_ or part.tokens >= LEAST_TOKENS or _OURS in part.text
+                ):
+                    self._look_at(Spot(m, p), part)
+        return self._edited()
+
+    def _look_at(self, spot: Spot, part: Part) -> None:
+        """Find out what a result is, and act on it."""
+        call = self._call_of(spot, part)
+        found = marker_of(part.text) if "[errcompact " in part.text else None
+        if found is not None:
+            # What another layer has cut proves nothing any more.
+            if found.layer == "errors":
+                raw = RawError(text="", tool=call.tool, operation=self._operation(call))
+                if key := self._failures.add_digested(spot, found, part.text, raw, part.tokens):
+                    self._place = found.place
+                    self._fails(raw, key, call)
+            return
+        if not part.failed and not self._may_matter(part, call) and not self._may_resolve(call):
+            return
+        judgement = judge(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
+        if judgement.outcome == "ignored" or _HANDED_OUT.match(part.text):
+            return
+        if judgement.outcome == "failure" and (self._settings.hidden_failures or not judgement.detected):
+            detected = judgement.reason if judgement.detected else ""
+            self._compact(spot, part, call, detected)
+        elif judgement.outcome == "success":
+            self._succeeds(call)
+
+    @staticmethod
+    def _may_matter(part: Part, call: _Call) -> bool:
+        """Nearly all results are healthy, and to judge one costs ten times as much as this."""
+        return part.tokens >= LEAST_TOKENS and may_have_failed(part.text, tool=call.tool, arguments=call.arguments)
+
+    def _may_resolve(self, call: _Call) -> bool:
+        scopes = self._open.get(call.tool)
+        return scopes is not None and self._operation(call) in scopes
+
+    def _operation(self, call: _Call) -> str:
+        """Return what must succeed for a failure of this call to be resolved; it is asked for more than once."""
+        if call.spot is None:
+            return operation_of(call.tool, call.arguments)
+        known = self._operations.get(call.spot)
+        if known is None:
+            known = self._operations[call.spot] = operation_of(call.tool, call.arguments)
+        return known
+
+    def _call_of(self, spot: Spot, part: Part) -> _Call:
+        if part.call_id:
+            at = self._calls.get(part.call_id)
+        else:
+            if self._calls_by_result is None:
+                self._calls_by_result = pairs_of(self._messages).by_result()
+            at = self._calls_by_result.get(spot)
+        if at is None:
+            return _Call(part.tool, "", None)
+        call = self._part(at)
+        return _Call(call.tool or part.tool, call.text, at)
+
+    def _part(self, spot: Spot) -> Part:
+        return self._messages[spot.message].parts[spot.part]
+
+    # Failures.
+
+    def _compact(self, spot: Spot, part: Part, call: _Call, detected: str) -> None:
+        """Count a raw failure, and let a digest take its place."""
+        raw = RawError(
+            text=part.text,
+            detected=detected,
+            tool=call.tool,
+            operation=self._operation(call),
+            call_id=part.call_id,
+            arguments=call.arguments,
+        )
+        count_tokens = self._workspace.count_tokens
+        is_verbatim = call.tool in self._settings.digest.verbatim_tools
+        # With an image it costs more than its text, and no digest tells what is on it.
+        goes = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
+        error_class = self._failures.add(raw, untold=goes)
+        self._fails(raw, error_class.key, call)
+        if not goes:
+            return
+        new = self._digest(raw, part, error_class)
+        text, tokens, place = new or _New(part.text, part.tokens, "")
+        self._failures.stand(spot, Standing(error_class.key, text, tokens, f"{part.tokens:,}", place))
+        if new is not None:
+            self._edits[spot] = new
+
+    def _digest(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
+        """Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept."""
+        count_tokens = self._workspace.count_tokens
+        for digest in self._failures.digests(raw, error_class):
+            # Places look alike: the one before tells what this one will cost, so that nothing is archived in vain.
+            likely = f"{digest}\n{digested(error_class, part.tokens, self._place)}"
+            if count_tokens(likely) >= part.tokens:
+                continue
+            place = self._keep(part.text)
+            text = f"{digest}\n{digested(error_class, part.tokens, place)}"
+            tokens = count_tokens(text)
+            if place and tokens < part.tokens:
+                return _New(text, tokens, place)
+        return None
+
+    def _fails(self, raw: RawError, key: str, call: _Call) -> None:
+        """Note that an operation has failed: its class is not resolved any more, and a huge input will grow old."""
+        self._open.setdefault(raw.tool, set()).add(raw.scope)
+        for spot in self._failures.spots(key):
+            self._gain -= self._due.pop(spot, 0)
+        if call.spot is not None and self._part(call.spot).tokens > HUGE_INPUT_TOKENS:
+            self._inputs.append((self._answers + INPUT_TURNS, call.spot))
+
+    # Proof that a failure is over.
+
+    def _succeeds(self, call: _Call) -> None:
+        if not self._may_resolve(call):
+            return
+        operation, scopes = self._operation(call), self._open[call.tool]
+        scopes.discard(operation)
+        if not scopes:
+            del self._open[call.tool]
+        for error_class in self._failures.history.succeed(operation):
+            for spot in self._failures.spots(error_class.key):
+                standing = self._failures.standing[spot]
+                line = pruned(error_class, standing.raw_tokens, standing.place or self._place)
+                self._is_due(spot, standing.tokens - self._workspace.count_tokens(line))
+
+    def _is_due(self, spot: Spot, gain: int) -> None:
+        """Note that an old part can be edited; with others, as soon as that is worth a prompt cache's prefix."""
+        if gain <= 0:
+            return
+        self._gain += gain - self._due.get(spot, 0)
+        self._due[spot] = gain
+        if self._gain >= BATCH_TOKENS:
+            self._edit_old()
+
+    def _edit_old(self) -> None:
+        due, self._due, self._gain = list(self._due), {}, 0
+        results: list[Spot] = []
+        for spot in due:
+            if self._part(spot).kind == "call":
+                self._shorten(spot)
+            elif self._prune(spot):
+                results.append(spot)
+        self._failures.prune(results)
+
+    def _prune(self, spot: Spot) -> bool:
+        standing = self._failures.standing[spot]
+        error_class = self._failures.history.get(standing.key)
+        place = standing.place or self._keep(standing.text)
+        if error_class is None or not place:
+            return False
+        line = pruned(error_class, standing.raw_tokens, place)
+        tokens = self._workspace.count_tokens(line)
+        if tokens >= standing.tokens:
+            return False
+        self._edits[spot] = _New(line, tokens, place)
+        return True
+
+    # Inputs.
+
+    def _age_inputs(self) -> None:
+        while self._inputs and self._inputs[0][0] <= self._answers:
+            _, spot = self._inputs.popleft()
+            if spot not in self._edits and (shorter := self._shorter_input(spot, self._place)):
+                self._is_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
+
+    def _shorter_input(self, spot: Spot, place: str) -> str:
+        """Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing."""
+        part = self._part(spot)
+        if _OURS in part.text:
+            return ""
+        shorter = shortened_arguments(part.text, INPUT_TOKENS, self._workspace.count_tokens)
+        if shorter == part.text or operation_of(part.tool, shorter) != operation_of(part.tool, part.text):
+            return ""
+
+        def named(cut: re.Match[str]) -> str:
+            return json.dumps(marker("errors", f"{cut[1]} characters of the input", place))[1:-1]
+
+        text, cuts = _CUT.subn(named, shorter, count=1)
+        return text if cuts else ""
+
+    def _shorten(self, spot: Spot) -> None:
+        part = self._part(spot)
+        place = self._keep(part.text)
+        text = self._shorter_input(spot, place) if place else ""
+        tokens = self._workspace.count_tokens(text)
+        if text and tokens < part.tokens:
+            self._edits[spot] = _New(text, tokens, place)
+
+    # The end.
+
+    def _keep(self, text: str) -> str:
+        """Keep the whole of what is to go and return its place; empty if that cannot be."""
+        if self._refusals >= MAX_REFUSALS:
+            return ""
+        try:
+            self._place = self._workspace.archive.keep(text)
+        except OSError as error:
+            self._refusals += 1
+            self._refusal = str(error)
+            return ""
+        return self._place
+
+    def _edited(self) -> Edited:
+        edits: Edits = {}
+        cuts: list[Cut] = []
+        for spot in sorted(self._edits):
+            new, part = self._edits[spot], self._part(spot)
+            edits.setdefault(spot.message, {})[spot.part] = with_new_text(part, new.text, new.tokens)
+            tool = part.tool if part.kind == "call" else self._call_of(spot, part).tool
+            cuts.append(
+                Cut(
+                    message=spot.message,
+                    tool=tool,
+                    call_id=part.call_id,
+                    tokens_before=part.tokens,
+                    tokens_after=new.tokens,
+                    place=new.place,
+                )
+            )
+        problem = f"errors stay whole because the archive refused {self._refusals} of them: {self._refusal}"
+        return Edited(with_edits(self._conversation, edits), tuple(cuts), problem if self._refusals else "")
