@@ -148,7 +148,7 @@ class MemoryArchive:
                     message = f"cannot keep {len(text):,} characters in memory: {self._free:,} are free"
                     raise OSError(errno.ENOSPC, message)
                 self._free -= len(text)
-                place = self._places[text] = f"memory:{len(self._places) + 1}"
+                place = self._places[text] = f"memory:{len(self._places) + 1:08}"
                 self._texts[place] = text
             return place
 

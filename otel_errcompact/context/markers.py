@@ -52,10 +52,14 @@ def marker_of(text: str) -> Marker | None:
     A tool can print such a line as well. Whoever would drop something on a marker's word alone looks into the archive
     first: `layers.keeping` does.
     """
-    if _OPENING not in text[:_MAX_LINE] and _OPENING not in text[-_MAX_LINE:]:
-        return None
-    end, start = text.find("\n", 0, _MAX_LINE), text.rfind("\n", max(0, len(text) - _MAX_LINE)) + 1
-    return _parsed(text if end < 0 else text[:end]) or _parsed(text[start:])
+    if text.startswith(_OPENING):
+        end = text.find("\n", 0, _MAX_LINE)
+        found = _parsed(text if end < 0 else text[:end])
+        if found:
+            return found
+    if text.endswith(_CLOSING):
+        return _parsed(text[text.rfind("\n", max(0, len(text) - _MAX_LINE)) + 1 :])
+    return None
 
 
 def is_marked(text: str) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.messages import Conversation
 
 LayerName = Literal["errors", "results", "snip", "micro", "summary", "reactive"]
 Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
@@ -78,3 +81,15 @@ class Compaction:
     def fits(self) -> bool:
         """Whether the estimate is within the room."""
         return self.tokens_after <= self.room_tokens
+
+
+def invalidated_tokens(before: Conversation, after: Conversation) -> int:
+    """
+    Return the tokens of the old list from its first changed message on: what a provider's prompt cache reads anew.
+
+    Messages that layers leave alone are the same objects; one that was only added at the end invalidates nothing.
+    """
+    old, new = before.messages, after.messages
+    both = zip(old, new, strict=False)
+    same = next((index for index, (one, other) in enumerate(both) if one is not other), min(len(old), len(new)))
+    return sum(message.tokens for message in old[same:])

@@ -230,5 +230,5 @@ def test_a_child_is_not_stopped_by_a_lock_of_its_parent() -> None:
     with archive._lock:
         child = os.fork()
         if not child:  # pragma: no cover - in the child
-            os._exit(archive.keep("text") != "memory:1")
+            os._exit(archive.keep("text") != "memory:00000001")
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
 from otel_errcompact.context.layers.keeping import Keeper, described
@@ -13,13 +13,6 @@ from otel_errcompact.context.notes import Cut
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Part
-
-
-class _Result(NamedTuple):
-    message: int
-    index: int
-    part: Part
-    tool: str
 
 
 def micro(conversation: Conversation, workspace: Workspace) -> Edited:
@@ -33,60 +26,54 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     if excess <= 0:
         return Edited(conversation)
     keeper = Keeper(workspace)
+    count_tokens = workspace.count_tokens
     edits: Edits = {}
     cuts: list[Cut] = []
-    place = ""
-    for result in _old_results(conversation, workspace):
+    least, place_size = 0, -1
+    for m, p, part, tool in _old_results(conversation, workspace):
         if excess <= 0 or keeper.has_given_up:
             break
-        part = result.part
-        # Places look alike: the one before tells what this one will cost, so that nothing small is archived in vain.
-        if workspace.count_tokens(_line(result, part.tokens, place)) >= part.tokens:
+        if part.tokens <= least or _is_short_already(part, workspace):
             continue
         kept = keeper.keep(part)
         if kept is None:
             continue
-        place = kept.place
-        line = _line(result, kept.tokens, place)
-        tokens = workspace.count_tokens(line)
+        line = marker("micro", described(tool, kept.tokens, failed=part.failed), kept.place)
+        if len(kept.place) != place_size:
+            # Places look alike: what costs no more than the shortest line is not archived in vain.
+            least, place_size = count_tokens(marker("micro", "result", kept.place)), len(kept.place)
+        tokens = count_tokens(line)
         if tokens >= part.tokens:
             continue
-        edits.setdefault(result.message, {})[result.index] = with_new_text(part, line, tokens)
+        edits.setdefault(m, {})[p] = with_new_text(part, line, tokens)
         excess -= part.tokens - tokens
         cuts.append(
             Cut(
-                message=result.message,
-                tool=result.tool,
+                message=m,
+                tool=tool,
                 call_id=part.call_id,
                 tokens_before=part.tokens,
                 tokens_after=tokens,
-                place=place,
+                place=kept.place,
             )
         )
     return Edited(with_edits(conversation, edits), tuple(cuts), keeper.problem)
 
 
-def _line(result: _Result, tokens: int, place: str) -> str:
-    return marker("micro", described(result.tool, tokens, failed=result.part.failed), place)
-
-
-def _old_results(conversation: Conversation, workspace: Workspace) -> list[_Result]:
-    """Return the results that may become one line, the oldest first."""
+def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[int, int, Part, str]]:
+    """Return the results that may become one line, the oldest first: where each stands, itself, and its tool."""
     tools: dict[str, str] = {}
-    found: list[_Result] = []
+    found: list[tuple[int, int, Part, str]] = []
     for m, message in enumerate(conversation.messages):
         for p, part in enumerate(message.parts):
             kind = part.kind
             if kind == "call":
                 tools[part.call_id] = part.tool
             elif kind == "result":
-                found.append(_Result(m, p, part, part.tool or tools.get(part.call_id, "")))
+                found.append((m, p, part, part.tool or tools.get(part.call_id, "")))
+    del found[-workspace.options.keep_results :]
     clearable = workspace.options.clearable_tools
-    return [
-        result
-        for result in found[: -workspace.options.keep_results]
-        if (not clearable or result.tool in clearable) and not _is_short_already(result.part, workspace)
-    ]
+    return [result for result in found if result[3] in clearable] if clearable else found
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:

@@ -63,11 +63,6 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
 
 def _preview(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
     """Return a result archived, and where; None if that could not be done, or would save nothing."""
-    what = described(tool, part.tokens, failed=part.failed)
-    # A marker without its place is shorter than any with it: what does not save anything then never will.
-    least = with_preview(marker("results", what, ""), part.text, workspace)
-    if workspace.count_tokens(least) >= part.tokens:
-        return None
     kept = keeper.keep(part)
     if kept is None:
         return None

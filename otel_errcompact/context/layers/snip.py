@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from otel_errcompact.context import formats
+from otel_errcompact.context.formats import FORMATS
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
@@ -42,7 +42,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     except OSError as error:
         return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
     line = marker("snip", _described(middle, tokens), place)
-    made = formats.format_of(conversation.format).make("user", line, workspace.count_tokens)
+    made = FORMATS[conversation.format].make("user", line, workspace.count_tokens)
     if made.tokens >= tokens:
         return Edited(conversation)
     cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=made.tokens, place=place)
