@@ -211,22 +211,30 @@ _TELL: dict[FormatName, Callable[[Turn, Any], list[Any]]] = {
     "gemini": _gemini,
 }
 
-_WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60).filter(lambda text: bool(text.strip()))
-_LONG = st.builds(
-    lambda line, times: "\n".join(f"{number}: {line}" for number in range(times)), _WORDS, st.integers(20, 200)
+# Most of them are drawn from few: to make up a text costs more than all that is then done with it.
+_TEXTS = (
+    "ok", "Grüße, 世界 👋🏽", '{"not": "json', "\x00\u202e<|end|>", "Traceback:\n  boom", "- 1\r\n- 2",
+    "\n".join(f"{number}: a long line of a log file" for number in range(200)), "x" * 5_000,
+)  # fmt: skip
+TEXTS = (
+    st.sampled_from(_TEXTS)
+    | st.sampled_from(_TEXTS)
+    | st.text(min_size=1, max_size=20).filter(lambda text: not text.isspace())
 )
-TEXTS = st.one_of(_WORDS, st.sampled_from(["ok", "Grüße, 世界 👋🏽", '{"not": "json', "\x00\u202e"]), _LONG)
-"""Texts short and long, of any script."""
+"""Texts short and long, of any script; none is empty."""
 
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20) | _LONG,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
+_ARGUMENTS = st.sampled_from(
+    [
+        {},
+        {"path": "/srv/app/main.py"},
+        {"n": -1, "deep": {"list": [None, True, 1.5, "ü"], "": {}}},
+        {"text": "x" * 3_000},
+    ]
+) | st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=10), max_size=2)
 _CALLS = st.builds(
     Call,
     tool=st.sampled_from(["read_file", "run_tests", "write_file", "search"]),
-    arguments=st.dictionaries(st.text(max_size=8), _VALUES, max_size=3),
+    arguments=_ARGUMENTS,
     result=st.just("") | TEXTS,
     failed=st.booleans(),
     with_image=st.sampled_from([False, False, False, True]),
@@ -246,7 +254,7 @@ def _steps(*, calls: bool) -> st.SearchStrategy[Step]:
 
 
 def _turns(*, is_last: bool) -> st.SearchStrategy[Turn]:
-    working = st.lists(_steps(calls=True), max_size=4)
+    working = st.lists(_steps(calls=True), max_size=3)
     answer = st.lists(_steps(calls=False), min_size=0 if is_last else 1, max_size=1)
     return st.builds(
         Turn,
@@ -257,7 +265,7 @@ def _turns(*, is_last: bool) -> st.SearchStrategy[Turn]:
     )
 
 
-def conversations(format: FormatName, *, max_turns: int = 4) -> st.SearchStrategy[list[Any]]:
+def conversations(format: FormatName, *, max_turns: int = 3) -> st.SearchStrategy[list[Any]]:
     """
     Return lists that the provider accepts: turns, parallel calls, failures, images, thinking, unknown blocks.
 
@@ -310,6 +318,15 @@ def _with_one_id(value: Any) -> Any:
             for key, item in value.items()
         }
     return value
+
+
+def of_any_format(
+    of: Callable[[FormatName], st.SearchStrategy[list[Any]]],
+) -> st.SearchStrategy[tuple[FormatName, list[Any]]]:
+    """
+    Return the lists of one of the strategies above for all formats, each with its format's name.
+    """
+    return st.sampled_from(FORMATS).flatmap(lambda name: st.tuples(st.just(name), of(name)))
 
 
 def long_conversation(format: FormatName, *, messages: int, result_characters: int = 400) -> list[Any]:

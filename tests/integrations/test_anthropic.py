@@ -16,7 +16,10 @@ from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import formats
+from otel_errcompact.context.messages import with_text
 from otel_errcompact.integrations.anthropic import compacted, guarded
+from otel_errcompact.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import World
@@ -313,3 +316,42 @@ def test_the_example_runs() -> None:
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
     assert "[KeyError] at price" in shown
     assert "stopped: run " in shown
+
+
+def test_message_lists_hold_the_objects_of_the_sdk():
+    """
+    A list of dicts and of `response.content` is read, comes back as it was, and the SDK sends what was edited.
+    """
+    api = Api([("price", {"item": "tea"})], [])
+    client = Anthropic(api_key="none", http_client=http.Client(transport=http.MockTransport(api)))
+    ask: Any = {"role": "user", "content": "what does tea cost?"}
+    response = client.messages.create(model="claude", max_tokens=100, messages=[ask])
+    result = {"type": "tool_result", "tool_use_id": "toolu_1_0", "content": "3.50 " * 100, "is_error": False}
+    messages = [ask, {"role": "assistant", "content": response.content}, {"role": "user", "content": [result]}]
+
+    conversation = formats.read(messages, estimate_tokens)
+    call = conversation.messages[1].parts[0]
+    cut = [
+        ask,
+        *(
+            formats.FORMATS["anthropic"].write(with_text(message, 0, text, estimate_tokens))
+            for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
+        ),
+    ]
+    client.messages.create(model="claude", max_tokens=100, messages=cut)
+
+    assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "toolu_1_0", '{"item": "tea"}')
+    assert formats.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert api.requests[1]["messages"] == [
+        ask,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "toolu_1_0", "name": "price", "input": {"item": "t"}}],
+        },
+        {"role": "user", "content": [{**result, "content": "cut"}]},
+    ]
+    assert formats.plain(messages[1]) == {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "toolu_1_0", "name": "price", "input": {"item": "tea"}}],
+    }

@@ -23,8 +23,11 @@ from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import formats
+from otel_errcompact.context.messages import with_text
 from otel_errcompact.integrations.google_adk import CompactionPlugin
 from otel_errcompact.otel import semconv
+from otel_errcompact.tokens import estimate_tokens
 from tests.integrations.conftest import World
 
 Call = tuple[str, dict[str, Any]]
@@ -539,3 +542,49 @@ def test_the_example(tmp_path: Path) -> None:
     assert lines[0] == "model reads: What is a cup of tea?"
     assert lines[1].startswith("model reads: {'error': '[KeyError] at price (")
     assert lines[-1] == "it ended:    halted"
+
+
+def test_message_lists_hold_the_objects_of_the_sdk():
+    """
+    Contents of `google.genai` are read, come back as they were, and the SDK takes what was edited.
+    """
+    asked = types.Part(function_call=types.FunctionCall(name="price", args={"item": "tea"}), thought_signature=b"sig")
+    answer = types.Part.from_function_response(name="price", response={"error": "3.50 " * 100})
+    messages = [
+        types.Content(role="user", parts=[types.Part(text="what does tea cost?")]),
+        types.Content(role="model", parts=[types.Part(text="hm", thought=True), asked]),
+        types.Content(role="user", parts=[answer]),
+    ]
+
+    conversation = formats.read(messages, estimate_tokens)
+    call, result = conversation.messages[1].parts[1], conversation.messages[2].parts[0]
+    cut = [
+        types.Content.model_validate(
+            formats.FORMATS["gemini"].write(with_text(conversation.messages[index], part, text, estimate_tokens))
+        )
+        for index, part, text in [(1, 1, '{"item": "t"}'), (2, 0, "cut")]
+    ]
+
+    assert (call.kind, call.tool, call.text) == ("call", "price", '{"item": "tea"}')
+    assert (result.kind, result.tool, result.failed) == ("result", "price", True)
+    assert formats.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert cut == [
+        types.Content(
+            role="model",
+            parts=[
+                types.Part(text="hm", thought=True),
+                types.Part(
+                    function_call=types.FunctionCall(name="price", args={"item": "t"}), thought_signature=b"sig"
+                ),
+            ],
+        ),
+        types.Content(role="user", parts=[types.Part.from_function_response(name="price", response={"error": "cut"})]),
+    ]
+    assert formats.plain(messages[1]) == {
+        "role": "model",
+        "parts": [
+            {"text": "hm", "thought": True},
+            {"functionCall": {"name": "price", "args": {"item": "tea"}}, "thoughtSignature": "c2ln"},
+        ],
+    }

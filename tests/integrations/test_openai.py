@@ -22,7 +22,10 @@ from openai.lib.responses_tool_runner import (
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import formats
+from otel_errcompact.context.messages import with_text
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
+from otel_errcompact.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import World
@@ -309,3 +312,91 @@ def test_the_example_runs() -> None:
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
     assert "[KeyError] at price" in shown
     assert "stopped: run " in shown
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "price", "arguments": '{"item": "tea"}'}}
+CHAT: Any = {
+    "id": "chatcmpl_1", "object": "chat.completion", "created": 1, "model": "gpt",
+    "choices": [
+        {"index": 0, "finish_reason": "tool_calls",
+         "message": {"role": "assistant", "content": None, "refusal": None, "tool_calls": [CALL]}},
+    ],
+}  # fmt: skip
+RESPONSE: Any = {
+    "id": "resp_1", "object": "response", "created_at": 1, "model": "gpt", "status": "completed", "tools": [],
+    "tool_choice": "auto", "parallel_tool_calls": True,
+    "output": [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "abc"},
+        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "price", "arguments": '{"item": "tea"}'},
+    ],
+}  # fmt: skip
+
+
+def test_message_lists_hold_the_objects_of_chat_completions():
+    """
+    A list of dicts and of `ChatCompletionMessage` is read, comes back as it was, and the SDK sends what was edited.
+    """
+    requests: list[Any] = []
+
+    def api(request: httpx2.Request) -> httpx2.Response:
+        requests.append(json.loads(request.content))
+        return httpx2.Response(200, json=CHAT)
+
+    client = OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(api)))
+    ask: Any = {"role": "user", "content": "what does tea cost?"}
+    message = client.chat.completions.create(model="gpt", messages=[ask]).choices[0].message
+    messages: list[Any] = [ask, message, {"role": "tool", "tool_call_id": "call_1", "content": "3.50 " * 100}]
+
+    conversation = formats.read(messages, estimate_tokens)
+    call = conversation.messages[1].parts[-1]
+    cut: list[Any] = [
+        formats.FORMATS["openai-chat"].write(with_text(message, 0, text, estimate_tokens))
+        for message, text in zip(conversation.messages[1:], ('{"item": "t"}', "cut"), strict=True)
+    ]
+    client.chat.completions.create(model="gpt", messages=[ask, *cut])
+
+    assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
+    assert formats.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    shortened = {**CALL, "function": {"name": "price", "arguments": '{"item": "t"}'}}
+    assert requests[1]["messages"] == [
+        ask,
+        {"role": "assistant", "content": None, "refusal": None, "tool_calls": [shortened]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "cut"},
+    ]
+    assert formats.plain(message) == CHAT["choices"][0]["message"]
+
+
+def test_message_lists_hold_the_objects_of_responses():
+    """
+    A list of dicts and of a response's output items is read, comes back as it was, and the SDK sends what was edited.
+    """
+    requests: list[Any] = []
+
+    def api(request: httpx2.Request) -> httpx2.Response:
+        requests.append(json.loads(request.content))
+        return httpx2.Response(200, json=RESPONSE)
+
+    client = OpenAI(api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(api)))
+    ask: Any = {"role": "user", "content": "what does tea cost?"}
+    items = client.responses.create(model="gpt", input=[ask]).output
+    messages: list[Any] = [ask, *items, {"type": "function_call_output", "call_id": "call_1", "output": "3.50 " * 100}]
+
+    conversation = formats.read(messages, estimate_tokens)
+    call = conversation.messages[2].parts[0]
+    cut: list[Any] = [
+        formats.FORMATS["openai-responses"].write(with_text(message, 0, text, estimate_tokens))
+        for message, text in zip(conversation.messages[2:], ('{"item": "t"}', "cut"), strict=True)
+    ]
+    client.responses.create(model="gpt", input=[ask, messages[1], *cut])
+
+    assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "call_1", '{"item": "tea"}')
+    assert formats.problems(conversation) == ()
+    assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
+    assert requests[1]["input"] == [
+        ask,
+        RESPONSE["output"][0],
+        {**RESPONSE["output"][1], "arguments": '{"item": "t"}'},
+        {"type": "function_call_output", "call_id": "call_1", "output": "cut"},
+    ]
+    assert [formats.plain(item) for item in items] == RESPONSE["output"]

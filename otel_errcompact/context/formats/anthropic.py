@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
 from otel_errcompact.context.formats.native import copy_of, fields_at, fields_of, items_of, json_of, object_in, text_in
-from otel_errcompact.context.formats.telling import refuse_foreign
+from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
 from otel_errcompact.context.messages import FormatName, Message, Part
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from otel_errcompact.tokens import TokenCounter
 
 name: Final[FormatName] = "anthropic"
+_PAIRED: Final = frozenset({"call", "result"})
 _ROLES: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -120,7 +121,7 @@ def _is_thinking(part: Part) -> bool:
 
 def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
     fields = fields_at(index, native)
-    role, content = fields.get("role"), fields.get("content")
+    role, content = text_in(fields, "role"), fields.get("content")
     if isinstance(content, str) and role in _ROLES:
         tokens = count_tokens(content)
         return Message(cast("Role", role), (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
@@ -128,13 +129,11 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
         refuse_foreign(fields, index, name)
     parts: list[Part] = []
     total = FRAME_TOKENS
-    for block in items_of(content):
+    for block in items_of(fields.get("content")):
         part = _part(block, index, count_tokens)
         total += part.tokens
-        if part.kind == "call" or part.kind == "result":  # noqa: PLR1714 - twice as fast as a set
+        if part.kind in _PAIRED:
             total += BLOCK_TOKENS
-        elif part.kind == "other":
-            refuse_foreign(fields, index, name)
         parts.append(part)
     return Message(cast("Role", role), tuple(parts), total, native)
 
@@ -143,26 +142,23 @@ def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     kind = fields.get("type")
     if kind == "tool_result":
-        text, tokens = _result(fields.get("content"), count_tokens)
-        failed = fields.get("is_error")
-        return Part(
-            "result", text, tokens, "", text_in(fields, "tool_use_id"),
-            failed if isinstance(failed, bool) else None, block,
-        )  # fmt: skip
+        content, failed = fields.get("content"), fields.get("is_error")
+        text, tokens = (content, count_tokens(content)) if isinstance(content, str) else _result(content, count_tokens)
+        flag = failed if isinstance(failed, bool) else None
+        return Part("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block)
     if kind == "tool_use":
         text = json_of(fields.get("input"), index)
         return Part("call", text, count_tokens(text), text_in(fields, "name"), text_in(fields, "id"), None, block)
     if kind == "text":
         text = text_in(fields, "text")
         return Part("text", text, count_tokens(text), "", "", None, block)
+    refuse_foreign_block(kind, index, name)
     # What the provider's own tools did belongs together as well: `server_tool_use` with `web_search_tool_result`.
     call_id = text_in(fields, "tool_use_id") or (text_in(fields, "id") if "name" in fields else "")
     return Part("other", "", block_tokens(block, count_tokens), text_in(fields, "name"), call_id, None, block)
 
 
 def _result(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
-    if isinstance(content, str):
-        return content, count_tokens(content)
     texts: list[str] = []
     tokens = 0
     for block in items_of(content):

@@ -62,7 +62,7 @@ def _binary_tokens(fields: Fields) -> int | None:
     """
     Return what an image or a file costs; None for anything else.
     """
-    if fields.get("type") in _IMAGES:
+    if text_in(fields, "type") in _IMAGES:
         return IMAGE_TOKENS
     media = text_in(fields, "media_type") or text_in(fields, "mimeType") or text_in(fields, "mime_type")
     data = fields.get("data") or fields.get("file_data")

@@ -32,6 +32,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": "tool",
     "system": "system",
 }
+_PAIRED: Final = frozenset({"call", "result"})
 _OUTPUT: Final = "output"
 _ERROR: Final = "error"
 
@@ -106,7 +107,7 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
     for block in items_of(fields.get("parts")):
         part = _part(block, index, count_tokens)
         total += part.tokens
-        if part.kind == "call" or part.kind == "result":  # noqa: PLR1714 - twice as fast as a set
+        if part.kind in _PAIRED:
             total += BLOCK_TOKENS
         parts.append(part)
     return Message(role or "user", tuple(parts), total, native)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
 from otel_errcompact.context.formats.native import Fields, copy_of, fields_at, fields_of, items_of, json_of, text_in
-from otel_errcompact.context.formats.telling import refuse_foreign
+from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
 from otel_errcompact.context.messages import FormatName, Message, Part
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def _key(part: Part) -> str:
 
 def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
     fields = fields_at(index, native)
-    named = fields.get("role")
-    role = _ROLES.get(named) if isinstance(named, str) else None
+    role = _ROLES.get(text_in(fields, "role"))
     if role is None or fields.get("parts") is not None:
         refuse_foreign(fields, index, name)
     content = fields.get("content")
@@ -118,10 +117,9 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
         tokens = count_tokens(content)
         total += tokens
         parts.append(Part("text", content, tokens))
-    elif content is not None:
-        refuse_foreign(fields, index, name)
+    else:
         for block in items_of(content):
-            part = _content_part(block, count_tokens)
+            part = _content_part(block, index, count_tokens)
             total += part.tokens
             parts.append(part)
     if role == "assistant" and len(fields) > 2:  # noqa: PLR2004 - beside role and content
@@ -167,8 +165,7 @@ def _result(native: object, fields: Fields, index: int, count_tokens: TokenCount
     if isinstance(content, str):
         text, tokens = content, count_tokens(content)
     else:
-        refuse_foreign(fields, index, name)
-        parts = [_content_part(block, count_tokens) for block in items_of(content)]
+        parts = [_content_part(block, index, count_tokens) for block in items_of(content)]
         texts = [part.text for part in parts if part.kind == "text"]
         text = texts[0] if len(texts) == 1 else "\n".join(texts)
         tokens = count_tokens(text) + sum(part.tokens for part in parts if part.kind != "text")
@@ -176,11 +173,12 @@ def _result(native: object, fields: Fields, index: int, count_tokens: TokenCount
     return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
 
 
-def _content_part(block: object, count_tokens: TokenCounter) -> Part:
+def _content_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if fields.get("type") == "text" and isinstance(text, str):
         return Part("text", text, count_tokens(text), "", "", None, block)
+    refuse_foreign_block(fields.get("type"), index, name)
     return Part("other", "", block_tokens(block, count_tokens), "", "", None, block)
 
 

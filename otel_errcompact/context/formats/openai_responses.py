@@ -15,7 +15,7 @@ from otel_errcompact.context.formats.native import (
     object_in,
     text_in,
 )
-from otel_errcompact.context.formats.telling import refuse_foreign
+from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
 from otel_errcompact.context.messages import FormatName, Message, Part
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
 }
-_TEXTS: Final = frozenset({"input_text", "output_text", "text"})
+_TEXTS: Final = frozenset({"input_text", "output_text"})
 
 
 class _Called(NamedTuple):
@@ -138,7 +138,8 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
         part = Part("call", text, tokens, tool, text_in(fields, "call_id"), None, native)
         return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
     if kind in _OUTPUTS:
-        text, tokens = _result(fields.get("output"), count_tokens)
+        output = fields.get("output")
+        text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _result(output, count_tokens)
         failed = fields.get("status") == "failed" or None
         part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
         return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
@@ -151,19 +152,19 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
 def _said(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
     role = _ROLES.get(text_in(fields, "role"))
     content = fields.get("content")
-    if isinstance(content, str) and role is not None and len(fields) <= 3:  # noqa: PLR2004 - role, content, type
-        tokens = count_tokens(content)
-        return Message(role, (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
-    refuse_foreign(fields, index, name)
-    parts: list[Part] = []
+    if role is None or "tool_calls" in fields or "parts" in fields:
+        refuse_foreign(fields, index, name)
     if isinstance(content, str):
-        parts.append(Part("text", content, count_tokens(content)))
+        tokens = count_tokens(content)
+        return Message(cast("Role", role), (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
+    parts: list[Part] = []
     for block in items_of(content):
         inner = fields_of(block)
         text = inner.get("text")
         if isinstance(text, str) and inner.get("type") in _TEXTS:
             parts.append(Part("text", text, count_tokens(text), "", "", None, block))
         else:
+            refuse_foreign_block(inner.get("type"), index, name)
             parts.append(Part("other", "", block_tokens(block, count_tokens), "", "", None, block))
     return Message(cast("Role", role), tuple(parts), FRAME_TOKENS + sum(part.tokens for part in parts), native)
 
@@ -182,8 +183,6 @@ def _other(native: object, fields: Fields, kind: str, index: int, count_tokens: 
 
 
 def _result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
-    if isinstance(output, str):
-        return output, count_tokens(output)
     texts: list[str] = []
     tokens = 0
     for block in items_of(output):

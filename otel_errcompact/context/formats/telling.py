@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
-from otel_errcompact.context.formats.native import fields_at, fields_of, items_of
+from otel_errcompact.context.formats.native import fields_at, fields_of, items_of, text_in
 from otel_errcompact.context.messages import FormatName
 from otel_errcompact.exceptions import ConversationError
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from otel_errcompact.context.formats.native import Fields
 
 _ALL: Final[frozenset[FormatName]] = frozenset(get_args(FormatName))
+_NONE: Final[frozenset[FormatName]] = frozenset()
 _GEMINI: Final[frozenset[FormatName]] = frozenset({"gemini"})
 _ANTHROPIC: Final[frozenset[FormatName]] = frozenset({"anthropic"})
 _CHAT: Final[frozenset[FormatName]] = frozenset({"openai-chat"})
 _RESPONSES: Final[frozenset[FormatName]] = frozenset({"openai-responses"})
-_ROLES: Final[dict[object, frozenset[FormatName]]] = {
+_ROLES: Final[dict[str, frozenset[FormatName]]] = {
     "user": _ALL - _GEMINI,
     "assistant": _ALL - _GEMINI,
     "system": _ALL - _GEMINI,
@@ -26,7 +27,7 @@ _ROLES: Final[dict[object, frozenset[FormatName]]] = {
     "tool": _CHAT,
     "function": _CHAT,
 }
-_BLOCKS: Final[dict[object, frozenset[FormatName]]] = {
+_BLOCKS: Final[dict[str, frozenset[FormatName]]] = {
     "text": _ANTHROPIC | _CHAT,
     "refusal": _CHAT | _RESPONSES,
     "input_audio": _CHAT | _RESPONSES,
@@ -75,19 +76,31 @@ def refuse_foreign(fields: Fields, index: int, name: FormatName) -> None:
         raise ConversationError(_mixed(possible, frozenset({name})) if possible else _unknown(fields), index)
 
 
+def refuse_foreign_block(kind: object, index: int, name: FormatName) -> None:
+    """
+    Check a block of a type that the adapter does not read.
+
+    Raises:
+        ConversationError: It is of another format than the list.
+    """
+    possible = _BLOCKS.get(kind, _ALL) if isinstance(kind, str) else _ALL
+    if name not in possible:
+        raise ConversationError(_mixed(possible, frozenset({name})), index)
+
+
 def _formats_of(fields: Fields) -> frozenset[FormatName]:
     if fields.get("parts") is not None:
         return _GEMINI
     role = fields.get("role")
     if role is None:
-        return _RESPONSES if isinstance(fields.get("type"), str) or set(fields) == {"id"} else frozenset()
-    possible = _ROLES.get(role, frozenset[FormatName]())
+        return _RESPONSES if isinstance(fields.get("type"), str) or set(fields) == {"id"} else _NONE
+    possible = _ROLES.get(role, _NONE) if isinstance(role, str) else _NONE
     if fields.get("tool_calls") or fields.get("function_call"):
         possible &= _CHAT
     if fields.get("type") == "message":
         possible -= _CHAT
     for block in items_of(fields.get("content")):
-        possible &= _BLOCKS.get(fields_of(block).get("type"), _ALL)
+        possible &= _BLOCKS.get(text_in(fields_of(block), "type"), _ALL)
     return possible
 
 
