@@ -1,0 +1,256 @@
+"""The reactive layer: whatever it takes, once the list does not fit or a provider has refused it."""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.context import formats
+from otel_errcompact.context.layers.keeping import Keeper
+from otel_errcompact.context.layers.summary import is_summary, task_of
+from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.markers import marker
+from otel_errcompact.context.messages import Conversation, Part, with_text
+from otel_errcompact.context.notes import Cut
+from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.shortening import shortened, shortened_arguments
+from otel_errcompact.context.transcript import json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Message
+
+_SMALL: Final = 64
+"""Tokens of a part that is not worth shortening: its marker costs nearly as much."""
+
+_SUMMARY_SHARE: Final = 4
+"""An earlier summary says more than turns do, and stays if it costs less than one part in four of the target."""
+
+_WORTH_SHOWING: Final = 16
+"""Tokens of a part below which its marker stands alone."""
+
+_MARK: Final = "errcompact"
+"""The argument of a shortened call that holds the marker."""
+
+
+def reactive(conversation: Conversation, workspace: Workspace, *, room_tokens: int | None = None) -> Edited:
+    """
+    Take out all turns between the task and the newest ones that fit, then shorten what is left until it fits.
+
+    Results are shortened first, then inputs, then texts: down to the target. If that is more than `room_tokens`, the
+    task's text is shortened too, and if need be the last turn is taken out.
+
+    Args:
+        conversation: The list.
+        workspace: Archive and target.
+        room_tokens: What the list must not cost more than, whatever it takes; the target by default.
+    """
+    draft = _Draft(conversation, workspace)
+    room = workspace.target_tokens if room_tokens is None else room_tokens
+    try:
+        _reach_target(draft)
+        if draft.tokens > room:
+            _reach_room(draft, room)
+    except OSError as error:
+        return draft.edited(problem=f"messages stay, since they could not be kept: {error}")
+    return draft.edited()
+
+
+def _reach_target(draft: _Draft) -> None:
+    target = draft.workspace.target_tokens
+    if draft.tokens > target:
+        draft.drop_old_turns(target)
+    for wanted in (_is_result, _is_input, _is_text):
+        if draft.tokens > target:
+            draft.shorten([spot for spot in draft.parts(wanted) if spot[0] != draft.task], target)
+
+
+def _reach_room(draft: _Draft, room: int) -> None:
+    task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
+    if draft.tokens - task + _SMALL > room:
+        draft.take_out(draft.head, len(draft.messages))
+    if draft.tokens > room:
+        draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
+    if draft.tokens > room and draft.task >= 0:
+        draft.replace_task(room)
+
+
+class _Draft:
+    """
+    A conversation on its way to being shorter.
+
+    Args:
+        conversation: The list.
+        workspace: Archive and counter.
+    """
+
+    def __init__(self, conversation: Conversation, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.keeper = Keeper(workspace)
+        self.messages = list(conversation.messages)
+        self.tokens = conversation.tokens
+        self._given = conversation
+        self._origins = list(range(len(self.messages)))
+        """Where each, or the first of what it replaces, stood in the list that was given."""
+        self._points = cut_points(self.messages)
+        self.task = task_of(self.messages)
+        """Where the task stands; -1 if there is none."""
+        self.head = self._head_end()
+        """How many messages at the beginning are never taken out."""
+        self._format = formats.FORMATS[conversation.format]
+        self._cuts: list[Cut] = []
+
+    def _head_end(self) -> int:
+        """Return where the head ends: after the task; where there is none, after what the system says first."""
+        if self.task >= 0:
+            return next((point for point in self._points if point > self.task), 0)
+        said = (index for index, message in enumerate(self.messages) if message.role != "system")
+        spoken = next(said, len(self.messages))
+        return max(point for point in self._points if point <= spoken)
+
+    def edited(self, problem: str = "") -> Edited:
+        """Return what has become of the list."""
+        problem = "; ".join(filter(None, (self.keeper.problem, problem)))
+        if not self._cuts:
+            return Edited(self._given, problem=problem)
+        conversation = Conversation(format=self._given.format, messages=tuple(self.messages))
+        return Edited(conversation, tuple(self._cuts), problem)
+
+    def parts(self, wanted: Callable[[Message, Part], bool]) -> list[tuple[int, int]]:
+        """Return where the parts stand that are wanted and are not small."""
+        return [
+            (place, number)
+            for place, message in enumerate(self.messages)
+            for number, part in enumerate(message.parts)
+            if part.tokens > _SMALL and wanted(message, part)
+        ]
+
+    def drop_old_turns(self, target: int) -> None:
+        """
+        Take out all turns but the newest that fit beside the head, and the last one in any case; a summary may stay.
+        """
+        costs = [0, *accumulate([message.tokens for message in self.messages])]
+        ends = [point for point in self._points if self.head < point < len(self.messages)]
+        summary = self._summary(target // _SUMMARY_SHARE)
+        room = target - costs[self.head] - _SMALL
+        if summary is not None:
+            room -= self.messages[summary].tokens + _SMALL
+        fitting = (point for point in ends if costs[-1] - costs[point] <= room)
+        end = next(fitting, ends[-1] if ends else self.head)
+        if summary is None or summary >= end:
+            self.take_out(self.head, end)
+        else:
+            self.take_out(summary + 1, end)
+            self.take_out(self.head, summary)
+
+    def _summary(self, budget: int) -> int | None:
+        """Return where the newest summary stands, if it costs no more than a budget."""
+        places = range(len(self.messages) - 1, self.head - 1, -1)
+        found = next((place for place in places if is_summary(self.messages[place])), None)
+        return found if found is not None and self.messages[found].tokens <= budget else None
+
+    def take_out(self, start: int, end: int) -> None:
+        """Replace messages by one that says where they are."""
+        gone = self.messages[start:end]
+        tokens = sum(message.tokens for message in gone)
+        if tokens <= _SMALL:
+            return
+        place = self.workspace.archive.keep(json_lines(gone, self._given.format))
+        line = marker("reactive", f"{len(gone):,} messages, {tokens:,} tokens", place)
+        made = self._format.make("user", line, self.workspace.count_tokens)
+        if made.tokens < tokens:
+            self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)
+            self.messages[start:end] = [made]
+            self._origins[start:end] = [self._origins[start]]
+
+    def shorten(self, parts: Sequence[tuple[int, int]], total: int) -> None:
+        """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
+        costs = [self.messages[place].parts[number].tokens for place, number in parts]
+        size = max(_SMALL, level(costs, total - self.tokens + sum(costs)))
+        for (place, number), cost in zip(parts, costs, strict=True):
+            if cost > size and not self.keeper.has_given_up:
+                self._shorten(place, number, size)
+
+    def _shorten(self, place: int, number: int, size: int) -> None:
+        message = self.messages[place]
+        part = message.parts[number]
+        kept = self.keeper.keep(part)
+        if kept is None:
+            return
+        where = kept.place
+        line = marker("reactive", f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}", where)
+        shorter = _shorter_arguments if part.kind == "call" else _shorter_text
+        text = shorter(part.text, line, size, self.workspace)
+        made = with_text(message, number, text, self.workspace.count_tokens)
+        if made.tokens < message.tokens:
+            self._cut(place, 0, part, made.parts[number].tokens, where)
+            self.messages[place] = made
+
+    def replace_task(self, room: int) -> None:
+        """Put a text in the place of the task's message, with all that is in it and cannot be shortened."""
+        message = self.messages[self.task]
+        where = self.workspace.archive.keep(json_lines([message], self._given.format))
+        line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
+        text = "\n".join(part.text for part in message.parts if part.kind == "text")
+        count = self.workspace.count_tokens
+        frame = self._format.make("user", line, count).tokens - count(line)
+        size = room - self.tokens + message.tokens - frame
+        made = self._format.make("user", _shorter_text(text, line, size, self.workspace), count)
+        if made.tokens < message.tokens:
+            self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
+            self.messages[self.task] = made
+
+    def _cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
+        self.tokens -= gone.tokens - tokens_after
+        self._cuts.append(
+            Cut(
+                message=self._origins[start],
+                messages=messages,
+                tool=gone.tool,
+                call_id=gone.call_id,
+                tokens_before=gone.tokens,
+                tokens_after=tokens_after,
+                place=place,
+            )
+        )
+
+
+def level(costs: Iterable[int], total: int) -> int:
+    """Return the size to which the larger of some things must be cut so that all of them cost `total` at most."""
+    rising = sorted(costs)
+    for index, cost in enumerate(rising):
+        share = total // (len(rising) - index)
+        if cost > share:
+            return max(0, share)
+        total -= cost
+    return rising[-1] if rising else 0
+
+
+def _is_result(_: Message, part: Part) -> bool:
+    return part.kind == "result"
+
+
+def _is_input(_: Message, part: Part) -> bool:
+    return part.kind == "call"
+
+
+def _is_text(message: Message, part: Part) -> bool:
+    return part.kind == "text" and message.role != "system"
+
+
+def _shorter_text(text: str, line: str, size: int, workspace: Workspace) -> str:
+    left = size - workspace.count_tokens(line) - 1
+    return f"{line}\n{shortened(text, left, workspace.count_tokens)}" if left >= _WORTH_SHOWING else line
+
+
+def _shorter_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:
+    """Return arguments as an object that holds the marker, and as much of the arguments as is allowed."""
+    marked = json.dumps({_MARK: line}, ensure_ascii=False)
+    left = size - workspace.count_tokens(marked)
+    short = shortened_arguments(arguments, left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""
+    fields = short.strip().removeprefix("{").removesuffix("}").strip()
+    whole = f"{marked[:-1]}, {fields}}}"
+    return whole if fields and workspace.count_tokens(whole) <= size else marked

@@ -1,0 +1,495 @@
+"""The context window runs the layers in order, and whatever they do, nothing is lost and nothing is broken."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from otel_errcompact.config import ContextOptions
+from otel_errcompact.context import formats
+from otel_errcompact.context import window as window_module
+from otel_errcompact.context.archive import FolderArchive, MemoryArchive
+from otel_errcompact.context.layers import Edited
+from otel_errcompact.context.messages import Conversation, FormatName
+from otel_errcompact.context.notes import Compaction
+from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.exceptions import ConfigurationError, ConversationError
+from otel_errcompact.guard import Guard
+from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.transcripts import RecordedRun, find, read
+from tests.context.conversations import FORMATS, broken_conversations, conversations, long_conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SMALL = ContextOptions(
+    window_tokens=1_500,
+    reserve_tokens=300,
+    result_budget_tokens=400,
+    preview_tokens=60,
+    snip_messages=12,
+    head_messages=2,
+    keep_results=1,
+)
+"""A room of 1,200 tokens: the trigger at 1,080, the target at 720."""
+
+
+def window(options: ContextOptions = SMALL, **more: Any) -> ContextWindow:
+    return ContextWindow(options, **{"archive": MemoryArchive(), "count_tokens": estimate_tokens, **more})
+
+
+def said(number: int, size: int = 400) -> Any:
+    """104 tokens, unless another size is named."""
+    return {"role": "assistant" if number % 2 else "user", "content": f"{number} ".ljust(size, ".")}
+
+
+def same_objects(ours: list[Any], theirs: list[Any]) -> bool:
+    return len(ours) == len(theirs) and all(one is other for one, other in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param(
+            {"window_tokens": 8_000},
+            "reserve_tokens (20000) leaves nothing of window_tokens (8000): make the reserve smaller than the model's "
+            "window",
+            id="reserve",
+        ),
+        pytest.param(
+            {"target_share": 0.95},
+            "target_share (0.95) is above trigger_share (0.9): compaction stops at the target, so that it must not lie "
+            "above where it begins",
+            id="target",
+        ),
+        pytest.param(
+            {"preview_tokens": 30_000},
+            "preview_tokens (30000) is above result_budget_tokens (25000): a preview must cost less than all results "
+            "may",
+            id="preview",
+        ),
+        pytest.param(
+            {"head_messages": 400},
+            "head_messages (400) is not below snip_messages (400): there is no middle that could be taken out",
+            id="head",
+        ),
+    ],
+)
+def test_options_that_contradict_one_another_are_refused(options, message):
+    """At once, with the values and what to do."""
+    with pytest.raises(ConfigurationError) as caught:
+        ContextWindow(ContextOptions(**options))
+    assert str(caught.value) == message
+
+
+def test_by_default_files_keep_what_is_cut(in_tmp):
+    """In the folder of the options."""
+    one = ContextWindow(ContextOptions(window_tokens=1_500, reserve_tokens=300))
+    assert isinstance(one.archive, FolderArchive)
+    one.compact([said(number) for number in range(20)])
+    (file,) = (in_tmp / "errcompact-context").iterdir()
+    assert len(file.read_text(encoding="utf-8").splitlines()) > 10
+
+
+def test_an_empty_list_stays_empty():
+    """And whoever observes is told."""
+    told: list[Compaction] = []
+    compaction = window(observers=[told.append]).compact([], session="s")
+    assert compaction == Compaction(
+        messages=[], session="s", notes=(), tokens_before=0, tokens_after=0, room_tokens=1_200
+    )
+    assert told == [compaction]
+
+
+def test_below_the_trigger_nothing_changes():
+    """Every message is the caller's own object, so that the prompt cache holds; the list is a new one."""
+    messages = [said(number) for number in range(10)]
+    compaction = window().compact(messages)
+    assert same_objects(compaction.messages, messages)
+    assert compaction.messages is not messages
+    assert (compaction.tokens_before, compaction.tokens_after, compaction.fits) == (1_040, 1_040, True)
+    assert [(note.layer, note.reason, note.invalidated_tokens) for note in compaction.notes] == [
+        ("errors", "always", 0),
+        ("results", "always", 0),
+    ]
+
+
+def test_over_the_trigger_layers_run_until_the_target():
+    """Appending goes on without a change for a while afterwards."""
+    one = window()
+    messages = [said(number) for number in range(11)]
+    compaction = one.compact(messages)
+    assert [note.layer for note in compaction.notes] == ["errors", "results", "snip", "micro"]
+    assert same_objects(compaction.messages, messages)
+    compaction = one.compact([*messages, said(11)])
+    assert [note.layer for note in compaction.notes] == ["errors", "results", "snip", "micro", "reactive"]
+    assert compaction.notes[-1].reason == "over_window"
+    assert compaction.tokens_after <= 720
+    messages = compaction.messages
+    for number in range(12, 15):
+        messages = [*messages, said(number)]
+        assert same_objects(one.compact(messages).messages, messages)
+
+
+def test_what_is_sent_beside_the_list_takes_room():
+    """The system prompt and the schemas of tools."""
+    messages = [said(number) for number in range(10)]
+    compaction = window().compact(messages, beside_tokens=400)
+    assert compaction.room_tokens == 800
+    assert compaction.tokens_after <= 480
+    with pytest.raises(ConfigurationError, match="beside_tokens is -1; pass what the system prompt"):
+        window().compact(messages, beside_tokens=-1)
+
+
+def test_what_does_not_fit_is_said():
+    """A system prompt larger than the room stays, and a note says by how much."""
+    compaction = window().compact([{"role": "system", "content": "x" * 8_000}, said(0)])
+    assert not compaction.fits
+    assert compaction.notes[-1].problem == "2024 tokens do not fit into 1200, and nothing that is left can be shortened"
+    crowded = window().compact([said(0)], beside_tokens=5_000)
+    assert (crowded.room_tokens, crowded.fits) == (0, False)
+
+
+def test_what_a_provider_refused_becomes_smaller():
+    """However small the estimate is, and each time anew."""
+    one = window()
+    messages = [said(number) for number in range(8)]
+    first = one.compact(messages, reason="overflow")
+    assert (first.tokens_before, first.tokens_after) == (832, 436)
+    assert [(note.layer, note.reason) for note in first.notes][2:] == [
+        ("snip", "overflow"),
+        ("micro", "overflow"),
+        ("reactive", "overflow"),
+    ]
+    assert one.compact(first.messages, reason="overflow").tokens_after < 436 * 0.6
+
+
+def test_whoever_asks_gets_the_target():
+    """Below the trigger too, by the layers that cut to it."""
+    messages = [message for number in range(6) for message in call(number, 600)]
+    compaction = window().compact([said(0, 40), *messages], reason="asked")
+    assert (compaction.tokens_before, compaction.tokens_after) == (1_034, 694)
+    assert [note.reason for note in compaction.notes] == ["always", "always", "asked", "asked"]
+
+
+def call(number: int, size: int) -> list[Any]:
+    asked = {"id": f"c{number}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": f"{number} ".ljust(size, ".")},
+    ]
+
+
+def test_a_note_says_what_a_layer_did(monkeypatch):
+    """When, how long, and what a prompt cache has to read anew: all from the first changed message on."""
+    ticks = iter(range(100))
+    monkeypatch.setitem(window_module._CHEAP, "results", without_message(2))
+    one = window(clock=lambda: 1_000 + next(ticks), timer=lambda: next(ticks))
+    compaction = one.compact([said(number) for number in range(4)])
+    note = compaction.notes[1]
+    assert (note.layer, note.tokens_before, note.tokens_after, note.invalidated_tokens) == ("results", 416, 312, 208)
+    assert (note.start_ns, note.duration_ns) == (1_003, 1)
+
+
+def without_message(index: int) -> Any:
+    def layer(conversation: Conversation, _: Any) -> Edited:
+        messages = conversation.messages
+        return Edited(Conversation(format=conversation.format, messages=(*messages[:index], *messages[index + 1 :])))
+
+    return layer
+
+
+def test_a_layer_that_makes_it_grow_is_discarded(monkeypatch):
+    """The list stays as it was before that layer, and the note says why."""
+
+    def twice(conversation: Conversation, _: Any) -> Edited:
+        return Edited(Conversation(format=conversation.format, messages=conversation.messages * 2))
+
+    monkeypatch.setitem(window_module._CHEAP, "errors", twice)
+    messages = [said(number) for number in range(3)]
+    compaction = window().compact(messages)
+    assert same_objects(compaction.messages, messages)
+    assert compaction.notes[0].problem == "discarded: the estimate grew from 312 to 624 tokens"
+
+
+def test_a_layer_that_raises_is_left_out(monkeypatch):
+    """The agent goes on with what it had."""
+
+    def failing(conversation: Conversation, _: Any) -> Edited:
+        raise KeyError("x")
+
+    monkeypatch.setitem(window_module._CHEAP, "errors", failing)
+    monkeypatch.setattr(Guard, "strict", False)
+    one = window()
+    compaction = one.compact([said(0)])
+    assert compaction.notes[0].problem == "the layer failed: KeyError: 'x'"
+    assert one.guard.failures == {"context.errors": 1}
+
+
+def test_a_layer_that_breaks_the_rules_is_taken_back(monkeypatch):
+    """A list that the provider accepted is never sent as one that it refuses."""
+    monkeypatch.setitem(window_module._CHEAP, "errors", without_message(1))
+    monkeypatch.setattr(Guard, "strict", False)
+    one = window()
+    messages = [said(0), *call(1, 40), said(1)]
+    compaction = one.compact(messages)
+    assert same_objects(compaction.messages, messages)
+    assert compaction.problems == ()
+    assert compaction.notes[0].problem.startswith("discarded: it broke the provider's rules: message ")
+    assert (compaction.notes[0].tokens_after, compaction.notes[0].cuts) == (compaction.tokens_before, ())
+    assert compaction.tokens_after == compaction.tokens_before
+    assert one.guard.failures == {"context.errors": 1}
+
+
+def test_what_is_wrong_already_is_said_and_left():
+    """An orphan is no fault of the layers, and nothing of it is lost."""
+    messages = [said(0), call(1, 40)[1], said(1)]
+    compaction = window().compact(messages)
+    assert same_objects(compaction.messages, messages)
+    assert len(compaction.problems) == 1
+
+
+def test_an_observer_that_fails_is_kept_away(monkeypatch):
+    """The others are told all the same."""
+    told: list[Compaction] = []
+
+    def failing(_: Compaction) -> None:
+        raise ValueError("no telemetry")
+
+    monkeypatch.setattr(Guard, "strict", False)
+    one = window(observers=[failing, told.append])
+    assert told == [one.compact([said(0)])]
+    assert one.guard.failures == {"context.observer": 1}
+
+
+async def test_the_asynchronous_form_does_the_same():
+    """But for what it waits for."""
+    messages = [said(number) for number in range(20)]
+    assert (await window().acompact(messages)).messages == window().compact(messages).messages
+
+
+@pytest.mark.parametrize("messages", [pytest.param("text", id="a text"), pytest.param([1], id="a number")])
+def test_what_is_no_message_list_is_refused(messages):
+    """With what to hand in."""
+    with pytest.raises(ConversationError):
+        window().compact(messages)
+
+
+def test_a_message_of_100_mb_fits_afterwards():
+    """In linear time, and whole in the archive."""
+    archive = MemoryArchive(max_characters=200_000_000)
+    text = "a line of output\n" * 6_000_000
+    messages = [said(0), {**call(1, 0)[0]}, {**call(1, 0)[1], "content": text}]
+    start = time.perf_counter()
+    compaction = window(archive=archive).compact(messages)
+    assert time.perf_counter() - start < 10
+    assert compaction.fits
+    assert archive.read(compaction.notes[1].cuts[0].place) == text
+
+
+# The laws. Every list is compacted three times: as before a call, after a refusal, and again.
+
+
+def summaries(draw: st.DrawFn) -> Any:
+    return draw(st.sampled_from([None, lambda _: "All is well.", lambda _: "", lambda _: "x" * 10_000]))
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> tuple[ContextWindow, MemoryArchive]:
+    """Windows of many sizes, with and without a summariser, good and bad."""
+    room = draw(st.integers(200, 4_000))
+    archive = MemoryArchive(draw(st.sampled_from([100_000_000, 100_000_000, 3_000])))
+    preview = draw(st.integers(20, 100))
+    options = ContextOptions(
+        window_tokens=room + 100,
+        reserve_tokens=100,
+        trigger_share=draw(st.sampled_from([0.5, 0.9, 1.0])),
+        target_share=draw(st.sampled_from([0.3, 0.5])),
+        result_budget_tokens=draw(st.integers(preview, 500)),
+        preview_tokens=preview,
+        snip_messages=draw(st.integers(8, 20)),
+        head_messages=draw(st.integers(1, 5)),
+        keep_results=draw(st.integers(1, 3)),
+    )
+    return window(options, archive=archive, summarize=summaries(draw)), archive
+
+
+LAWS = 12
+"""Lists for each law and format; `HYPOTHESIS_PROFILE` does not change it, since the suite must stay short."""
+
+FORMAT = pytest.mark.parametrize("format", FORMATS)
+
+
+@FORMAT
+@settings(max_examples=LAWS)
+@given(data=st.data())
+def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
+    """By the provider's rules, each call with its result; never larger; and the caller's list is as it was."""
+    one, _ = data.draw(windows())
+    messages = data.draw(conversations(format))
+    before = copy.deepcopy(messages)
+    for reason in ("over_trigger", "overflow", "asked"):
+        compaction = one.compact(messages, reason=reason, format=format)
+        assert compaction.problems == ()
+        assert formats.problems(formats.read(compaction.messages, estimate_tokens, format)) == ()
+        assert compaction.tokens_after <= compaction.tokens_before
+        assert all(note.tokens_after <= note.tokens_before for note in compaction.notes)
+        if any(note.cuts for note in compaction.notes):
+            assert len(compaction.messages) <= len(messages)
+    assert messages == before
+
+
+@FORMAT
+@settings(max_examples=LAWS)
+@given(data=st.data())
+def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
+    """What is compacted stays as it is, the very objects, until something new comes."""
+    one, _ = data.draw(windows())
+    first = one.compact(data.draw(conversations(format)), format=format)
+    if any(note.problem for note in first.notes):
+        return
+    second = one.compact(first.messages, format=format)
+    assert second.messages == first.messages
+    assert [note for note in second.notes if note.cuts] == []
+
+
+@FORMAT
+@settings(max_examples=LAWS)
+@given(data=st.data())
+def test_everything_that_was_cut_can_be_read_back(format: FormatName, data: st.DataObject):
+    """Each text of the list stands in what remains, or in the archive at a place that a cut names."""
+    one, archive = data.draw(windows())
+    messages = data.draw(conversations(format))
+    texts = set(texts_of(messages, format))
+    cuts: list[Any] = []
+    made = messages
+    for reason in ("over_trigger", "overflow"):
+        compaction = one.compact(made, reason=reason, format=format)
+        made = compaction.messages
+        cuts += chain.from_iterable(note.cuts for note in compaction.notes)
+    remaining = set(texts_of(made, format))
+    kept = [archive.read(cut.place) for cut in cuts]
+    whole = remaining.union(kept, *(texts_of(lines_of(text), format) for text in kept))
+    assert texts <= whole
+
+
+def texts_of(messages: list[Any], format: FormatName) -> list[str]:
+    return [
+        json.dumps(json.loads(part.text), sort_keys=True) if part.kind == "call" else part.text
+        for message in formats.read(messages, estimate_tokens, format).messages
+        for part in message.parts
+    ]
+
+
+def lines_of(text: str) -> list[Any]:
+    try:
+        found = [json.loads(line) for line in text.split("\n")]
+        formats.read(found, estimate_tokens)
+    except (ValueError, TypeError):
+        return []
+    return found
+
+
+@FORMAT
+@settings(max_examples=LAWS)
+@given(data=st.data())
+def test_broken_lists_become_no_worse(format: FormatName, data: st.DataObject):
+    """Orphans, ids twice, calls that nobody answered: as many problems at most, and nothing raises."""
+    one, _ = data.draw(windows())
+    messages = data.draw(broken_conversations(format))
+    wrong = len(formats.problems(formats.read(messages, estimate_tokens, format)))
+    for reason in ("over_trigger", "overflow"):
+        compaction = one.compact(messages, reason=reason, format=format)
+        assert len(compaction.problems) <= wrong
+        assert compaction.tokens_after <= compaction.tokens_before
+
+
+@FORMAT
+@settings(max_examples=LAWS)
+@given(data=st.data())
+def test_appending_keeps_the_prefix_between_batches(format: FormatName, data: st.DataObject):
+    """A message that was sent is sent again as the same object, unless the estimate was over the trigger."""
+    options = SMALL.model_copy(update={"result_budget_tokens": 1_000_000})
+    one = window(options)
+    sent: list[Any] = []
+    for message in data.draw(conversations(format)):
+        compaction = one.compact([*sent, message], format=format)
+        if all(note.layer == "errors" or not note.cuts for note in compaction.notes):
+            assert same_objects(compaction.messages[: len(sent)], sent) or "errors" in {
+                note.layer for note in compaction.notes if note.cuts
+            }
+        sent = compaction.messages
+
+
+@FORMAT
+def test_the_cost_is_linear(format: FormatName):
+    """Ten times the messages cost ten times the time, give or take what a busy machine adds."""
+    costs: list[float] = []
+    for count in (2_000, 20_000):
+        messages = long_conversation(format, messages=count)
+        taken: list[float] = []
+        for _ in range(3):
+            one = window(ContextOptions())
+            start = time.process_time()
+            assert one.compact(messages, format=format).fits
+            taken.append(time.process_time() - start)
+        costs.append(min(taken))
+    assert costs[1] / costs[0] < 20
+
+
+def recorded_runs(folder: Path) -> Iterator[RecordedRun]:
+    for file in find([folder]):
+        runs = read(file, on_problem=lambda _: None)
+        yield from (run for run in runs if isinstance(run, RecordedRun))
+
+
+def scaled(size: int) -> ContextOptions:
+    """The defaults, for a window of this size."""
+    share = size / ContextOptions().window_tokens
+    return ContextOptions(
+        window_tokens=size,
+        reserve_tokens=int(20_000 * share),
+        result_budget_tokens=int(25_000 * share),
+        preview_tokens=max(20, int(500 * share)),
+    )
+
+
+def messages_of(run: RecordedRun) -> list[Any]:
+    """A recorded run as a list of OpenAI chat."""
+    made: list[Any] = [{"role": "user", "content": f"Solve {run.run_id}."}]
+    for number, recorded in enumerate(run.calls):
+        asked = {"name": recorded.tool, "arguments": recorded.arguments or "{}"}
+        calls = [{"id": f"c{number}", "type": "function", "function": asked}]
+        made.append({"role": "assistant", "content": None, "tool_calls": calls})
+        made.append({"role": "tool", "tool_call_id": f"c{number}", "content": recorded.result})
+    return made
+
+
+def test_real_runs_never_overflow(shared_data):
+    """Each recorded run, replayed message by message in a window of a quarter of its size, fits at every call."""
+    replayed = 0
+    for run in recorded_runs(shared_data / "transcripts"):
+        messages = messages_of(run)
+        size = formats.read(messages, estimate_tokens).tokens // 4
+        if size < 1_000:
+            continue
+        replayed += 1
+        one = window(scaled(size))
+        sent: list[Any] = []
+        for message in messages:
+            sent.append(message)
+            if message["role"] == "assistant":
+                continue
+            compaction = one.compact(sent, session=run.run_id)
+            assert compaction.fits
+            assert compaction.problems == ()
+            sent = compaction.messages
+    assert replayed > 50
