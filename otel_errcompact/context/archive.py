@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from threading import Lock
+from typing import Final, Protocol
+
+from otel_errcompact.digest import encodable
+from otel_errcompact.forks import reset_in_child
+
+DEFAULT_MAX_CHARACTERS: Final = 100_000_000
+"""What a `MemoryArchive` holds unless told otherwise."""
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.txt")
+_READ_ONLY: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Archive(Protocol):
@@ -12,7 +29,7 @@ class Archive(Protocol):
 
     def keep(self, text: str) -> str:
         """
-        Keep a text and return its place: what stands in the context's marker, and what `read` takes.
+        Keep a text and return its place: what stands in the context's marker, and what `read` takes; one line.
 
         Raises:
             OSError: The text could not be kept, so that it must not be cut.
@@ -27,3 +44,149 @@ class Archive(Protocol):
             OSError: Nothing is kept there, or it cannot be read.
         """
         ...
+
+
+class FolderArchive:
+    """
+    Keeps each text as a file, named by its content, so that the same text is kept once.
+
+    The place of a text is the file's absolute path: a model that can open files looks up there what was cut. Any
+    number of threads and processes can share a folder. Only the user can read what is kept, and nothing is ever
+    removed: whoever ends a conversation may delete the folder.
+
+    Args:
+        path: The folder; it is made when the first text comes.
+
+    Raises:
+        ValueError: The folder's name cannot stand in a line of a prompt.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path: Final[Path] = Path(path).absolute()
+        """Where the folder is, whatever the working directory becomes."""
+        name = str(self.path)
+        if name.splitlines() != [name] or encodable(name) != name:
+            raise ValueError(
+                f"the folder {name!r} cannot be named in a prompt; choose one whose name is a line of text"
+            )
+
+    def keep(self, text: str) -> str:
+        """
+        Keep a text and return the path of its file.
+
+        Raises:
+            OSError: The text could not be kept: the disk is full, or the folder must not be written to.
+        """
+        content = text.encode("utf-8", "surrogatepass")
+        file = self.path / f"{_digest(content)}.txt"
+        try:
+            if not _holds(file, content):
+                self._write(file, content)
+        except OSError as error:
+            raise _explained(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
+        return str(file)
+
+    def read(self, place: str) -> str:
+        """
+        Return the text that is kept there.
+
+        Raises:
+            OSError: Nothing is kept there, it lies outside the folder, or it is not what was kept.
+        """
+        folder, name = os.path.split(place)
+        if folder != str(self.path) or not _NAME.fullmatch(name):
+            raise PermissionError(errno.EACCES, f"{place!r} is no place in {self.path}")
+        try:
+            content = _content(place)
+        except OSError as error:
+            raise _explained(error, f"cannot read {place}") from error
+        if f"{_digest(content)}.txt" != name:
+            raise OSError(errno.EIO, f"{place} was changed after it was kept")
+        return content.decode("utf-8", "surrogatepass")
+
+    def _write(self, file: Path, content: bytes) -> None:
+        """Let the file appear under its name when all of it is on the disk, and not before."""
+        if not self.path.is_dir():
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, unfinished = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path)
+        try:
+            with open(descriptor, "wb", buffering=0) as stream:  # noqa: PTH123 - a descriptor has no path
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[stream.write(rest) :]
+            Path(unfinished).replace(file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(unfinished).unlink()
+            raise
+
+
+class MemoryArchive:
+    """
+    Keeps texts in memory, for tests and for programs that are over before anybody looks.
+
+    Args:
+        max_characters: How much it holds together.
+    """
+
+    def __init__(self, max_characters: int = DEFAULT_MAX_CHARACTERS) -> None:
+        self._free = max_characters
+        self._places: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._lock = Lock()
+        reset_in_child(self._renew_lock)
+
+    def keep(self, text: str) -> str:
+        """
+        Keep a text and return its place.
+
+        Raises:
+            OSError: The archive is full.
+        """
+        with self._lock:
+            place = self._places.get(text)
+            if place is None:
+                if len(text) > self._free:
+                    message = f"cannot keep {len(text):,} characters in memory: {self._free:,} are free"
+                    raise OSError(errno.ENOSPC, message)
+                self._free -= len(text)
+                place = self._places[text] = f"memory:{len(self._places) + 1}"
+                self._texts[place] = text
+            return place
+
+    def read(self, place: str) -> str:
+        """
+        Return the text that is kept there.
+
+        Raises:
+            OSError: Nothing is kept there.
+        """
+        try:
+            return self._texts[place]
+        except KeyError:
+            raise FileNotFoundError(errno.ENOENT, f"nothing is kept at {place!r}") from None
+
+    def _renew_lock(self) -> None:
+        self._lock = Lock()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _holds(file: Path, content: bytes) -> bool:
+    """Tell whether a file holds just this: what the model can open, somebody may have changed."""
+    try:
+        return file.stat().st_size == len(content) and _content(file) == content
+    except OSError:
+        return False
+
+
+def _content(file: str | Path) -> bytes:
+    with open(os.open(file, _READ_ONLY), "rb") as stream:  # noqa: PTH123 - a link must not lead out of the folder
+        return stream.read()
+
+
+def _explained(error: OSError, what: str) -> OSError:
+    """Return an error of the same class that says what was wanted."""
+    return OSError(error.errno, f"{what}: {error.strerror or error}")
