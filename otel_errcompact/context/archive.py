@@ -66,9 +66,7 @@ class FolderArchive:
         """Where the folder is, whatever the working directory becomes."""
         name = str(self.path)
         if name.splitlines() != [name] or encodable(name) != name:
-            raise ValueError(
-                f"the folder {name!r} cannot be named in a prompt; choose one whose name is a line of text"
-            )
+            raise ValueError(f"{name!r} cannot be named in a prompt; choose a folder whose path is one line of UTF-8")
 
     def keep(self, text: str) -> str:
         """

@@ -135,7 +135,6 @@ def _continues(before: str, character: str) -> bool:
         or unicodedata.category(character).startswith("M")
         or ("\ud800" <= before <= "\udbff" and "\udc00" <= character <= "\udfff")
         or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= character <= "\U0001f1ff")
     )
 
 

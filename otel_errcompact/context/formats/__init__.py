@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Protocol
+
+from otel_errcompact.context.formats import anthropic, gemini, openai_chat, openai_responses
+from otel_errcompact.context.formats.native import plain
+from otel_errcompact.context.formats.telling import detect
+from otel_errcompact.context.messages import Conversation
+from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from otel_errcompact.context.messages import Conversation, FormatName, Message, Role
+    from otel_errcompact.context.messages import FormatName, Message, Role
     from otel_errcompact.tokens import TokenCounter
+
+__all__ = ["FORMATS", "MessageFormat", "detect", "plain", "problems", "read", "write"]
 
 
 class MessageFormat(Protocol):
@@ -16,14 +25,18 @@ class MessageFormat(Protocol):
     What an adapter does. Mappings and the provider's own (pydantic) objects are read alike.
     """
 
-    name: FormatName
-
-    def detect(self, messages: Sequence[object]) -> bool:
-        """Tell whether a list is of this format; no two formats claim the same list."""
+    @property
+    def name(self) -> FormatName:
+        """The format's name."""
         ...
 
     def read(self, messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
-        """Read a list; what is not understood becomes a part of the kind `other`, and is written back as it came."""
+        """
+        Read a list; what is not understood becomes a part of the kind `other`, and is written back as it came.
+
+        Raises:
+            ConversationError: A message is of another format, or of none.
+        """
         ...
 
     def write(self, message: Message) -> object:
@@ -39,11 +52,46 @@ class MessageFormat(Protocol):
         ...
 
 
+FORMATS: Final[Mapping[FormatName, MessageFormat]] = MappingProxyType(
+    {
+        "anthropic": anthropic,
+        "openai-chat": openai_chat,
+        "openai-responses": openai_responses,
+        "gemini": gemini,
+    }
+)
+
+
 def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatName | None = None) -> Conversation:  # noqa: A002 - the word for it
-    """Read a provider's list, of a format that is told apart by content if none is named."""
-    raise NotImplementedError
+    """
+    Read a provider's list, of a format that is told apart by content if none is named.
+
+    Args:
+        messages: Dicts or the objects of the provider's SDK, mixed as they come; they are never changed.
+        count_tokens: How tokens are counted.
+        format: The provider's name for it; a list that says nothing (empty, or of texts alone) is taken for OpenAI
+            chat.
+
+    Raises:
+        ConversationError: A message is of no known format, or of another one than those before it.
+    """
+    if isinstance(messages, (str, bytes)):
+        raise ConversationError("a text is no list of messages: hand in the list, a text as its first message")
+    if format is None:
+        format = detect(messages)  # noqa: A001 - the word for it
+    return Conversation(format=format, messages=FORMATS[format].read(messages, count_tokens))
 
 
 def write(conversation: Conversation) -> list[object]:
-    """Return the provider's list."""
-    raise NotImplementedError
+    """
+    Return the provider's list: a new list with the caller's own objects, new dicts for what was edited or made.
+    """
+    one = FORMATS[conversation.format].write
+    return [one(message) for message in conversation.messages]
+
+
+def problems(conversation: Conversation) -> tuple[str, ...]:
+    """
+    Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is.
+    """
+    return tuple(FORMATS[conversation.format].problems(conversation.messages))

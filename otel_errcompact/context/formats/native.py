@@ -1,0 +1,123 @@
+"""The caller's own messages and blocks: mappings and pydantic objects are read alike, and never changed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Final, TypeAlias, cast
+
+from pydantic import BaseModel
+
+from otel_errcompact.exceptions import ConversationError
+
+Fields: TypeAlias = "Mapping[str, object]"
+
+NO_FIELDS: Final[Fields] = {}
+
+
+def fields_of(native: object) -> Fields:
+    """
+    Return the fields of a message or block under the names the object itself has; none if it has no fields.
+    """
+    if isinstance(native, Mapping):
+        return cast("Fields", native)
+    if isinstance(native, BaseModel):
+        extra = native.__pydantic_extra__
+        return {**native.__dict__, **extra} if extra else native.__dict__
+    return NO_FIELDS
+
+
+def fields_at(messages_index: int, native: object) -> Fields:
+    """
+    Return the fields of a message.
+
+    Raises:
+        ConversationError: It is neither a mapping nor one of the SDKs' objects.
+    """
+    fields = fields_of(native)
+    if not fields:
+        raise ConversationError(
+            f"{type(native).__name__} is no message of a provider: hand in its dicts or its SDK's objects",
+            messages_index,
+        )
+    return fields
+
+
+def items_of(value: object) -> list[object] | tuple[object, ...]:
+    """
+    Return the blocks of a content; none if it is no list.
+    """
+    return cast("list[object] | tuple[object, ...]", value) if isinstance(value, (list, tuple)) else ()
+
+
+def text_in(fields: Fields, key: str) -> str:
+    """
+    Return a text field, empty if there is none.
+    """
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def copy_of(native: object) -> dict[str, object]:
+    """
+    Return a new dict with the fields a message or block was made with, under the names its provider's API has.
+
+    What stands in the fields is not copied.
+    """
+    if not isinstance(native, BaseModel):
+        return dict(fields_of(native))
+    declared = type(native).model_fields
+    made = {
+        (declared[name].serialization_alias or declared[name].alias or name): value
+        for name, value in native.__dict__.items()
+        if name in native.model_fields_set and name in declared
+    }
+    return {**made, **(native.__pydantic_extra__ or {})}
+
+
+def plain(native: object) -> object:
+    """
+    Return a message or block as what JSON can hold, to keep it whole: nothing is left out, bytes are Base64.
+
+    Fits `json.dumps(message, default=plain)`.
+    """
+    if isinstance(native, BaseModel):
+        # The way both SDKs send an object: what the provider did not say is not sent back.
+        return cast("object", native.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False))
+    if isinstance(native, Mapping):
+        return {str(key): plain(value) for key, value in cast("Mapping[object, object]", native).items()}
+    if isinstance(native, (list, tuple)):
+        return [plain(item) for item in cast("list[object]", native)]
+    if isinstance(native, (bytes, bytearray)):
+        return base64.b64encode(native).decode("ascii")
+    if native is None or isinstance(native, (str, int, float)):
+        return native
+    return str(native)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=plain).encode
+
+
+def json_of(value: object, message: int) -> str:
+    """
+    Return what the model reads of arguments or a structured result.
+
+    Raises:
+        ConversationError: JSON cannot hold it, so that no provider accepts it.
+    """
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ConversationError(f"a block that is no JSON ({problem}): take it out of the list", message) from problem
+
+
+def object_in(text: str) -> dict[str, object]:
+    """
+    Return the arguments in an edited call; what is no JSON object becomes the one argument of an object.
+    """
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {"arguments": text}

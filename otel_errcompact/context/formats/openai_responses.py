@@ -1,0 +1,217 @@
+"""OpenAI Responses, the items of `input`: https://platform.openai.com/docs/api-reference/responses/create."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
+from otel_errcompact.context.formats.native import (
+    Fields,
+    copy_of,
+    fields_at,
+    fields_of,
+    items_of,
+    json_of,
+    object_in,
+    text_in,
+)
+from otel_errcompact.context.formats.telling import refuse_foreign
+from otel_errcompact.context.messages import FormatName, Message, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from otel_errcompact.context.messages import Role
+    from otel_errcompact.tokens import TokenCounter
+
+name: Final[FormatName] = "openai-responses"
+_ROLES: Final[Mapping[str, Role]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+_TEXTS: Final = frozenset({"input_text", "output_text", "text"})
+
+
+class _Called(NamedTuple):
+    """How an item holds the arguments of a call."""
+
+    key: str
+    tool: str = ""
+    """The tool's name, where the item has none because its type says it."""
+
+
+_CALLS: Final[Mapping[str, _Called]] = {
+    "function_call": _Called("arguments"),
+    "custom_tool_call": _Called("input"),
+    "local_shell_call": _Called("action", "local_shell"),
+    "shell_call": _Called("action", "shell"),
+    "apply_patch_call": _Called("operation", "apply_patch"),
+}
+_OUTPUTS: Final = frozenset(f"{kind}_output" for kind in _CALLS)
+"""Other results, as screenshots, cannot be replaced by a text."""
+
+
+def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+    """
+    Read a list; each item is a message: calls and reasoning are the assistant's, outputs are the tool's.
+    """
+    return tuple([_message(native, index, count_tokens) for index, native in enumerate(messages)])
+
+
+def write(message: Message) -> object:
+    """
+    Return the provider's item: the caller's own object unless it was edited, else a new dict.
+    """
+    native, parts = message.native, message.parts
+    if native is not None and not message.edited:
+        return native
+    made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
+    if len(parts) == 1 and parts[0].kind == "call":
+        key = _CALLS[str(made["type"])].key
+        is_text = isinstance(made.get(key), str)
+        return {**made, key: parts[0].text if is_text else object_in(parts[0].text)}
+    if len(parts) == 1 and parts[0].kind == "result":
+        return {**made, "output": _output(made, parts[0].text)}
+    if len(parts) == 1 and parts[0].native is None:
+        return {**made, "content": parts[0].text}
+    kind = "output_text" if message.role == "assistant" else "input_text"
+    return {**made, "content": [_written(part, kind) for part in parts]}
+
+
+def make(role: Role, text: str, count_tokens: TokenCounter) -> Message:
+    """
+    Return a new message with a text; a tool cannot speak without a call, so that the user does.
+    """
+    part = Part("text", text, count_tokens(text))
+    return Message("user" if role == "tool" else role, (part,), part.tokens + FRAME_TOKENS)
+
+
+def problems(messages: Sequence[Message]) -> Iterator[str]:
+    """
+    Say where a list breaks the rules for items, if the list is all that is sent: no `previous_response_id`.
+
+    Each output stands after the call with its id, and each call has its output ("Function calling" in OpenAI's
+    documentation, and the errors that the API answers with: "No tool call found for function call output", "No tool
+    output found for function call"). A reasoning item is followed by the item it led to ("provided without its
+    required following item"). Two calls with one id are not said to be wrong, but nobody can tell their outputs apart.
+    """
+    open_calls: dict[str, int] = {}
+    known: set[str] = set()
+    reasoning = -1
+    for index, message in enumerate(messages):
+        if reasoning >= 0 and message.role != "assistant":
+            yield f"message {reasoning}: the reasoning is not followed by what it led to"
+            reasoning = -1
+        part = message.parts[0] if message.parts else None
+        if part is None or part.kind in {"text", "other"}:
+            is_reasoning = part is not None and part.kind == "other" and _is_reasoning(message.native)
+            reasoning = index if is_reasoning else -1
+        elif part.kind == "call":
+            reasoning = -1
+            if part.call_id in known:
+                yield f"message {index}: a second call has the id {part.call_id!r}"
+            known.add(part.call_id)
+            open_calls[part.call_id] = index
+        elif open_calls.pop(part.call_id, None) is None:
+            yield f"message {index}: the output {part.call_id!r} has no call before it"
+    for call_id, index in open_calls.items():
+        yield f"message {index}: the call {call_id!r} has no output"
+    if reasoning >= 0:
+        yield f"message {reasoning}: the reasoning is not followed by what it led to"
+
+
+def _is_reasoning(native: object) -> bool:
+    return fields_of(native).get("type") == "reasoning"
+
+
+def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
+    fields = fields_at(index, native)
+    kind = text_in(fields, "type")
+    called = _CALLS.get(kind)
+    if called is not None:
+        value = fields.get(called.key)
+        text = value if isinstance(value, str) else json_of(value, index)
+        tokens = count_tokens(text)
+        tool = called.tool or text_in(fields, "name")
+        part = Part("call", text, tokens, tool, text_in(fields, "call_id"), None, native)
+        return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+    if kind in _OUTPUTS:
+        text, tokens = _result(fields.get("output"), count_tokens)
+        failed = fields.get("status") == "failed" or None
+        part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
+        return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+    named = fields.get("role")
+    if named is None or kind not in {"", "message"}:
+        return _other(native, fields, kind, index, count_tokens)
+    return _said(native, fields, index, count_tokens)
+
+
+def _said(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
+    role = _ROLES.get(text_in(fields, "role"))
+    content = fields.get("content")
+    if isinstance(content, str) and role is not None and len(fields) <= 3:  # noqa: PLR2004 - role, content, type
+        tokens = count_tokens(content)
+        return Message(role, (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
+    refuse_foreign(fields, index, name)
+    parts: list[Part] = []
+    if isinstance(content, str):
+        parts.append(Part("text", content, count_tokens(content)))
+    for block in items_of(content):
+        inner = fields_of(block)
+        text = inner.get("text")
+        if isinstance(text, str) and inner.get("type") in _TEXTS:
+            parts.append(Part("text", text, count_tokens(text), "", "", None, block))
+        else:
+            parts.append(Part("other", "", block_tokens(block, count_tokens), "", "", None, block))
+    return Message(cast("Role", role), tuple(parts), FRAME_TOKENS + sum(part.tokens for part in parts), native)
+
+
+def _other(native: object, fields: Fields, kind: str, index: int, count_tokens: TokenCounter) -> Message:
+    """
+    Read reasoning, what the provider's own tools did, and items of types that are not known.
+    """
+    refuse_foreign(fields, index, name)
+    call_id = text_in(fields, "call_id") or text_in(fields, "approval_request_id")
+    if kind == "mcp_approval_request":
+        call_id = text_in(fields, "id")
+    part = Part("other", "", block_tokens(native, count_tokens), "", call_id, None, native)
+    is_answer = kind.endswith(("_call_output", "mcp_approval_response"))
+    return Message("tool" if is_answer else "assistant", (part,), part.tokens + FRAME_TOKENS, native)
+
+
+def _result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
+    if isinstance(output, str):
+        return output, count_tokens(output)
+    texts: list[str] = []
+    tokens = 0
+    for block in items_of(output):
+        inner = fields_of(block)
+        text = inner.get("text")
+        if isinstance(text, str) and inner.get("type") in _TEXTS:
+            texts.append(text)
+        elif "stdout" in inner:
+            texts += [printed for key in ("stdout", "stderr") if (printed := text_in(inner, key))]
+        else:
+            tokens += block_tokens(block, count_tokens)
+    text = texts[0] if len(texts) == 1 else "\n".join(texts)
+    return text, tokens + count_tokens(text)
+
+
+def _output(made: dict[str, object], text: str) -> object:
+    """
+    Return an output with a text for all it holds, in the form that its type asks for.
+    """
+    if made.get("type") != "shell_call_output":
+        return text
+    first = next(iter(items_of(made.get("output"))), None)
+    outcome = fields_of(first).get("outcome") or {"type": "exit", "exit_code": 0}
+    return [{"stdout": text, "stderr": "", "outcome": outcome}]
+
+
+def _written(part: Part, kind: str) -> object:
+    if part.native is not None and not part.edited:
+        return part.native
+    made = copy_of(part.native) if part.native is not None and part.kind == "text" else {"type": kind}
+    return {**made, "text": part.text}

@@ -1,0 +1,95 @@
+"""Results to the archive before they are cut: each once, and no more of them when the archive refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.context.markers import marker_of
+from otel_errcompact.context.shortening import shortened
+from otel_errcompact.context.transcript import json_line
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Part
+
+MAX_REFUSALS: Final = 3
+"""After so many the disk is full, and not just too small for one large text."""
+
+
+class Kept(NamedTuple):
+    """
+    The whole of a result in the archive.
+    """
+
+    place: str
+    tokens: int
+    """What the whole costs."""
+
+
+class Keeper:
+    """
+    Keeps what a layer is about to cut, and remembers what could not be kept.
+
+    Args:
+        workspace: What the layer works with.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._refusals = 0
+        self._refusal = ""
+
+    @property
+    def problem(self) -> str:
+        """Why something was not cut; empty if all could be kept."""
+        if not self._refusals:
+            return ""
+        return f"results stay whole because the archive refused {self._refusals} of them: {self._refusal}"
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether nothing more will be kept."""
+        return self._refusals >= MAX_REFUSALS
+
+    def keep(self, part: Part) -> Kept | None:
+        """
+        Keep the whole of a result: a text as text, what holds more than text as the provider's JSON; None if refused.
+
+        What stays of a result that was archived before is not kept again: its whole has a place already. The archive
+        is asked for that, since a marker alone is a line that any tool can print.
+        """
+        try:
+            return self._kept_before(part) or Kept(self._workspace.archive.keep(self._whole(part)), part.tokens)
+        except OSError as error:
+            self._refusals += 1
+            self._refusal = str(error)
+            return None
+
+    def _whole(self, part: Part) -> str:
+        if part.native is None or part.edited or part.tokens <= self._workspace.count_tokens(part.text):
+            return part.text
+        return json_line(part.native)
+
+    def _kept_before(self, part: Part) -> Kept | None:
+        found = marker_of(part.text)
+        if not found:
+            return None
+        try:
+            whole = self._workspace.archive.read(found.place)
+        except OSError:
+            return None
+        line = part.text.partition("\n")[0]
+        if with_preview(line, whole, self._workspace) != part.text:
+            return None
+        return Kept(found.place, self._workspace.count_tokens(whole))
+
+
+def with_preview(marker: str, whole: str, workspace: Workspace) -> str:
+    """Return what stays of an archived result: the marker, and below it head and tail."""
+    preview = shortened(whole, workspace.options.preview_tokens, workspace.count_tokens)
+    return f"{marker}\n{preview}" if preview else marker
+
+
+def described(tool: str, tokens: int, *, failed: bool | None) -> str:
+    """Return what a marker says of a result."""
+    return f"{'failed result' if failed else 'result'}{f' of {tool}' if tool else ''}, {tokens:,} tokens"

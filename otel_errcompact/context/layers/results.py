@@ -1,0 +1,111 @@
+"""The result budget: what the newest results may cost together; the largest go to the archive, a preview stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.keeping import Keeper, described, with_preview
+from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.markers import is_marked, marker
+from otel_errcompact.context.notes import Cut
+from otel_errcompact.context.pairs import Spot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Conversation, Message, Part
+
+
+def results(conversation: Conversation, workspace: Workspace) -> Edited:
+    """
+    Archive the largest of the newest results until all of them are within `result_budget_tokens`.
+
+    The newest are those that answer the newest calls: what the model has not read yet, so that hardly any cached prefix
+    is lost. Of an archived one a marker with its place stays, and a preview of `preview_tokens`; pictures stay, since
+    nobody has seen them yet.
+    """
+    messages = conversation.messages
+    newest = _newest_results(messages)
+    excess = sum(messages[m].parts[p].tokens for m, p in newest) - workspace.options.result_budget_tokens
+    if excess <= 0:
+        return Edited(conversation)
+    tools = _tools(messages, newest[-1].message)
+    keeper = Keeper(workspace)
+    edits: Edits = {}
+    cuts: list[Cut] = []
+    for spot in sorted(newest, key=lambda spot: -messages[spot.message].parts[spot.part].tokens):
+        part = messages[spot.message].parts[spot.part]
+        if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
+            break
+        if _is_short_already(part, workspace) or _is_picture(part, workspace):
+            continue
+        tool = part.tool or tools.get(part.call_id, "")
+        preview = _preview(part, tool, keeper, workspace)
+        if preview is None:
+            continue
+        smaller, place = preview
+        edits.setdefault(spot.message, {})[spot.part] = smaller
+        excess -= part.tokens - smaller.tokens
+        cuts.append(
+            Cut(
+                message=spot.message,
+                tool=tool,
+                call_id=part.call_id,
+                tokens_before=part.tokens,
+                tokens_after=smaller.tokens,
+                place=place,
+            )
+        )
+    return Edited(with_edits(conversation, edits), tuple(cuts), keeper.problem)
+
+
+def _preview(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
+    """Return a result archived, and where; None if that could not be done, or would save nothing."""
+    what = described(tool, part.tokens, failed=part.failed)
+    # A marker without its place is shorter than any with it: what does not save anything then never will.
+    least = with_preview(marker("results", what, ""), part.text, workspace)
+    if workspace.count_tokens(least) >= part.tokens:
+        return None
+    kept = keeper.keep(part)
+    if kept is None:
+        return None
+    line = marker("results", described(tool, kept.tokens, failed=part.failed), kept.place)
+    text = with_preview(line, part.text, workspace)
+    tokens = workspace.count_tokens(text)
+    return (with_new_text(part, text, tokens), kept.place) if tokens < part.tokens else None
+
+
+def _is_short_already(part: Part, workspace: Workspace) -> bool:
+    """Tell whether a result is the preview of an earlier cut, or the digest of an error."""
+    if not is_marked(part.text):
+        return False
+    line = part.text.partition("\n")[0]
+    return part.tokens <= workspace.options.preview_tokens + workspace.count_tokens(line) + 1
+
+
+def _is_picture(part: Part, workspace: Workspace) -> bool:
+    """Tell whether less than half of a result is text."""
+    return part.tokens > 2 * workspace.count_tokens(part.text)
+
+
+def _newest_results(messages: Sequence[Message]) -> list[Spot]:
+    """Return the results that follow the newest calls, the last one first; none if those still wait."""
+    spots: list[Spot] = []
+    for m in range(len(messages) - 1, -1, -1):
+        parts = messages[m].parts
+        if any(part.kind == "call" for part in parts):
+            break
+        spots += [Spot(m, p) for p in range(len(parts) - 1, -1, -1) if parts[p].kind == "result"]
+    return spots
+
+
+def _tools(messages: Sequence[Message], first_result: int) -> dict[str, str]:
+    """Return the tools' names by the ids of the calls that stand directly before a message."""
+    tools: dict[str, str] = {}
+    index = first_result - 1
+    while index >= 0 and messages[index].role == "assistant":
+        tools.update((part.call_id, part.tool) for part in messages[index].parts if part.kind == "call")
+        index -= 1
+    return tools

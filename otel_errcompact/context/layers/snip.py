@@ -1,0 +1,77 @@
+"""A conversation of too many messages: head and tail stay, the middle is taken out in one batch."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from otel_errcompact.context import formats
+from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.markers import marker, marker_of
+from otel_errcompact.context.notes import Cut
+from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.transcript import json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.config import ContextOptions
+    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.messages import Conversation, Message
+
+
+def snip(conversation: Conversation, workspace: Workspace) -> Edited:
+    """
+    Take the middle out of a conversation of more than `snip_messages`, so that half as many remain.
+
+    The first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the
+    user says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix
+    once in many turns and not in each.
+    """
+    messages = conversation.messages
+    if len(messages) <= workspace.options.snip_messages:
+        return Edited(conversation)
+    start, end = _middle(messages, workspace.options)
+    middle = messages[start:end]
+    if all(_is_earlier_snip(message) for message in middle):
+        return Edited(conversation)
+    tokens = sum(message.tokens for message in middle)
+    try:
+        place = workspace.archive.keep(json_lines(middle, conversation.format))
+    except OSError as error:
+        return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
+    line = marker("snip", _described(middle, tokens), place)
+    made = formats.format_of(conversation.format).make("user", line, workspace.count_tokens)
+    if made.tokens >= tokens:
+        return Edited(conversation)
+    cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=made.tokens, place=place)
+    return Edited(replace(conversation, messages=(*messages[:start], made, *messages[end:])), (cut,))
+
+
+def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:
+    """
+    Return where the messages begin that can be taken out, and where they end; the newest turn always stays.
+    """
+    points = [point for point in cut_points(messages) if point < len(messages)]
+    first = bisect_left(points, options.head_messages)
+    if first == len(points):
+        return 0, 0
+    start = points[first]
+    tail = max(1, options.snip_messages // 2 - start - 1)
+    last = min(bisect_left(points, len(messages) - tail), len(points) - 1)
+    return start, max(start, points[last])
+
+
+def _described(middle: Sequence[Message], tokens: int) -> str:
+    earlier = ", what is left of an earlier snip among them" if any(map(_is_earlier_snip, middle)) else ""
+    return f"{len(middle):,} messages, {tokens:,} tokens{earlier}"
+
+
+def _is_earlier_snip(message: Message) -> bool:
+    """Tell whether a message is the marker of an earlier snip and nothing else."""
+    if message.role != "user" or len(message.parts) != 1:
+        return False
+    text = message.parts[0].text
+    found = marker_of(text)
+    return found is not None and found.layer == "snip" and "\n" not in text
