@@ -119,11 +119,7 @@ class OverflowGuard:
                 course.compacted(compaction)
             course.check()
             try:
-                reply = send(course.messages)
-                if inspect.isawaitable(reply):
-                    raise _not_awaited(reply)
-                if isinstance(reply, Generator):
-                    reply = cast("T", _begun(cast("Generator[object, object, object]", reply)))
+                reply = _ready(send(course.messages))
             except Exception as error:
                 if not course.refused(overflow_in_error(error), error):
                     raise
@@ -157,16 +153,13 @@ class OverflowGuard:
                 course.compacted(compaction)
             course.check()
             try:
-                answer = send(course.messages)
-                reply = await answer if inspect.isawaitable(answer) else answer
-                if isinstance(reply, AsyncGenerator):
-                    reply = cast("T", await _abegun(cast("AsyncGenerator[object, object]", reply)))
+                reply = await _aready(send(course.messages))
             except Exception as error:
                 if not course.refused(overflow_in_error(error), error):
                     raise
             else:
                 if not course.refused(overflow_in_reply(reply), reply=reply):
-                    return course.sent(cast("T", reply))
+                    return course.sent(reply)
 
     def lowered_window(self, session: str = "") -> int:
         """Return the window of a conversation: what the options say, or less where a provider has named less."""
@@ -222,7 +215,7 @@ class _Course:
         self._given = messages
         self._session = session
         self._beside_tokens = beside_tokens
-        self._format = format_name
+        self._format: FormatName | None = format_name
         self._compactions: list[Compaction] = []
         self._refusals = 0
         self._overflow: Overflow | None = None
@@ -306,12 +299,12 @@ class _Course:
         return formats.problems(formats.read(messages, self._guard.window.count_tokens, self._format))
 
     def _fail(self, problem: str, result: OverflowResult = "failed", *, counts: bool = True) -> None:
-        assert self._overflow is not None
+        overflow = cast("Overflow", self._overflow)
         if counts and self.compacts:
             self._guard.breaker.failed(self._session)
-        self._guard.tell(result, self._overflow.provider)
+        self._guard.tell(result, overflow.provider)
         raise ContextOverflowError(
-            self._session, self._overflow, problem + self._advice(), self._compactions, self._reply
+            self._session, overflow, problem + self._advice(), self._compactions, self._reply
         ) from self._cause
 
     def _advice(self) -> str:
@@ -322,13 +315,20 @@ class _Course:
         return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
 
 
-def _begun(stream: Generator[object, object, object]) -> Generator[object, object, object]:
-    """Return the stream with its first item fetched, since many connect only then."""
+def _ready(reply: T) -> T:
+    """Return a reply; of a stream the first item is there, since many connect only then."""
+    if inspect.iscoroutine(reply):
+        reply.close()
+    if inspect.isawaitable(reply):
+        raise ConfigurationError("send is asynchronous: use `await guard.acall(...)`")
+    if not isinstance(reply, Generator):
+        return reply
+    stream = cast("Generator[object, object, object]", reply)
     try:
         first = next(stream)
     except StopIteration:
-        return stream
-    return _resumed(first, stream)
+        return cast("T", stream)
+    return cast("T", _resumed(first, stream))
 
 
 def _resumed(first: object, stream: Generator[object, object, object]) -> Generator[object, object, object]:
@@ -339,12 +339,16 @@ def _resumed(first: object, stream: Generator[object, object, object]) -> Genera
         stream.close()
 
 
-async def _abegun(stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
+async def _aready(answer: Awaitable[T] | T) -> T:
+    reply: object = await answer if inspect.isawaitable(answer) else answer
+    if not isinstance(reply, AsyncGenerator):
+        return cast("T", reply)
+    stream = cast("AsyncGenerator[object, object]", reply)
     try:
         first = await anext(stream)
     except StopAsyncIteration:
-        return stream
-    return _aresumed(first, stream)
+        return cast("T", stream)
+    return cast("T", _aresumed(first, stream))
 
 
 async def _aresumed(first: object, stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
@@ -354,9 +358,3 @@ async def _aresumed(first: object, stream: AsyncGenerator[object, object]) -> As
             yield item
     finally:
         await stream.aclose()
-
-
-def _not_awaited(reply: object) -> ConfigurationError:
-    if inspect.iscoroutine(reply):
-        reply.close()
-    return ConfigurationError("send is asynchronous: use `await guard.acall(...)`")
