@@ -21,7 +21,7 @@ from otel_errcompact.context.layers.summary import summarise
 from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.guard import Guard
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.tokens import default_counter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -49,7 +49,7 @@ class ContextWindow:
     Args:
         options: How large the window is, and when what is cut.
         archive: Where the whole of what is cut is kept; files in `options.folder` by default.
-        count_tokens: What a text costs; estimated by default.
+        count_tokens: What a text costs; `default_counter()` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
         clock: Nanoseconds since the epoch.
         timer: Nanoseconds, monotonic.
@@ -74,7 +74,7 @@ class ContextWindow:
     ) -> None:
         self.options = _checked(options or ContextOptions())
         self.archive: Archive = FolderArchive(self.options.folder) if archive is None else archive
-        self.count_tokens = count_tokens or estimate_tokens
+        self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
         self._clock = clock
@@ -232,12 +232,7 @@ class ContextWindow:
     def _ask(self, request: SummaryRequest) -> Answer:
         try:
             answer = self._asked(request)
-            if not inspect.isawaitable(answer):
-                return answer
-            if _loop_is_running():
-                _abandon(answer)
-                raise ConfigurationError("the summariser is asynchronous: use `await window.acompact(...)`")
-            return asyncio.run(_awaited(answer))
+            return asyncio.run(_awaited(_unless_in_loop(answer))) if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
             return self._failed(error)
 
@@ -368,8 +363,8 @@ def _checked(options: ContextOptions) -> ContextOptions:
         )
     if options.preview_tokens > options.result_budget_tokens:
         raise ConfigurationError(
-            f"preview_tokens ({options.preview_tokens}) is above result_budget_tokens ({options.result_budget_tokens}): "
-            "a preview must cost less than all results may"
+            f"preview_tokens ({options.preview_tokens}) is above result_budget_tokens "
+            f"({options.result_budget_tokens}): a preview must cost less than all results may"
         )
     if options.head_messages >= options.snip_messages:
         raise ConfigurationError(
@@ -411,7 +406,16 @@ async def _awaited(answer: Awaitable[Summary]) -> Summary:
     return await answer
 
 
-def _abandon(answer: object) -> None:
-    """Let go of what will not be awaited without a warning."""
+def _unless_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
+    """
+    Return what can be awaited by a loop of its own.
+
+    Raises:
+        ConfigurationError: There is a loop already, which must not be held up.
+    """
+    if not _loop_is_running():
+        return answer
     if inspect.iscoroutine(answer):
+        # Or it warns that it was never awaited.
         answer.close()
+    raise ConfigurationError("the summariser is asynchronous: use `await window.acompact(...)`")

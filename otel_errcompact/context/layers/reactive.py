@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
+from otel_errcompact.context.layers.keeping import Keeper
 from otel_errcompact.context.layers.summary import is_summary, task_of
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker
-from otel_errcompact.context.messages import Conversation, with_text
+from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
 from otel_errcompact.context.shortening import shortened, shortened_arguments
+from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from otel_errcompact.context.layers.workspace import Workspace
-    from otel_errcompact.context.messages import Message, Part
+    from otel_errcompact.context.messages import Message
 
 _SMALL: Final = 64
 """Tokens of a part that is not worth shortening: its marker costs nearly as much."""
@@ -53,46 +55,27 @@ def reactive(conversation: Conversation, workspace: Workspace, *, room_tokens: i
         if draft.tokens > room:
             _reach_room(draft, room)
     except OSError as error:
-        return draft.edited(problem=f"what could not be kept was not cut: {error}")
+        return draft.edited(problem=f"messages stay, since they could not be kept: {error}")
     return draft.edited()
 
 
 def _reach_target(draft: _Draft) -> None:
     target = draft.workspace.target_tokens
     if draft.tokens > target:
-        _drop_old_turns(draft, target)
-    for wanted in (_is_result, _is_input, _is_other_text):
+        draft.drop_old_turns(target)
+    for wanted in (_is_result, _is_input, _is_text):
         if draft.tokens > target:
-            draft.shorten(draft.parts(wanted), target)
+            draft.shorten([spot for spot in draft.parts(wanted) if spot[0] != draft.task], target)
 
 
 def _reach_room(draft: _Draft, room: int) -> None:
-    task = draft.task
-    beside = draft.tokens - (task.tokens if task else 0)
-    if beside + _SMALL > room:
-        draft.take_out(draft.head, len(draft.kept), keep_summary=False)
+    task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
+    if draft.tokens - task + _SMALL > room:
+        draft.take_out(draft.head, len(draft.messages))
     if draft.tokens > room:
-        draft.shorten(draft.parts(_is_task_text), room)
-    if draft.tokens > room:
+        draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
+    if draft.tokens > room and draft.task >= 0:
         draft.replace_task(room)
-
-
-def _drop_old_turns(draft: _Draft, target: int) -> None:
-    """Take out all turns but the newest that fit beside the head, and the last one in any case."""
-    messages = [kept.message for kept in draft.kept]
-    costs = [0, *accumulate(message.tokens for message in messages)]
-    ends = [point for point in cut_points(messages) if draft.head < point < len(messages)]
-    room = target - costs[draft.head] - _SMALL
-    fitting = (point for point in ends if costs[-1] - costs[point] <= room)
-    draft.take_out(draft.head, next(fitting, ends[-1] if ends else draft.head), keep_summary=True)
-
-
-class _Kept(NamedTuple):
-    index: int
-    """Where it, or the first of what it replaces, stood in the list that was given."""
-
-    message: Message
-    is_task: bool = False
 
 
 class _Draft:
@@ -105,119 +88,134 @@ class _Draft:
     """
 
     def __init__(self, conversation: Conversation, workspace: Workspace) -> None:
-        task = task_of(conversation.messages)
         self.workspace = workspace
-        self.kept = [_Kept(index, message, index == task) for index, message in enumerate(conversation.messages)]
+        self.keeper = Keeper(workspace)
+        self.messages = list(conversation.messages)
         self.tokens = conversation.tokens
-        self.head = _head_end(conversation.messages, task)
         self._given = conversation
-        self._format = formats.format_of(conversation.format)
+        self._origins = list(range(len(self.messages)))
+        """Where each, or the first of what it replaces, stood in the list that was given."""
+        self._points = cut_points(self.messages)
+        self.task = task_of(self.messages)
+        """Where the task stands; -1 if there is none."""
+        self.head = self._head_end()
+        """How many messages at the beginning are never taken out."""
+        self._format = formats.FORMATS[conversation.format]
         self._cuts: list[Cut] = []
 
-    @property
-    def task(self) -> Message | None:
-        """The first message of the user."""
-        return next((kept.message for kept in self.kept[: self.head] if kept.is_task), None)
+    def _head_end(self) -> int:
+        """Return where the head ends: after the task; where there is none, after what the system says first."""
+        if self.task >= 0:
+            return next((point for point in self._points if point > self.task), 0)
+        said = (index for index, message in enumerate(self.messages) if message.role != "system")
+        spoken = next(said, len(self.messages))
+        return max(point for point in self._points if point <= spoken)
 
     def edited(self, problem: str = "") -> Edited:
         """Return what has become of the list."""
+        problem = "; ".join(filter(None, (self.keeper.problem, problem)))
         if not self._cuts:
             return Edited(self._given, problem=problem)
-        messages = tuple(kept.message for kept in self.kept)
-        return Edited(Conversation(format=self._given.format, messages=messages), tuple(self._cuts), problem)
+        conversation = Conversation(format=self._given.format, messages=tuple(self.messages))
+        return Edited(conversation, tuple(self._cuts), problem)
 
-    def parts(self, wanted: Callable[[_Kept, Part], bool]) -> list[tuple[int, int]]:
+    def parts(self, wanted: Callable[[Message, Part], bool]) -> list[tuple[int, int]]:
         """Return where the parts stand that are wanted and are not small."""
         return [
             (place, number)
-            for place, kept in enumerate(self.kept)
-            for number, part in enumerate(kept.message.parts)
-            if part.tokens > _SMALL and wanted(kept, part)
+            for place, message in enumerate(self.messages)
+            for number, part in enumerate(message.parts)
+            if part.tokens > _SMALL and wanted(message, part)
         ]
 
-    def take_out(self, start: int, end: int, *, keep_summary: bool) -> None:
-        """Replace messages by one that says where they are; an earlier summary among them may stay."""
-        budget = self.workspace.target_tokens // _SUMMARY_SHARE if keep_summary else -1
-        gone = self.kept[start:end]
-        stays = [kept for kept in gone if is_summary(kept.message) and kept.message.tokens <= budget][-1:]
-        gone = [kept for kept in gone if kept not in stays]
-        tokens = sum(kept.message.tokens for kept in gone)
+    def drop_old_turns(self, target: int) -> None:
+        """
+        Take out all turns but the newest that fit beside the head, and the last one in any case; a summary may stay.
+        """
+        costs = [0, *accumulate([message.tokens for message in self.messages])]
+        ends = [point for point in self._points if self.head < point < len(self.messages)]
+        summary = self._summary(target // _SUMMARY_SHARE)
+        room = target - costs[self.head] - _SMALL
+        if summary is not None:
+            room -= self.messages[summary].tokens + _SMALL
+        fitting = (point for point in ends if costs[-1] - costs[point] <= room)
+        end = next(fitting, ends[-1] if ends else self.head)
+        if summary is None or summary >= end:
+            self.take_out(self.head, end)
+        else:
+            self.take_out(summary + 1, end)
+            self.take_out(self.head, summary)
+
+    def _summary(self, budget: int) -> int | None:
+        """Return where the newest summary stands, if it costs no more than a budget."""
+        places = range(len(self.messages) - 1, self.head - 1, -1)
+        found = next((place for place in places if is_summary(self.messages[place])), None)
+        return found if found is not None and self.messages[found].tokens <= budget else None
+
+    def take_out(self, start: int, end: int) -> None:
+        """Replace messages by one that says where they are."""
+        gone = self.messages[start:end]
+        tokens = sum(message.tokens for message in gone)
         if tokens <= _SMALL:
             return
-        place = self.workspace.archive.keep(formats.transcript(kept.message for kept in gone))
+        place = self.workspace.archive.keep(json_lines(gone, self._given.format))
         line = marker("reactive", f"{len(gone):,} messages, {tokens:,} tokens", place)
         made = self._format.make("user", line, self.workspace.count_tokens)
-        if made.tokens >= tokens:
-            return
-        self.kept[start:end] = [*stays, _Kept(gone[0].index, made)]
-        self.tokens += made.tokens - tokens
-        self._cuts.append(
-            Cut(
-                message=gone[0].index,
-                messages=len(gone),
-                tokens_before=tokens,
-                tokens_after=made.tokens,
-                place=place,
-            )
-        )
+        if made.tokens < tokens:
+            self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)
+            self.messages[start:end] = [made]
+            self._origins[start:end] = [self._origins[start]]
 
     def shorten(self, parts: Sequence[tuple[int, int]], total: int) -> None:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
-        costs = [self.kept[place].message.parts[number].tokens for place, number in parts]
+        costs = [self.messages[place].parts[number].tokens for place, number in parts]
         size = max(_SMALL, level(costs, total - self.tokens + sum(costs)))
         for (place, number), cost in zip(parts, costs, strict=True):
-            if cost > size:
+            if cost > size and not self.keeper.has_given_up:
                 self._shorten(place, number, size)
 
     def _shorten(self, place: int, number: int, size: int) -> None:
-        kept = self.kept[place]
-        part = kept.message.parts[number]
-        where = self.workspace.archive.keep(part.text)
-        line = marker("reactive", f"{part.tokens:,} tokens of {part.tool or kept.message.role} {part.kind}", where)
-        shorten = _shorter_arguments if part.kind == "call" else _shorter_text
-        text = shorten(part.text, line, size, self.workspace)
-        self._put(place, with_text(kept.message, number, text, self.workspace.count_tokens), part, where)
+        message = self.messages[place]
+        part = message.parts[number]
+        kept = self.keeper.keep(part)
+        if kept is None:
+            return
+        where = kept.place
+        line = marker("reactive", f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}", where)
+        shorter = _shorter_arguments if part.kind == "call" else _shorter_text
+        text = shorter(part.text, line, size, self.workspace)
+        made = with_text(message, number, text, self.workspace.count_tokens)
+        if made.tokens < message.tokens:
+            self._cut(place, 0, part, made.parts[number].tokens, where)
+            self.messages[place] = made
 
     def replace_task(self, room: int) -> None:
         """Put a text in the place of the task's message, with all that is in it and cannot be shortened."""
-        place = next((place for place, kept in enumerate(self.kept) if kept.is_task), None)
-        if place is None:
-            return
-        message = self.kept[place].message
-        where = self.workspace.archive.keep(formats.transcript([message]))
+        message = self.messages[self.task]
+        where = self.workspace.archive.keep(json_lines([message], self._given.format))
         line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
-        size = room - self.tokens + message.tokens - _SMALL // 4
-        made = self._format.make("user", _shorter_text(text, line, size, self.workspace), self.workspace.count_tokens)
-        self._put(place, made, None, where)
+        count = self.workspace.count_tokens
+        frame = self._format.make("user", line, count).tokens - count(line)
+        size = room - self.tokens + message.tokens - frame
+        made = self._format.make("user", _shorter_text(text, line, size, self.workspace), count)
+        if made.tokens < message.tokens:
+            self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
+            self.messages[self.task] = made
 
-    def _put(self, place: int, message: Message, part: Part | None, where: str) -> None:
-        kept = self.kept[place]
-        saved = kept.message.tokens - message.tokens
-        if saved <= 0:
-            return
-        self.kept[place] = kept._replace(message=message)
-        self.tokens -= saved
-        before = part.tokens if part else kept.message.tokens
+    def _cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
+        self.tokens -= gone.tokens - tokens_after
         self._cuts.append(
             Cut(
-                message=kept.index,
-                tool=part.tool if part else "",
-                call_id=part.call_id if part else "",
-                tokens_before=before,
-                tokens_after=before - saved,
-                place=where,
+                message=self._origins[start],
+                messages=messages,
+                tool=gone.tool,
+                call_id=gone.call_id,
+                tokens_before=gone.tokens,
+                tokens_after=tokens_after,
+                place=place,
             )
         )
-
-
-def _head_end(messages: Sequence[Message], task: int) -> int:
-    """Return where the head ends: after the task; where there is none, after what the system says first."""
-    points = cut_points(messages)
-    if task >= 0:
-        return next((point for point in points if point > task), 0)
-    spoken = next((index for index, message in enumerate(messages) if message.role != "system"), len(messages))
-    return max((point for point in points if point <= spoken), default=0)
 
 
 def level(costs: Iterable[int], total: int) -> int:
@@ -231,20 +229,16 @@ def level(costs: Iterable[int], total: int) -> int:
     return rising[-1] if rising else 0
 
 
-def _is_result(_: _Kept, part: Part) -> bool:
+def _is_result(_: Message, part: Part) -> bool:
     return part.kind == "result"
 
 
-def _is_input(_: _Kept, part: Part) -> bool:
+def _is_input(_: Message, part: Part) -> bool:
     return part.kind == "call"
 
 
-def _is_other_text(kept: _Kept, part: Part) -> bool:
-    return part.kind == "text" and not kept.is_task and kept.message.role != "system"
-
-
-def _is_task_text(kept: _Kept, part: Part) -> bool:
-    return part.kind == "text" and kept.is_task
+def _is_text(message: Message, part: Part) -> bool:
+    return part.kind == "text" and message.role != "system"
 
 
 def _shorter_text(text: str, line: str, size: int, workspace: Workspace) -> str:

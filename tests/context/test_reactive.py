@@ -1,0 +1,203 @@
+"""The reactive layer reaches the room wherever that is possible, with the task and the newest turns that fit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from otel_errcompact.config import ContextOptions
+from otel_errcompact.context import formats
+from otel_errcompact.context.archive import MemoryArchive
+from otel_errcompact.context.layers import Edited, Workspace
+from otel_errcompact.context.layers.reactive import level, reactive
+from otel_errcompact.tokens import estimate_tokens
+
+TASK = {"role": "user", "content": "Mend the parser."}
+"""8 tokens."""
+
+
+def said(number: int, size: int = 400) -> Any:
+    """104 tokens, unless another size is named."""
+    return {"role": "assistant" if number % 2 else "user", "content": f"{number} ".ljust(size, ".")}
+
+
+def called(*names: str, arguments: str = "{}") -> Any:
+    calls = [{"id": name, "type": "function", "function": {"name": "read", "arguments": arguments}} for name in names]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def answered(name: str, size: int = 400) -> Any:
+    lines = "".join(f"line {number:4}\n" for number in range(size // 10))
+    return {"role": "tool", "tool_call_id": name, "content": lines[:size]}
+
+
+def run(
+    messages: list[Any], target: int, room: int | None = None, archive: MemoryArchive | None = None
+) -> tuple[Edited, list[Any]]:
+    workspace = Workspace(
+        archive=archive or MemoryArchive(),
+        options=ContextOptions(),
+        count_tokens=estimate_tokens,
+        target_tokens=target,
+    )
+    given = formats.read(messages, estimate_tokens, "openai-chat")
+    edited = reactive(given, workspace, room_tokens=room)
+    return edited, formats.write(edited.conversation)
+
+
+def test_the_turns_between_the_task_and_the_newest_go():
+    """As many of the newest stay as fit, untouched; what went can be read back."""
+    archive = MemoryArchive()
+    messages = [TASK, *(said(number) for number in range(1, 11))]
+    edited, made = run(messages, target=500, archive=archive)
+    assert made == [
+        TASK,
+        {"role": "user", "content": "[errcompact reactive: 6 messages, 624 tokens; whole: memory:1]"},
+        *messages[7:],
+    ]
+    assert made[0] is TASK
+    assert all(ours is theirs for ours, theirs in zip(made[2:], messages[7:], strict=True))
+    assert [json.loads(line) for line in archive.read("memory:1").splitlines()] == messages[1:7]
+    (cut,) = edited.cuts
+    assert (cut.message, cut.messages, cut.tokens_before, cut.tokens_after, cut.place) == (1, 6, 624, 20, "memory:1")
+
+
+def test_what_fits_stays():
+    """And nothing is archived."""
+    edited, made = run([TASK, said(1)], target=112)
+    assert made == [TASK, said(1)]
+    assert edited.cuts == ()
+
+
+def test_results_are_shortened_first():
+    """The larger ones to one size; calls, texts and the task stay."""
+    archive = MemoryArchive()
+    messages = [TASK, called("a", "b"), answered("a", 8_000), answered("b", 1_000)]
+    edited, made = run(messages, target=1_000, archive=archive)
+    assert made[:2] == messages[:2]
+    assert made[3] is messages[3]
+    first = made[2]["content"].splitlines()
+    assert first[0] == "[errcompact reactive: 2,000 tokens of tool result; whole: memory:1]"
+    assert (first[1], first[-1]) == ("line    0", "line  799")
+    assert archive.read("memory:1") == messages[2]["content"]
+    assert 800 < edited.conversation.tokens <= 1_000
+
+
+def test_inputs_are_shortened_next():
+    """They remain an object, with the marker in it."""
+    archive = MemoryArchive()
+    arguments = json.dumps({"path": "a.py", "content": "x = 1\n" * 2_000})
+    messages = [TASK, called("a", arguments=arguments), answered("a", 4_000)]
+    edited, made = run(messages, target=400, archive=archive)
+    text = made[1]["tool_calls"][0]["function"]["arguments"]
+    fields = json.loads(text)
+    assert list(fields) == ["errcompact", "path", "content"]
+    assert fields["errcompact"] == "[errcompact reactive: 3,508 tokens of read call; whole: memory:2]"
+    assert fields["path"] == "a.py"
+    assert archive.read("memory:2") == arguments
+    assert edited.conversation.tokens <= 400
+
+
+def test_texts_are_shortened_then():
+    """All but the system's, and the task's."""
+    messages = [{"role": "system", "content": "y" * 400}, TASK, said(1, 20_000), said(2, 20_000)]
+    edited, made = run(messages, target=500)
+    assert made[:2] == messages[:2]
+    assert [message["role"] for message in made] == ["system", "user", "user", "user"]
+    assert made[3]["content"].startswith("[errcompact reactive: 5,000 tokens of user text; whole: memory:2]\n2 ...")
+    assert edited.conversation.tokens <= 500
+
+
+def test_the_task_is_shortened_last():
+    """To the room and not to the target: as much of it stays as can."""
+    task = {"role": "user", "content": "do this\n" * 1_000}
+    edited, made = run([task, said(1, 4_000)], target=500, room=900)
+    assert made[0]["content"].startswith("[errcompact reactive: 2,000 tokens of user text; whole: memory:2]\ndo this\n")
+    assert 700 < edited.conversation.tokens <= 900
+
+
+def test_the_last_turn_goes_if_nothing_else_helps():
+    """More parallel calls than fit at their smallest: the task stays, and where the turn is."""
+    names = [f"call_{number}" for number in range(200)]
+    messages = [TASK, called(*names), *(answered(name, 40) for name in names)]
+    _, made = run(messages, target=500)
+    assert made == [
+        TASK,
+        {"role": "user", "content": "[errcompact reactive: 201 messages, 7,004 tokens; whole: memory:1]"},
+    ]
+
+
+def test_a_task_of_pictures_becomes_its_text():
+    """What cannot be shortened goes as a whole, last of all."""
+    archive = MemoryArchive()
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    task = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, image, image]}
+    edited, made = run([task, said(1)], target=500, archive=archive)
+    assert made[0] == {
+        "role": "user",
+        "content": "[errcompact reactive: 3,208 tokens of the task; whole: memory:2]\nWhat is this?",
+    }
+    assert json.loads(archive.read("memory:2")) == task
+    assert edited.conversation.tokens <= 500
+
+
+def test_what_is_impossible_is_left_smallest():
+    """A system prompt is never cut; whoever runs the layer sees that it does not fit."""
+    messages = [{"role": "system", "content": "y" * 4_000}, TASK, said(1)]
+    edited, made = run(messages, target=500)
+    assert made[0] == messages[0]
+    assert edited.conversation.tokens == 1_004 + 8 + 20
+    again, _ = run(made, target=500)
+    assert again.cuts == ()
+
+
+def test_an_earlier_summary_stays():
+    """It says more of the old turns than newer ones do, if it is short."""
+    summary = {"role": "user", "content": "[errcompact summary: 9 messages, 900 tokens; whole: memory:7]\nAll is well."}
+    messages = [TASK, said(1), summary, *(said(number) for number in range(3, 13))]
+    _, made = run(messages, target=500)
+    assert made[2] is summary
+    assert made == [
+        TASK,
+        {"role": "user", "content": "[errcompact reactive: 1 messages, 104 tokens; whole: memory:2]"},
+        summary,
+        {"role": "user", "content": "[errcompact reactive: 7 messages, 728 tokens; whole: memory:1]"},
+        *messages[10:],
+    ]
+
+
+def test_what_cannot_be_kept_is_not_cut():
+    """The archive is full: everything stays, and the note says so."""
+    messages = [TASK, said(1), called("a"), answered("a", 8_000)]
+    edited, made = run(messages, target=500, archive=MemoryArchive(max_characters=100))
+    assert made == messages
+    assert edited.cuts == ()
+    assert edited.problem.startswith("messages stay, since they could not be kept: ")
+
+
+def test_without_a_user_the_system_is_the_head():
+    """A list that begins in the middle is cut as well."""
+    messages = [{"role": "system", "content": "s"}, *(said(number) for number in (1, 3, 5, 7, 9))]
+    _, made = run(messages, target=300)
+    assert made == [
+        messages[0],
+        {"role": "user", "content": "[errcompact reactive: 3 messages, 312 tokens; whole: memory:1]"},
+        *messages[4:],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("costs", "total", "expected"),
+    [
+        pytest.param([100, 100], 100, 50, id="equal"),
+        pytest.param([10, 100, 100], 110, 50, id="small ones stay"),
+        pytest.param([10, 20, 30], 100, 30, id="all fit"),
+        pytest.param([10, 10], -5, 0, id="nothing is left"),
+        pytest.param([], 10, 0, id="none"),
+    ],
+)
+def test_level(costs, total, expected):
+    """The size to which the larger ones are cut, so that all together fit."""
+    assert level(costs, total) == expected

@@ -1,0 +1,276 @@
+"""A summary takes the place of old turns only if it is one, and only after the transcript is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from otel_errcompact.config import ContextOptions
+from otel_errcompact.context.archive import MemoryArchive
+from otel_errcompact.context.layers.summary import SummaryRequest, calls_a_tool
+from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.notes import Compaction, LayerNote
+
+OPTIONS = ContextOptions(window_tokens=2_000, reserve_tokens=400, result_budget_tokens=1_500, head_messages=2)
+SUMMARY = "Task: mend the parser. Next step: run the tests."
+SYSTEM = {"role": "system", "content": "You mend programs."}
+TASK = {"role": "user", "content": "Mend the parser."}
+
+
+def turns(first: int, last: int, size: int = 400) -> list[Any]:
+    """Questions and answers, `size` characters each: 104 tokens."""
+    return [
+        {"role": role, "content": f"{role} {number} ".ljust(size, ".")}
+        for number in range(first, last)
+        for role in ("assistant", "user")
+    ]
+
+
+class Summariser:
+    """Answers with what it is given, and remembers what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.requests: list[SummaryRequest] = []
+
+    def __call__(self, request: SummaryRequest) -> Any:
+        self.requests.append(request)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def window(summarize: Any, **more: Any) -> ContextWindow:
+    return ContextWindow(
+        more.pop("options", OPTIONS),
+        archive=more.pop("archive", MemoryArchive()),
+        count_tokens=estimate_tokens,
+        summarize=summarize,
+        **more,
+    )
+
+
+def summary_note(compaction: Compaction) -> LayerNote:
+    return next(note for note in compaction.notes if note.layer == "summary")
+
+
+LONG = [SYSTEM, TASK, *turns(0, 7)]
+"""1,473 tokens, over the trigger of 1,440; the target is 960."""
+
+
+def test_old_turns_become_one_message_of_the_user():
+    """Task and newest turns stay, as the caller's own objects; the marker says what was cut and where it lies."""
+    compaction = window(Summariser(SUMMARY)).compact(LONG)
+    made = compaction.messages[2]
+    assert made == {
+        "role": "user",
+        "content": f"[errcompact summary: 8 messages, 832 tokens; whole: memory:1]\n{SUMMARY}",
+    }
+    expected = [*LONG[:2], made, *LONG[10:]]
+    assert all(ours is theirs for ours, theirs in zip(compaction.messages, expected, strict=True))
+    note = summary_note(compaction)
+    assert (note.reason, note.tokens_before, note.tokens_after, note.problem) == ("over_trigger", 1473, 673, "")
+    assert note.invalidated_tokens == 1473 - 17
+
+
+def test_the_request_has_all_that_is_needed():
+    """Task and old turns as they are and as text, no tools, the place, and a limit."""
+    summariser = Summariser(SUMMARY)
+    window(summariser).compact(LONG, session="s-1")
+    (request,) = summariser.requests
+    assert all(ours is theirs for ours, theirs in zip(request.messages, LONG[:10], strict=True))
+    assert request.tools == ()
+    assert (request.format, request.session, request.place) == ("openai-chat", "s-1", "memory:1")
+    assert (request.limit_tokens, request.replaced_tokens) == (240, 832)
+    assert request.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[assistant]\n")
+    assert request.prompt == f"{request.transcript}\n\n{request.instructions}"
+    for word in ("Task:", "Decisions:", "Files:", "Open errors:", "Next step:", "Do not call a tool", "240", "memory:1"):
+        assert word in request.instructions
+
+
+def test_the_transcript_is_kept_before_anybody_is_asked():
+    """As JSON lines, whole, at the place that the request names."""
+    archive = MemoryArchive()
+    read: list[list[Any]] = []
+
+    def summarize(request: SummaryRequest) -> str:
+        read.append([json.loads(line) for line in archive.read(request.place).splitlines()])
+        return SUMMARY
+
+    window(summarize, archive=archive).compact(LONG)
+    assert read == [LONG[2:10]]
+
+
+def test_nobody_is_asked_if_the_transcript_cannot_be_kept():
+    """A full disk costs a summary and not the conversation."""
+    summariser = Summariser(SUMMARY)
+    compaction = window(summariser, archive=MemoryArchive(max_characters=10)).compact(LONG)
+    assert summariser.requests == []
+    assert compaction.messages == LONG
+    assert summary_note(compaction).problem.startswith("nothing was summarised, for the transcript could not be kept: ")
+
+
+CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        pytest.param("", "the summary is empty", id="empty"),
+        pytest.param(" \n", "the summary is empty", id="blank"),
+        pytest.param("x" * 961, "the summary costs 241 tokens, more than the 240 it may", id="too long"),
+        pytest.param("<tool_use>\n<name>ls</name>", "the summary calls a tool", id="tool_use as text"),
+        pytest.param(f"Task: x\n```json\n{CALL}\n```", "the summary calls a tool", id="JSON in a fence"),
+        pytest.param(None, "the summariser returned NoneType; return a text, or the provider's messages", id="None"),
+        pytest.param([], "the summariser returned list; return a text, or the provider's messages", id="no messages"),
+        pytest.param(TimeoutError("30 s"), "the summariser failed: TimeoutError: 30 s", id="raised"),
+        pytest.param(
+            [{"role": "assistant", "content": None, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]}],
+            "the summary calls a tool", id="a native call",
+        ),
+        pytest.param(
+            [{"role": "assistant", "content": "x" * 4000}],
+            "the summary costs 1024 tokens, not less than the 832 that it would replace", id="longer than the turns",
+        ),
+        pytest.param([42], "the summariser returned messages that cannot be read", id="no messages at all"),
+    ],
+)  # fmt: skip
+def test_what_is_no_summary_is_refused(answer, problem):
+    """The conversation stays as it was, the note says why, and the agent goes on."""
+    compaction = window(Summariser(answer)).compact(LONG)
+    assert compaction.messages == LONG
+    assert summary_note(compaction).problem.startswith(problem)
+    assert summary_note(compaction).cuts == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<function_calls>\n<invoke name='ls'>", id="function_calls"),
+        pytest.param("Let me look.\n  <invoke name='ls'>", id="invoke, indented"),
+        pytest.param("<|python_tag|>ls()", id="python_tag"),
+        pytest.param("[TOOL_CALLS][{}]", id="TOOL_CALLS"),
+        pytest.param("```tool_code\nls()\n```", id="tool_code"),
+        pytest.param("<tool_call>{}</tool_call>", id="tool_call"),
+        pytest.param(CALL, id="a call as JSON"),
+        pytest.param(f"[{CALL}]", id="a list of calls"),
+        pytest.param('{"tool_calls": []}', id="a message"),
+        pytest.param('{"type": "tool_use", "id": "x"}', id="a block"),
+        pytest.param('{"functionCall": {}}', id="Gemini's part"),
+        pytest.param('{"a": 1}\n{"type": "function_call"}', id="the second value"),
+    ],
+)
+def test_a_tool_call_is_recognised_as_text(text):
+    """In the forms in which models write calls that they must not make."""
+    assert calls_a_tool(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Open errors: the parser fails at <tool_use> in line 3.", id="in a sentence"),
+        pytest.param('The call {"name": "ls", "input": {}} failed.', id="JSON in a sentence"),
+        pytest.param('{"name": "errcompact", "version": "1"}', id="a package file"),
+        pytest.param("{not json\n[neither", id="no JSON"),
+        pytest.param("[1, 2]\n3", id="a list of numbers"),
+        pytest.param("[" * 100_000, id="deeply nested"),
+    ],
+)
+def test_speaking_of_a_tool_call_is_none(text):
+    """Files of an agent's project may well hold such words."""
+    assert not calls_a_tool(text)
+
+
+def test_a_later_summary_takes_in_the_earlier_one():
+    """It stands in the place of the first one, whose text was among what it was made from."""
+    summariser = Summariser("The FIRST summary.", "The SECOND summary.")
+    one = window(summariser)
+    first = one.compact(LONG)
+    second = one.compact([*first.messages, *turns(7, 12)])
+    assert "The FIRST summary." in summariser.requests[1].transcript
+    assert second.messages[:2] == LONG[:2]
+    texts = [str(message["content"]) for message in second.messages]  # type: ignore[index]
+    assert [text for text in texts if "summary" in text] == [
+        "[errcompact summary: 11 messages, 1,064 tokens; whole: memory:2]\nThe SECOND summary."
+    ]
+
+
+def test_a_summary_is_not_summarised_alone():
+    """Where nothing but the last turn has come since, nobody is asked."""
+    summariser = Summariser(SUMMARY)
+    one = window(summariser)
+    first = one.compact([SYSTEM, TASK, *turns(0, 3), *turns(3, 4, size=4_400)])
+    assert one.compact(first.messages, reason="asked").messages == first.messages
+    assert len(summariser.requests) == 1
+
+
+def test_a_provider_s_own_compaction_is_taken_as_it_is():
+    """Where the answer is messages of the provider, they follow the marker."""
+    items = [{"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAA"}]
+    given = [TASK, *turns(0, 7), {"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"}]
+    given.append({"type": "function_call_output", "call_id": "c", "output": "a.py"})
+    compaction = window(Summariser(items)).compact(given)
+    where = compaction.messages.index(items[0])
+    assert compaction.messages[where] is items[0]
+    assert str(compaction.messages[where - 1]).count("[errcompact summary: ") == 1
+    assert compaction.problems == ()
+
+
+def test_an_asynchronous_summariser_is_awaited():
+    """By a loop of its own where there is none."""
+
+    async def summarize(_: SummaryRequest) -> str:
+        await asyncio.sleep(0)
+        return SUMMARY
+
+    one = window(summarize)
+    assert one.compact(LONG).messages == asyncio.run(one.acompact(LONG)).messages
+    assert summary_note(one.compact(LONG)).problem == ""
+
+
+async def test_a_running_loop_is_not_held_up():
+    """The synchronous form says what to use instead."""
+
+    async def summarize(_: SummaryRequest) -> str:
+        raise NotImplementedError
+
+    compaction = window(summarize).compact(LONG)
+    assert summary_note(compaction).problem.endswith("asynchronous: use `await window.acompact(...)`")
+    assert compaction.messages == LONG
+
+
+async def test_a_synchronous_summariser_does_not_hold_up_the_loop():
+    """It runs in a thread, so that others go on."""
+    ready = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def summarize(_: SummaryRequest) -> str:
+        return asyncio.run_coroutine_threadsafe(_wait(), loop).result(5)
+
+    async def _wait() -> str:
+        ready.set()
+        return SUMMARY
+
+    compaction = await window(summarize).acompact(LONG)
+    assert ready.is_set()
+    assert summary_note(compaction).problem == ""
+
+
+async def test_what_an_asynchronous_summariser_raises_is_a_problem():
+    """The agent goes on."""
+
+    async def summarize(_: SummaryRequest) -> str:
+        raise ConnectionError("refused")
+
+    one = window(summarize)
+    compaction = await one.acompact(LONG)
+    assert summary_note(compaction).problem == "the summariser failed: ConnectionError: refused"
+    assert one.guard.failures == {"summarize": 1}
