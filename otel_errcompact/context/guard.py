@@ -1,0 +1,360 @@
+"""Survive overflow: compact before the call, and again when the provider refuses it, within bounds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar, cast
+
+from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.context import formats
+from otel_errcompact.context.breaker import CircuitBreaker
+from otel_errcompact.context.lanes import Lanes
+from otel_errcompact.context.overflow import Overflow, overflow_in_error, overflow_in_reply
+from otel_errcompact.exceptions import ConfigurationError, ContextOverflowError, ConversationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.context.messages import FormatName
+    from otel_errcompact.context.notes import Compaction
+    from otel_errcompact.context.window import ContextWindow
+
+T = TypeVar("T")
+
+OverflowResult = Literal["recovered", "failed", "refused"]
+"""The call went through after a compaction, or did not; or the circuit breaker let nobody try."""
+
+SESSIONS: Final = 10_000
+"""Of how many conversations the windows that providers named are remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent(Generic[T]):
+    """
+    What came of a guarded call.
+    """
+
+    reply: T
+    """What `send` returned."""
+
+    messages: list[object]
+    """The list as it was sent: go on with it, so that the next call need not compact the same again."""
+
+    compactions: tuple[Compaction, ...]
+    """What was done to it, in order."""
+
+
+class OverflowGuard:
+    """
+    Keeps calls of a model within its window, and saves those that the provider refuses as too long.
+
+    `sent = guard.call(send, messages)` compacts the list where it must be, calls `send(list)`, and if the provider says
+    that the context is too long, compacts harder and calls again. The first item of a generator that `send` returns is
+    fetched, for it is there that a stream fails; what was told is not taken back by a second call.
+
+    Args:
+        window: Compacts.
+        lanes: One compaction of a conversation at a time, and a few of all; share them between guards.
+        breaker: Leaves a conversation alone that compaction does not help; by the window's options if None.
+        validate: Whether a list is sent that broke the provider's rules when it came; what we break is never sent.
+        on_overflow: Told of each call that was refused, and by whom: `ContextTelemetry.overflowed`.
+        sessions: Of how many conversations the windows that providers named are remembered.
+    """
+
+    def __init__(
+        self,
+        window: ContextWindow,
+        lanes: Lanes | None = None,
+        breaker: CircuitBreaker | None = None,
+        *,
+        validate: bool = True,
+        on_overflow: Callable[[OverflowResult, str], object] | None = None,
+        sessions: int = SESSIONS,
+    ) -> None:
+        options = window.options
+        self.window = window
+        self.lanes = lanes or Lanes()
+        self.breaker = breaker or CircuitBreaker(options.breaker_failures, options.breaker_seconds)
+        self.validate = validate
+        self._on_overflow = on_overflow
+        self._windows: BoundedTable[str, int] = BoundedTable(sessions)
+
+    def call(
+        self,
+        send: Callable[[list[object]], T],
+        messages: Sequence[object],
+        *,
+        session: str = "",
+        beside_tokens: int = 0,
+        format: FormatName | None = None,  # noqa: A002 - the word for it
+    ) -> Sent[T]:
+        """
+        Call a model with a list that fits.
+
+        Args:
+            send: Calls the model with the list that it is given; what it raises for another reason passes through.
+            messages: The conversation; it is not changed.
+            session: Whose it is: name it where a process has more than one conversation.
+            beside_tokens: What is sent beside the list: the system prompt, the schemas of tools.
+            format: The provider's format; told apart by content if none is named.
+
+        Raises:
+            ConversationError: The list breaks the provider's rules; nothing was sent.
+            ContextOverflowError: The provider refused it, and compacting it did not help.
+            LaneError: The conversation cannot be compacted here and now.
+        """
+        course = _Course(self, messages, session, beside_tokens, format)
+        while True:
+            if course.compacts:
+                with self.lanes.visit(session):
+                    compaction = self.window.compact(
+                        course.messages,
+                        session=session,
+                        beside_tokens=course.beside_tokens,
+                        reason=course.reason,
+                        format=format,
+                    )
+                course.compacted(compaction)
+            course.check()
+            try:
+                reply = _ready(send(course.messages))
+            except Exception as error:
+                if not course.refused(overflow_in_error(error), error):
+                    raise
+            else:
+                if not course.refused(overflow_in_reply(reply), reply=reply):
+                    return course.sent(reply)
+
+    async def acall(
+        self,
+        send: Callable[[list[object]], Awaitable[T] | T],
+        messages: Sequence[object],
+        *,
+        session: str = "",
+        beside_tokens: int = 0,
+        format: FormatName | None = None,  # noqa: A002 - the word for it
+    ) -> Sent[T]:
+        """
+        Call a model with a list that fits; the form for asynchronous code.
+        """
+        course = _Course(self, messages, session, beside_tokens, format)
+        while True:
+            if course.compacts:
+                async with self.lanes.visit(session):
+                    compaction = await self.window.acompact(
+                        course.messages,
+                        session=session,
+                        beside_tokens=course.beside_tokens,
+                        reason=course.reason,
+                        format=format,
+                    )
+                course.compacted(compaction)
+            course.check()
+            try:
+                reply = await _aready(send(course.messages))
+            except Exception as error:
+                if not course.refused(overflow_in_error(error), error):
+                    raise
+            else:
+                if not course.refused(overflow_in_reply(reply), reply=reply):
+                    return course.sent(reply)
+
+    def lowered_window(self, session: str = "") -> int:
+        """Return the window of a conversation: what the options say, or less where a provider has named less."""
+        known = self._windows.get(session)
+        return self.window.options.window_tokens if known is None else known
+
+    def forget(self, session: str) -> None:
+        """Forget what was learned of a conversation: it goes on with another model, or is over."""
+        self._windows.pop(session)
+        self.breaker.succeeded(session)
+
+    def learn(self, session: str, overflow: Overflow, estimate: int) -> None:
+        """
+        Lower a conversation's window to the limit that its provider named.
+
+        Args:
+            session: Whose conversation it is.
+            overflow: What the provider said. Where it counted more tokens than were estimated, the estimates of this
+                conversation are as much too low, and the limit is lowered by as much.
+            estimate: What was estimated for what was sent.
+        """
+        limit, sent = overflow.limit_tokens, overflow.sent_tokens
+        if limit is None:
+            return
+        if sent is not None and sent > estimate > 0:
+            limit = limit * estimate // sent
+        self._windows.update(session, lambda known: min(limit, known or self.window.options.window_tokens))
+
+    def tell(self, result: OverflowResult, provider: str) -> None:
+        """Tell whoever counts what became of a call that was refused."""
+        if self._on_overflow is not None:
+            with self.window.guard.stage("context.on_overflow"):
+                self._on_overflow(result, provider)
+
+
+class _Course:
+    """
+    The course of one call: what is sent next, and when it is enough.
+    """
+
+    def __init__(
+        self,
+        guard: OverflowGuard,
+        messages: Sequence[object],
+        session: str,
+        beside_tokens: int,
+        format_name: FormatName | None,
+    ) -> None:
+        self.messages = list(messages)
+        self.reason: Literal["over_trigger", "overflow"] = "over_trigger"
+        self.compacts = guard.breaker.allows(session)
+        self._guard = guard
+        self._given = messages
+        self._session = session
+        self._beside_tokens = beside_tokens
+        self._format: FormatName | None = format_name
+        self._compactions: list[Compaction] = []
+        self._refusals = 0
+        self._overflow: Overflow | None = None
+        self._cause: Exception | None = None
+        self._reply: object = None
+
+    @property
+    def beside_tokens(self) -> int:
+        """What is sent beside the list, and what the window is smaller than the options say."""
+        return (
+            self._beside_tokens + self._guard.window.options.window_tokens - self._guard.lowered_window(self._session)
+        )
+
+    def compacted(self, compaction: Compaction) -> None:
+        """
+        Go on with a compacted list.
+
+        Raises:
+            ContextOverflowError: The provider refused it, and it is hardly shorter now: it would be refused again.
+        """
+        self._compactions.append(compaction)
+        self.messages = list(compaction.messages)
+        if self.reason != "overflow":
+            return
+        before, after, room = compaction.tokens_before, compaction.tokens_after, compaction.room_tokens
+        if after >= before:
+            self._fail(f"compacting did not make it shorter than {before} tokens")
+        if not compaction.fits:
+            self._fail(f"compacting brought it from {before} to {after} tokens, but there is room for {room} only")
+
+    def check(self) -> None:
+        """
+        Look whether the list may be sent.
+
+        Raises:
+            ConversationError: It breaks the provider's rules for the order of turns.
+        """
+        problems = self._compactions[-1].problems if self._compactions else self._problems(self.messages)
+        if problems and (self._guard.validate or len(problems) > len(self._problems(self._given))):
+            raise ConversationError(f"not sent, for the list breaks the provider's rules: {'; '.join(problems)}")
+
+    def refused(self, overflow: Overflow | None, error: Exception | None = None, *, reply: object = None) -> bool:
+        """
+        Tell whether to compact harder and send again.
+
+        Raises:
+            ContextOverflowError: It was refused, and that was the last attempt.
+        """
+        if overflow is None:
+            return False
+        self._overflow, self._cause, self._reply = overflow, error, reply
+        if not self.compacts:
+            self._fail("it is not compacted, for that has not helped lately", "refused")
+        self._guard.learn(self._session, overflow, self._compactions[-1].tokens_after + self._beside_tokens)
+        if self.reason == "overflow":
+            self._guard.breaker.failed(self._session)
+            self._look_at_what_was_tried()
+        if self._refusals >= self._guard.window.options.retries:
+            self._fail(f"it was compacted and sent again {self._refusals} times", counts=False)
+        self._refusals += 1
+        self.reason = "overflow"
+        return True
+
+    def sent(self, reply: T) -> Sent[T]:
+        """Return what came of it."""
+        if self.compacts:
+            self._guard.breaker.succeeded(self._session)
+        if self._overflow is not None:
+            self._guard.tell("recovered", self._overflow.provider)
+        return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
+
+    def _look_at_what_was_tried(self) -> None:
+        if any(note.layer == "reactive" and note.cuts for note in self._compactions[-1].notes):
+            self._fail("it was cut down to its newest turns, and refused again", counts=False)
+        if self._guard.breaker.is_open(self._session):
+            self._fail("compacting has not helped lately", counts=False)
+
+    def _problems(self, messages: Sequence[object]) -> tuple[str, ...]:
+        if not messages:
+            return ()
+        return formats.problems(formats.read(messages, self._guard.window.count_tokens, self._format))
+
+    def _fail(self, problem: str, result: OverflowResult = "failed", *, counts: bool = True) -> None:
+        overflow = cast("Overflow", self._overflow)
+        if counts and self.compacts:
+            self._guard.breaker.failed(self._session)
+        self._guard.tell(result, overflow.provider)
+        raise ContextOverflowError(
+            self._session, overflow, problem + self._advice(), self._compactions, self._reply
+        ) from self._cause
+
+    def _advice(self) -> str:
+        options = self._guard.window.options
+        window = self._guard.lowered_window(self._session)
+        if window > options.reserve_tokens:
+            return ""
+        return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
+
+
+def _ready(reply: T) -> T:
+    """Return a reply; of a stream the first item is there, since many connect only then."""
+    if inspect.iscoroutine(reply):
+        reply.close()
+    if inspect.isawaitable(reply):
+        raise ConfigurationError("send is asynchronous: use `await guard.acall(...)`")
+    if not isinstance(reply, Generator):
+        return reply
+    stream = cast("Generator[object, object, object]", reply)
+    try:
+        first = next(stream)
+    except StopIteration:
+        return cast("T", stream)
+    return cast("T", _resumed(first, stream))
+
+
+def _resumed(first: object, stream: Generator[object, object, object]) -> Generator[object, object, object]:
+    try:
+        yield first
+        return (yield from stream)
+    finally:
+        stream.close()
+
+
+async def _aready(answer: Awaitable[T] | T) -> T:
+    reply: object = await answer if inspect.isawaitable(answer) else answer
+    if not isinstance(reply, AsyncGenerator):
+        return cast("T", reply)
+    stream = cast("AsyncGenerator[object, object]", reply)
+    try:
+        first = await anext(stream)
+    except StopAsyncIteration:
+        return cast("T", stream)
+    return cast("T", _aresumed(first, stream))
+
+
+async def _aresumed(first: object, stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
+    try:
+        yield first
+        async for item in stream:
+            yield item
+    finally:
+        await stream.aclose()

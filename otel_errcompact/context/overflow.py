@@ -1,0 +1,249 @@
+"""Is it the context that was too long? Read from exceptions, error bodies and replies, without importing any SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.context.refusals import CODES, ERROR_CLASSES, OTHER_LIMITS, OTHER_STATUS, REFUSALS
+from otel_errcompact.exceptions import ErrcompactError
+
+if TYPE_CHECKING:
+    import re
+
+MESSAGE_CHARS: Final = 500
+TEXT_CHARS: Final = 16_384
+"""How much of an error is read; what it means stands at its beginning."""
+
+_DEPTH: Final = 8
+_ITEMS: Final = 64
+_TOO_LARGE: Final = 413
+
+_STOP_REASONS: Final = (
+    ("stop_reason",),
+    ("stopReason",),
+    ("finish_reason",),
+    ("choices", 0, "finish_reason"),
+    ("incomplete_details", "reason"),
+    ("response_metadata", "stop_reason"),
+    ("response_metadata", "finish_reason"),
+)
+_ERRORS: Final = (("error",), ("choices", 0, "error"), ("response", "error"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overflow:
+    """
+    A provider's refusal of a context that is too long, or its note that the window is full.
+    """
+
+    provider: str
+    """Whose words it speaks; gateways and compatible servers often speak those of another."""
+
+    limit_tokens: int | None
+    """The window, where the text names it."""
+
+    sent_tokens: int | None
+    """What the provider counted against the limit, the space asked for the answer included."""
+
+    message: str
+    """What was said, shortened."""
+
+
+def overflow_in_error(error: BaseException) -> Overflow | None:
+    """
+    Tell whether an exception, or one that it was raised from, says that the context was too long.
+
+    Limits of tokens per minute, of the length of the answer and of money are not meant, nor any other bad request.
+
+    Args:
+        error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
+    """
+    found = [overflow for one in islice(_chain(error), _ITEMS) if (overflow := _in_one(one)) is not None]
+    return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
+
+
+def overflow_in_body(body: object, status: int | None = None) -> Overflow | None:
+    """
+    Tell whether the body of an error says that the context was too long.
+
+    Args:
+        body: JSON as text or read into dictionaries and lists.
+        status: The HTTP status, if known.
+    """
+    return _read(_joined(_said(body)), status)
+
+
+def overflow_in_reply(reply: object) -> Overflow | None:
+    """
+    Tell whether a reply that came without an exception says so: by its reason for stopping, or by an error inside.
+
+    Args:
+        reply: The SDK's object or a dictionary; of a plain HTTP client its response.
+    """
+    for path in _STOP_REASONS:
+        reason = _at(reply, path)
+        if isinstance(reason, str) and reason in CODES:
+            return _read(reason, None) or Overflow(
+                provider=_module(reply), limit_tokens=None, sent_tokens=None, message=reason
+            )
+    for path in _ERRORS:
+        error = _at(reply, path)
+        if error and (overflow := overflow_in_body(_plain(error))) is not None:
+            return overflow
+    status = _at(reply, ("status_code",))
+    if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - where HTTP's errors begin
+        return overflow_in_body(_at(reply, ("text",)), status)
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        # Ours has been through this already.
+        if id(one) in seen or isinstance(one, ErrcompactError):
+            continue
+        seen.add(id(one))
+        yield one
+        children = _at(one, ("exceptions",))
+        if isinstance(children, tuple):  # a group, as task groups raise it
+            grouped = cast("tuple[object, ...]", children)
+            waiting += [child for child in grouped if isinstance(child, BaseException)]
+        if one.__cause__ is not None:
+            waiting.append(one.__cause__)
+
+
+def _in_one(error: BaseException) -> Overflow | None:
+    text = _joined(_texts(error))
+    named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
+    if not named and not _coded(error):
+        return _read(text, _status(error))
+    return _matched(text) or Overflow(
+        provider=_module(error), limit_tokens=None, sent_tokens=None, message=_line(_text_of(error))
+    )
+
+
+def _read(text: str, status: int | None) -> Overflow | None:
+    if status in OTHER_STATUS or OTHER_LIMITS.search(text):
+        return None
+    found = _matched(text)
+    if found is None and status == _TOO_LARGE:
+        return Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_line(text))
+    return found
+
+
+def _matched(text: str) -> Overflow | None:
+    found: Overflow | None = None
+    for refusal in REFUSALS:
+        match = refusal.pattern.search(text)
+        if match is None:
+            continue
+        limit, sent, answer = _numbers(match)
+        if limit is not None and answer is not None and answer >= limit:
+            return None  # the answer alone was asked to be longer than the window: no context is short enough
+        if found is None:
+            found = Overflow(
+                provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=_line(text[match.start() :])
+            )
+        elif found.limit_tokens is None and limit is not None:
+            found = replace(found, limit_tokens=limit, sent_tokens=sent)
+    return found
+
+
+def _numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+    told = {
+        name: int(digits.replace(",", "").replace("_", ""))
+        for name, digits in match.groupdict().items()
+        if digits is not None
+    }
+    limit, sent, answer = told.get("limit"), told.get("sent"), told.get("answer")
+    if "input" in told:
+        sent = told["input"] + (answer or 0)
+    elif "over" in told and limit is not None:
+        sent = limit + told["over"]
+    return limit, sent, answer
+
+
+def _joined(texts: Iterator[str]) -> str:
+    return "\n".join(islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
+
+
+def _texts(error: BaseException) -> Iterator[str]:
+    yield _text_of(error)[:TEXT_CHARS]
+    for name in ("message", "code", "type", "status", "body", "details", "error"):
+        yield from _said(_at(error, (name,)))
+    # An HTTP client's response has a text, botocore's is a dictionary.
+    yield from _said(_at(error, ("response", "text")))
+    yield from _said(_at(error, ("response", "Error")))
+
+
+def _said(body: object, depth: int = _DEPTH) -> Iterator[str]:
+    if isinstance(body, bytes):
+        yield body[:TEXT_CHARS].decode(errors="replace")
+    elif isinstance(body, str):
+        yield body[:TEXT_CHARS]
+    elif depth and isinstance(body, Mapping):
+        for key, value in islice(cast("Mapping[object, object]", body).items(), _ITEMS):
+            if isinstance(value, str | int):
+                yield f"{key}: {str(value)[:TEXT_CHARS]}"
+            else:
+                yield from _said(value, depth - 1)
+    elif depth and isinstance(body, list | tuple):
+        for value in islice(cast("Sequence[object]", body), _ITEMS):
+            yield from _said(value, depth - 1)
+
+
+def _status(error: BaseException) -> int | None:
+    paths = (
+        ("status_code",),
+        ("http_status",),
+        ("code",),
+        ("status",),
+        ("response", "status_code"),
+        ("response", "ResponseMetadata", "HTTPStatusCode"),
+    )
+    return next((found for path in paths if isinstance(found := _at(error, path), int)), None)
+
+
+def _coded(error: BaseException) -> bool:
+    return any(
+        isinstance(code := _at(error, path), str) and code in CODES
+        for path in (("code",), ("type",), ("body", "code"), ("body", "error", "code"), ("body", "error", "type"))
+    )
+
+
+def _at(thing: object, path: tuple[str | int, ...]) -> object:
+    for step in path:
+        if isinstance(step, int):
+            thing = cast("list[object]", thing)[step] if isinstance(thing, list) and thing else None
+        elif isinstance(thing, Mapping):
+            thing = cast("Mapping[str, object]", thing).get(step)
+        else:
+            try:
+                thing = getattr(thing, step, None)
+            except Exception:  # noqa: BLE001 - a property of somebody else's class; a streamed response has no text yet
+                return None
+    return thing
+
+
+def _plain(error: object) -> object:
+    """Return what an SDK has made an object of as the dictionary that it was."""
+    return getattr(error, "__dict__", error)
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a broken `__str__` must not hide the error that it belongs to
+        return type(error).__name__
+
+
+def _module(thing: object) -> str:
+    return type(thing).__module__.partition(".")[0]
+
+
+def _line(text: str) -> str:
+    return " ".join(text[: 2 * MESSAGE_CHARS].split())[:MESSAGE_CHARS]

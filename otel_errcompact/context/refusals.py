@@ -1,0 +1,245 @@
+"""What providers, gateways and servers say when a request is too long for the window, and where each is told."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_NUMBER: Final = "[0-9](?:[0-9,_]{0,14}[0-9])?"
+_GROUP: Final = re.compile("<([a-z]+)>")
+
+
+class Refusal(NamedTuple):
+    """
+    One form in which a request is refused for its length.
+    """
+
+    provider: str
+    """Whose words they are; others speak like it, DeepSeek and Azure like OpenAI."""
+
+    pattern: re.Pattern[str]
+    """With groups for what is told: `limit`; `sent`, or its parts `input` and `answer`, or `over`, beyond the limit."""
+
+    source: str
+
+
+def _refusal(provider: str, words: str, source: str) -> Refusal:
+    pattern = _GROUP.sub(lambda group: f"(?P<{group[1]}>{_NUMBER})", words)
+    return Refusal(provider, re.compile(pattern, re.IGNORECASE | re.ASCII), source)
+
+
+_ISSUES: Final = "https://github.com/"
+
+# In order: the first that matches names the provider, so that what others repeat stands last.
+REFUSALS: Final = (
+    _refusal(
+        "anthropic",
+        "prompt is too long(?:: <sent> tokens > <limit> maximum)?",
+        f"{_ISSUES}earendil-works/pi/issues/102",
+    ),
+    _refusal(
+        "anthropic",
+        "input length and `?max_tokens`? exceed context limit: <input> \\+ <answer> > <limit>",
+        f"{_ISSUES}anthropics/claude-code/issues/408",
+    ),
+    _refusal(
+        "anthropic",
+        r"\brequest_too_large\b|request exceeds the maximum size",
+        "https://docs.anthropic.com/en/api/errors",
+    ),
+    _refusal(
+        "anthropic",
+        r"\bmodel_context_window_exceeded\b",
+        "https://docs.anthropic.com/en/build-with-claude/handling-stop-reasons",
+    ),
+    _refusal(
+        "openrouter",
+        r"this endpoint.s maximum context length is <limit> tokens"
+        r"(?:\. however, you requested (?:about )?<sent> tokens(?: \((?:[^()]{0,120}?<answer> in the output)?)?)?",
+        f"{_ISSUES}OpenHands/OpenHands/issues/9937",
+    ),
+    _refusal(
+        "vllm",
+        r"maximum context length is <limit> tokens\. however, you requested <answer> output tokens "
+        r"and your prompt contains at least <input> input tokens",
+        f"{_ISSUES}AIDotNet/OpenCowork/issues/82",
+    ),
+    _refusal(
+        "vllm",
+        r"max_(?:completion_)?tokens'? is too large: <answer>\. this model.s maximum context length is <limit> tokens "
+        r"and your request has <input> input tokens",
+        f"{_ISSUES}vllm-project/vllm/issues/33418",
+    ),
+    _refusal(
+        "vllm",
+        r"prompt \((?:total )?length <sent>\) is "
+        r"(?:longer than the maximum model length of|too long to fit into the model \(context length) <limit>",
+        f"{_ISSUES}vllm-project/vllm/issues/12165",
+    ),
+    _refusal(
+        "openai",
+        r"maximum context length is <limit> tokens"
+        r"(?:[.,] however,? (?:your messages resulted in|you requested)(?: about)? <sent> tokens"
+        r"(?: \((?:[^()]{0,120}?<answer> (?:in|for) the completion)?)?)?",
+        f"{_ISSUES}chathub-dev/chathub/issues/126",
+    ),
+    _refusal(
+        "openai",
+        r"input tokens exceed the configured limit of <limit> tokens(?:\. your messages resulted in <sent> tokens)?",
+        f"{_ISSUES}cline/cline/issues/5474",
+    ),
+    _refusal(
+        "openai",
+        "exceeds the context window of this model",
+        f"{_ISSUES}dyad-sh/dyad/issues/1672",
+    ),
+    _refusal(
+        "gemini",
+        r"input token count(?: \(<sent>\))? exceeds the maximum number of tokens allowed(?: \(<limit>\))?",
+        f"{_ISSUES}google-gemini/gemini-cli/issues/6678",
+    ),
+    _refusal(
+        "gemini",
+        "input token count is <sent> but (?:the )?model (?:only )?supports up to <limit>",
+        "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/api-errors",
+    ),
+    _refusal(
+        "bedrock",
+        "input is too long for requested model",
+        f"{_ISSUES}aws-samples/bedrock-chat/issues/95",
+    ),
+    _refusal(
+        "bedrock",
+        r"too many input tokens\. max input tokens: <limit>(?:, request input token count: <sent>)?",
+        "https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html",
+    ),
+    _refusal(
+        "mistral",
+        r"prompt contains <sent> tokens[^\n]{0,80}?too large for model with <limit> maximum context length",
+        f"{_ISSUES}pydantic/pydantic-ai",
+    ),
+    _refusal(
+        "cohere",
+        r"size limit exceeded by <over> tokens(?:[^\n]{0,120}?the limit for this model is <limit> tokens)?",
+        "https://docs.cohere.com/reference/errors",
+    ),
+    _refusal(
+        "cohere",
+        r"total number of tokens \(prompt and prediction\) cannot exceed <limit> - received <sent>",
+        f"{_ISSUES}cohere-ai/sandbox-topically/issues/4",
+    ),
+    _refusal(
+        "xai",
+        "maximum prompt length is <limit> but the request contains <sent> tokens",
+        f"{_ISSUES}cline/cline/issues/3120",
+    ),
+    _refusal(
+        "together",
+        "tokens \\+ `?max_new_tokens`? must be <= <limit>\\. given: <input> `?inputs`? tokens and <answer>",
+        f"{_ISSUES}BerriAI/litellm/issues/4934",
+    ),
+    _refusal(
+        "together",
+        r"input \(<sent> tokens\) is longer than the model.s context length \(<limit> tokens\)",
+        "https://docs.together.ai/docs/error-codes",
+    ),
+    _refusal(
+        "sglang",
+        r"requested token count exceeds the model.s maximum context length of <limit> tokens"
+        r"(?:\. you requested a total of <sent> tokens: [^\n]{0,60}?and <answer> tokens for the completion)?",
+        f"{_ISSUES}sgl-project/sglang",
+    ),
+    _refusal(
+        "llama.cpp",
+        r"request \(<sent> tokens\) exceeds the available context size \(<limit> tokens\)",
+        f"{_ISSUES}ggml-org/llama.cpp/pull/16486",
+    ),
+    _refusal(
+        "llama.cpp",
+        r"\bexceed_context_size_error\b(?:\W{1,4}n_prompt_tokens\W{1,4}<sent>\W{1,4}n_ctx\W{1,4}<limit>)?",
+        f"{_ISSUES}ggml-org/llama.cpp/pull/15780",
+    ),
+    _refusal(
+        "llama.cpp",
+        "exceeds the available context size",
+        f"{_ISSUES}oobabooga/textgen/issues/7257",
+    ),
+    _refusal(
+        "llama-cpp-python",
+        r"requested tokens(?: \(<sent>\))? exceed context window of <limit>",
+        f"{_ISSUES}abetlen/llama-cpp-python/issues/462",
+    ),
+    _refusal(
+        "lm-studio",
+        r"tokens to keep from the initial prompt is greater than the context length"
+        r"(?: \(n_keep: <sent> ?>= n_ctx: <limit>\))?",
+        f"{_ISSUES}Gitlawb/openclaude/issues/353",
+    ),
+    _refusal(
+        "lm-studio",
+        r"cannot truncate prompt with n_keep \(<sent>\) >= n_ctx \(<limit>\)",
+        f"{_ISSUES}anomalyco/opencode/issues/11141",
+    ),
+    _refusal(
+        "ollama",
+        "prompt too long; exceeded (?:max )?context length(?: by <over> tokens)?",
+        f"{_ISSUES}dyad-sh/dyad/issues/3498",
+    ),
+    _refusal(
+        "github-copilot",
+        "prompt token count of <sent> exceeds the limit of <limit>",
+        f"{_ISSUES}microsoft/copilot-intellij-feedback/issues/94",
+    ),
+    _refusal(
+        "moonshot",
+        r"exceeded model token limit: <limit> \(requested: <sent>\)",
+        f"{_ISSUES}BigPizzaV3/CodexPlusPlus/issues/1803",
+    ),
+    _refusal(
+        "groq",
+        r"reduce the length of the messages or completion(?:\. current length is <sent> while limit is <limit>)?",
+        f"{_ISSUES}thepersonalaicompany/amurex-backend/issues/51",
+    ),
+    _refusal(
+        "openai",
+        r"\bcontext_length_exceeded\b",
+        "https://platform.openai.com/docs/guides/error-codes",
+    ),
+    _refusal(
+        "litellm",
+        r"\bContextWindowExceededError\b",
+        "https://docs.litellm.ai/docs/exception_mapping",
+    ),
+)
+
+ERROR_CLASSES: Final = frozenset(
+    {
+        "ContextWindowExceededError",  # LiteLLM, Agno
+        "ContextOverflowError",  # LangChain
+        "ContextWindowOverflowException",  # Strands
+        "ModelContextWindowExceededError",  # Pydantic AI
+        "LLMContextLengthExceededError",  # CrewAI
+    }
+)
+"""Exceptions of frameworks that mean nothing else, whatever they say."""
+
+CODES: Final = frozenset(
+    {
+        "context_length_exceeded",  # OpenAI, Azure, Groq
+        "model_context_window_exceeded",  # Anthropic, Bedrock, Z.ai
+        "exceed_context_size_error",  # llama.cpp
+        "model_max_prompt_tokens_exceeded",  # GitHub Copilot
+        "ERROR_LIMIT",  # Cohere's first API
+    }
+)
+"""Codes, and reasons for stopping, that mean nothing else."""
+
+OTHER_LIMITS: Final = re.compile(
+    r"tokens?[ _]per[ _](?:min|hour|day)|\bTP[MD]\b|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted"
+    r"|credit|billing|please wait before",
+    re.IGNORECASE | re.ASCII,
+)
+"""Words of a limit over time or of money; a shorter context would not help for long."""
+
+OTHER_STATUS: Final = frozenset({401, 402, 403, 404, 408, 409, 429, 529})
+"""Status codes that never mean the length of the context; limits per minute name counts of tokens too."""
