@@ -118,6 +118,7 @@ class Draft:
                 start_ns=min(asked.start_ns, end_ns) if asked else end_ns,
                 end_ns=end_ns,
                 line=len(self.calls) + 1 if line is None else line,
+                context_tokens=self.context_tokens,
             ),
         )
 
@@ -127,7 +128,15 @@ class Draft:
         """
         return self._now_ns + max(duration_ns, 0)
 
-    def build(self, *, run_id: str, agent: str, source: str, outcome: str = "") -> RecordedRun:
+    def build(
+        self,
+        *,
+        run_id: str,
+        agent: str,
+        source: str,
+        outcome: str = "",
+        succeeded: bool | None = None,
+    ) -> RecordedRun:
         """
         Return the run as it stands.
         """
@@ -139,6 +148,7 @@ class Draft:
             context_tokens=self.context_tokens,
             result_tokens=self.result_tokens,
             outcome=outcome,
+            succeeded=succeeded,
         )
 
     def _at(self, time_ns: int | None) -> int:

@@ -22,6 +22,9 @@ TAU_BENCH: Final = "tau-bench"
 _FAILED: Final = "Error:"
 """How tau-bench's environments begin the answer of a call that failed."""
 
+_FULL_REWARD: Final = 1 - 1e-6
+"""From where on a reward is that of a task that was done, as tau-bench counts."""
+
 
 def detect(value: object) -> bool:
     """
@@ -71,12 +74,13 @@ def _run(conversation: Record, number: int) -> RecordedRun:
     draft = Draft()
     for message in conversation.children("traj" if is_tau_bench else "messages"):
         _take(message, draft, is_tau_bench=is_tau_bench)
-    reward = conversation.number("reward")
+    reward, resolved = conversation.number("reward"), conversation.verdict("resolved")
     return draft.build(
         run_id=_name(conversation) or f"{conversation.place.stem}:{number}",
         agent=TAU_BENCH if is_tau_bench else CHAT,
         source=conversation.place.path,
         outcome="" if reward is None else f"reward {reward:g}",
+        succeeded=resolved if reward is None else reward >= _FULL_REWARD,
     )
 
 

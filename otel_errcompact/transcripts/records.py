@@ -120,6 +120,13 @@ class Record:
         self._refuse(key, "true or false")
         return None
 
+    def verdict(self, key: str) -> bool | None:
+        """
+        Return true or false, which may be written as 1 or 0; what is neither says nothing and is no mistake.
+        """
+        value = self.fields.get(key)
+        return bool(value) if isinstance(value, (bool, int, float)) and value in (0, 1) else None
+
     def integer(self, key: str, *, minimum: int = -(2**63), maximum: int = 2**63 - 1) -> int | None:
         """
         Return a whole number of 64 bits, which may be written as text, as JSON writers do with large ones.

@@ -36,6 +36,7 @@ def test_calls_are_paired_by_id(sample):
             start_ns=FIRST_NS + 3 * MS,
             end_ns=FIRST_NS + 4 * MS,
             line=2,
+            context_tokens=44,
         ),
         RecordedCall(
             tool="get_order",
@@ -45,6 +46,7 @@ def test_calls_are_paired_by_id(sample):
             start_ns=FIRST_NS + 2 * MS,
             end_ns=FIRST_NS + 5 * MS,
             line=3,
+            context_tokens=50,
         ),
     )
 
@@ -129,3 +131,32 @@ def test_a_result_without_its_call_has_its_own_name(tmp_path):
     """Where the call is not in the record, the result's own name tells the tool."""
     (run,) = read_document(tmp_path, [{"role": "tool", "tool_call_id": "z", "name": "look", "content": "ok"}])
     assert [(one.tool, one.call_id, one.arguments) for one in run.calls] == [("look", "z", "")]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "succeeded"),
+    [
+        pytest.param({"reward": 1.0}, True, id="reward"),
+        pytest.param({"reward": 0.9999999}, True, id="reward-as-tau-bench-rounds"),
+        pytest.param({"reward": 0.5}, False, id="part-of-the-reward"),
+        pytest.param({"reward": 0, "resolved": True}, False, id="the-reward-goes-first"),
+        pytest.param({"resolved": True}, True, id="resolved"),
+        pytest.param({"resolved": 0}, False, id="not-resolved"),
+        pytest.param({"resolved": "perhaps"}, None, id="neither-true-nor-false"),
+        pytest.param({}, None, id="nothing-said"),
+    ],
+)
+def test_whether_a_run_succeeded(tmp_path, verdict, succeeded):
+    """A whole reward is a success, any other a failure; without a reward `resolved` decides."""
+    (run,) = read_document(tmp_path, {"messages": [{"role": "user", "content": "x"}], **verdict})
+    assert run.succeeded is succeeded
+
+
+def test_the_context_is_known_after_every_call(tmp_path):
+    """Each call knows how much had been said, asked and answered by then, itself with it."""
+    turn = [
+        {"role": "assistant", "content": "x" * 12, "tool_calls": [call("a", "x" * 16)]},
+        {"role": "tool", "tool_call_id": "a", "content": "x" * 20},
+    ]
+    (run,) = read_document(tmp_path, [*turn, *turn, {"role": "assistant", "content": "x" * 4}])
+    assert ([one.context_tokens for one in run.calls], run.context_tokens) == ([12, 24], 25)
