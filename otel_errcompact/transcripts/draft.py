@@ -41,6 +41,12 @@ class Draft:
     _requests: dict[str, _Request] = field(default_factory=dict[str, _Request])
     _now_ns: int = FIRST_NS - STEP_NS
 
+    def begin(self, time_ns: int) -> None:
+        """
+        Note when the run began, if its calls have no times.
+        """
+        self._now_ns = time_ns - STEP_NS
+
     def say(self, text: str) -> None:
         """
         Count a text of the user, the assistant or the system.
@@ -55,6 +61,7 @@ class Draft:
         arguments: str,
         call_id: str = "",
         operation: str = "",
+        spoken: bool = False,
         time_ns: int | None = None,
     ) -> None:
         """
@@ -66,9 +73,11 @@ class Draft:
             arguments: Its arguments.
             call_id: The id of the call.
             operation: What must succeed for a failure to count as resolved, if not the tool.
+            spoken: Whether the arguments are part of a text that was counted already.
             time_ns: When, if the record says.
         """
-        self.say(arguments)
+        if not spoken:
+            self.say(arguments)
         self._requests[key] = _Request(
             tool=tool,
             call_id=call_id,

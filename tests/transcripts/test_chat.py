@@ -1,4 +1,4 @@
-"""What is read of chat messages and tau-bench results."""
+"""What is read of chats in the forms of OpenAI and Anthropic, and of tau-bench results."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def test_a_tau_bench_run_is_a_trial_of_a_task(sample):
 def test_a_line_may_hold_a_conversation(sample):
     """Of JSON lines each is a run, named by its id, else by file and number."""
     assert [(run.run_id, run.agent, len(run.calls)) for run in sample("chats.jsonl")] == [
-        ("first", "openai-chat", 3),
-        ("chats:2", "openai-chat", 0),
+        ("first", "chat", 3),
+        ("chats:2", "chat", 0),
     ]
 
 
@@ -160,3 +160,112 @@ def test_the_context_is_known_after_every_call(tmp_path):
     ]
     (run,) = read_document(tmp_path, [*turn, *turn, {"role": "assistant", "content": "x" * 4}])
     assert ([one.context_tokens for one in run.calls], run.context_tokens) == ([12, 24], 25)
+
+
+def test_items_of_the_responses_interface(sample):
+    """Calls and outputs are items; a call that the provider made holds its result itself."""
+    (run,) = sample("responses.json")
+    assert [(one.tool, one.call_id, one.arguments, one.result, one.flagged, one.exit_code) for one in run.calls] == [
+        ("weather", "call_1", '{"city":"Bern"}', "timed out", None, None),
+        (
+            "locate",
+            "mcp_1",
+            '{"q":"Bern"}',
+            '{"type":"http_error","code":502,"message":"Bad Gateway"}',
+            True,
+            None,
+        ),
+        ("shell", "call_2", '{"commands":["cat none"]}', "cat: none: No such file or directory", None, 1),
+        ("code_interpreter", "ci_1", "print(3)", "3\n", None, None),
+    ]
+    assert (run.run_id, run.agent) == ("resp_7", "chat")
+
+
+def test_blocks_of_anthropic_messages(sample):
+    """Calls and results are blocks; `is_error` is the flag, and the provider's own tools say it in their answer."""
+    (run,) = sample("anthropic.json")
+    assert [(one.tool, one.call_id, one.arguments, one.result, one.flagged) for one in run.calls] == [
+        ("weather", "toolu_1", '{"city":"Bern"}', "timed out", True),
+        (
+            "web_search",
+            "srvtoolu_1",
+            '{"query":"Bern"}',
+            '{"type":"web_search_tool_result_error","error_code":"max_uses_exceeded"}',
+            True,
+        ),
+    ]
+
+
+def test_instructions_beside_the_messages_are_context(tmp_path):
+    """Texts in `system`, `instructions`, `input` and `output` count; anything else there is none of ours."""
+    value = {
+        "system": "x" * 4,
+        "instructions": "x" * 8,
+        "input": [{"role": "user", "content": "x" * 12}],
+        "output": "x" * 16,
+    }
+    (run,) = read_document(tmp_path, value)
+    assert run.context_tokens == 1 + 2 + 3 + 4
+    (run,) = read_document(tmp_path, {"messages": [{"role": "user"}], "system": {}, "input": {"x": 1}, "output": 5})
+    assert run.context_tokens == 0
+
+
+def test_items_without_a_message_before_them(tmp_path):
+    """A bare list of items is a conversation; so are calls of tools that take plain text."""
+    items = [
+        {"type": "custom_tool_call", "call_id": "a", "name": "sql", "input": "SELECT 1"},
+        {"type": "custom_tool_call_output", "call_id": "a", "output": "1"},
+    ]
+    custom = {"id": "b", "type": "custom", "custom": {"name": "sql", "input": "SELECT 2"}}
+    messages = [{"role": "assistant", "tool_calls": [custom]}, {"role": "tool", "tool_call_id": "b", "content": "2"}]
+    assert [(one.tool, one.arguments, one.result) for one in read_document(tmp_path, items)[0].calls] == [
+        ("sql", "SELECT 1", "1")
+    ]
+    assert [(one.tool, one.arguments, one.result) for one in read_document(tmp_path, messages)[0].calls] == [
+        ("sql", "SELECT 2", "2")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        pytest.param(
+            {"type": "apply_patch_call_output", "call_id": "a", "status": "failed", "output": "no file"},
+            ("no file", True, None),
+            id="patch-failed",
+        ),
+        pytest.param(
+            {"type": "mcp_call", "id": "a", "name": "x", "arguments": "{}", "output": "y", "error": None},
+            ("y", False, None),
+            id="mcp-succeeded",
+        ),
+        pytest.param(
+            {
+                "type": "shell_call_output",
+                "call_id": "a",
+                "output": [
+                    {"stdout": "x", "stderr": "", "outcome": {"type": "exit", "exit_code": 2}},
+                    {"stdout": "", "stderr": "y", "outcome": {"type": "exit", "exit_code": 0}},
+                ],
+            },
+            ("x\ny", None, 2),
+            id="shell-of-two-commands",
+        ),
+        pytest.param({"type": "function_call_output", "call_id": "a", "output": []}, ("", None, None), id="no-parts"),
+    ],
+)
+def test_what_items_say_of_failure(tmp_path, item, expected):
+    """`status`, `error` and the exit statuses of a shell tell of failure."""
+    (run,) = read_document(tmp_path, [item])
+    assert [(one.result, one.flagged, one.exit_code) for one in run.calls] == [expected]
+
+
+def test_a_result_of_anthropics_own_tools_may_have_an_exit_status(tmp_path):
+    """What its code execution gives back is an object with a `return_code`."""
+    block = {
+        "type": "bash_code_execution_tool_result",
+        "tool_use_id": "a",
+        "content": {"type": "bash_code_execution_result", "stdout": "", "stderr": "no", "return_code": 1},
+    }
+    (run,) = read_document(tmp_path, [{"role": "assistant", "content": [block]}])
+    assert (run.calls[0].exit_code, run.calls[0].flagged) == (1, None)
