@@ -149,7 +149,8 @@ _NOTHING_FOUND: Final = re.compile(
     r"[^\n]{0,200}\s*\Z"
 )
 _SAYS_NOTHING: Final = re.compile(
-    r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)|Chunk ID:|Wall time:|Output:)[^\n]*)*\Z"
+    r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
+    r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*)*\Z"
 )
 
 

@@ -1,9 +1,9 @@
 """
 Readers of recorded agent runs: files of several programs as one neutral model.
 
-A format is one module with `detect` and `read`, and one row in `FORMATS`. Formats are told apart by content. JSON lines
-are read a line at a time, with one run in memory; a single JSON document is loaded whole. What is malformed is reported
-with file and line, and the rest is still read.
+A format is one module with `detect` and `read`, and one row in `FORMATS`. Formats are told apart by content. Lines are
+read one at a time and a long document of many runs run by run, so that one run is in memory; any other document is
+loaded whole. What is malformed is reported with file and line, and the rest is still read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import TranscriptError
-from otel_errcompact.transcripts import claude_code, jaeger, openai_chat, openhands, otlp_json, swe_agent
+from otel_errcompact.transcripts import (
+    aider,
+    autogen,
+    chat,
+    claude_code,
+    codex,
+    copilot_cli,
+    jaeger,
+    langchain,
+    openhands,
+    otlp_json,
+    swe_agent,
+)
 from otel_errcompact.transcripts.model import (
     AttributeValue,
     RecordedCall,
@@ -45,7 +57,8 @@ __all__ = [
     "read",
 ]
 
-SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"})
+_TEXT_SUFFIXES: Final = frozenset({".md"})
+SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
 """Names of the files that are looked into when a folder is walked."""
 
 _FIRST_VALUES: Final = 32
@@ -67,6 +80,12 @@ class Format:
     read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace]]
     """Reads the values of one file."""
 
+    begins: str = ""
+    """How a text of this format begins, if it is no JSON; its values are the lines."""
+
+    rows: str = ""
+    """The field of a document whose elements may be read one by one, each as if it were alone in it."""
+
 
 FORMATS: Final = (
     Format(
@@ -76,10 +95,34 @@ FORMATS: Final = (
         read=claude_code.read,
     ),
     Format(
-        name="openai-chat",
-        description="OpenAI chat messages and tau-bench results (.json, .jsonl)",
-        detect=openai_chat.detect,
-        read=openai_chat.read,
+        name="codex",
+        description="Codex rollouts (.jsonl)",
+        detect=codex.detect,
+        read=codex.read,
+    ),
+    Format(
+        name="copilot-cli",
+        description="Copilot CLI events (.jsonl)",
+        detect=copilot_cli.detect,
+        read=copilot_cli.read,
+    ),
+    Format(
+        name="chat",
+        description="chat messages of OpenAI and Anthropic, and tau-bench results (.json, .jsonl)",
+        detect=chat.detect,
+        read=chat.read,
+    ),
+    Format(
+        name="langchain",
+        description="LangChain messages and LangSmith runs (.json, .jsonl)",
+        detect=langchain.detect,
+        read=langchain.read,
+    ),
+    Format(
+        name="autogen",
+        description="AutoGen and Magentic-One histories (.json, .jsonl)",
+        detect=autogen.detect,
+        read=autogen.read,
     ),
     Format(
         name="swe-agent",
@@ -94,6 +137,13 @@ FORMATS: Final = (
         read=openhands.read,
     ),
     Format(
+        name="aider",
+        description="aider histories (.aider.chat.history.md)",
+        detect=aider.detect,
+        read=aider.read,
+        begins=aider.BEGINS,
+    ),
+    Format(
         name="otlp-json",
         description="OTLP/JSON traces, as the trajectory file (.jsonl)",
         detect=otlp_json.detect,
@@ -104,9 +154,12 @@ FORMATS: Final = (
         description="Jaeger JSON traces (.json)",
         detect=jaeger.detect,
         read=jaeger.read,
+        rows="data",
     ),
 )
 """All formats; no two recognise the same value."""
+
+_BEGINS: Final = tuple(format_.begins for format_ in FORMATS if format_.begins)
 
 
 def read(
@@ -126,7 +179,7 @@ def read(
     Yields:
         The runs or traces, in the order in which they end in the file.
     """
-    values = read_values(path, on_problem=on_problem, on_bytes=on_bytes)
+    values = read_values(path, on_problem=on_problem, on_bytes=on_bytes, texts=_BEGINS, is_run=_is_run)
     first, format_ = _detect(values)
     if format_ is not None:
         yield from format_.read(itertools.chain(first, values))
@@ -192,9 +245,20 @@ def _is_foreign(path: Path) -> bool:
     """
     Tell a file of JSON that is no transcript. One that cannot be parsed may be a broken transcript.
     """
-    with contextlib.closing(read_values(path, on_problem=_ignore)) as values:
+    with contextlib.closing(read_values(path, on_problem=_ignore, texts=_BEGINS, is_run=_is_run)) as values:
         first, format_ = _detect(values)
-    return bool(first) and format_ is None
+    return format_ is None and (bool(first) or path.suffix.lower() in _TEXT_SUFFIXES)
+
+
+def _is_run(value: object, field: str) -> bool:
+    """
+    Tell whether an element of a document, of a list or of the list in a field, may be read as if it were alone. A
+    message may not: who knows a list of them knows no single one.
+    """
+    if field:
+        return any(format_.rows == field and format_.detect({field: [value]}) for format_ in FORMATS)
+    of_list = [format_ for format_ in FORMATS if format_.detect([value])]
+    return any(format_.detect(value) for format_ in of_list or FORMATS)
 
 
 def _ignore(_: TranscriptError) -> None:

@@ -41,6 +41,12 @@ class Draft:
     _requests: dict[str, _Request] = field(default_factory=dict[str, _Request])
     _now_ns: int = FIRST_NS - STEP_NS
 
+    def begin(self, time_ns: int) -> None:
+        """
+        Note when the run began, if its calls have no times.
+        """
+        self._now_ns = time_ns - STEP_NS
+
     def say(self, text: str) -> None:
         """
         Count a text of the user, the assistant or the system.
@@ -55,6 +61,7 @@ class Draft:
         arguments: str,
         call_id: str = "",
         operation: str = "",
+        spoken: bool = False,
         time_ns: int | None = None,
     ) -> None:
         """
@@ -66,9 +73,11 @@ class Draft:
             arguments: Its arguments.
             call_id: The id of the call.
             operation: What must succeed for a failure to count as resolved, if not the tool.
+            spoken: Whether the arguments are part of a text that was counted already.
             time_ns: When, if the record says.
         """
-        self.say(arguments)
+        if not spoken:
+            self.say(arguments)
         self._requests[key] = _Request(
             tool=tool,
             call_id=call_id,
@@ -118,6 +127,7 @@ class Draft:
                 start_ns=min(asked.start_ns, end_ns) if asked else end_ns,
                 end_ns=end_ns,
                 line=len(self.calls) + 1 if line is None else line,
+                context_tokens=self.context_tokens,
             ),
         )
 
@@ -127,7 +137,15 @@ class Draft:
         """
         return self._now_ns + max(duration_ns, 0)
 
-    def build(self, *, run_id: str, agent: str, source: str, outcome: str = "") -> RecordedRun:
+    def build(
+        self,
+        *,
+        run_id: str,
+        agent: str,
+        source: str,
+        outcome: str = "",
+        succeeded: bool | None = None,
+    ) -> RecordedRun:
         """
         Return the run as it stands.
         """
@@ -139,6 +157,7 @@ class Draft:
             context_tokens=self.context_tokens,
             result_tokens=self.result_tokens,
             outcome=outcome,
+            succeeded=succeeded,
         )
 
     def _at(self, time_ns: int | None) -> int:

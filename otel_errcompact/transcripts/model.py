@@ -56,6 +56,9 @@ class RecordedCall:
     exit_code: int | None = None
     """The exit status, where the format gives it apart from the text."""
 
+    context_tokens: int = 0
+    """Tokens of everything that was said, asked and answered in the run up to and with this result."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
@@ -82,6 +85,13 @@ class RecordedRun:
 
     outcome: str = ""
     """How the run ended in the record's words (a reward, an exit status, an error); empty if it does not say."""
+
+    succeeded: bool | None = None
+    """
+    Whether the run reached its goal, as far as the record tells: judged (a reward, a check of the result), or only
+    brought to its own end (SWE-agent's `submitted`, which is no proof that the patch is right). `None` if nothing is
+    said.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,6 +94,7 @@ def _run(task: Record, number: int) -> RecordedRun:
         agent=task.child("metadata").text("agent_class") or AGENT,
         source=task.place.path,
         outcome=_outcome(task),
+        succeeded=_succeeded(task),
     )
 
 
@@ -111,6 +112,19 @@ def _outcome(task: Record) -> str:
         return error.splitlines()[0]
     success = task.flag("success")
     return "" if success is None else "success" if success else "failure"
+
+
+def _succeeded(task: Record) -> bool | None:
+    """
+    Tell whether a task was done: by the evaluation's report, by the resolver's own guess, or that it ended in an error.
+    """
+    tested = fields_of(task.fields.get("test_result"))
+    for holder in (task.fields.get("report"), tested.get("report"), tested):
+        resolved = Record(fields_of(holder), task.place).verdict("resolved")
+        if resolved is not None:
+            return resolved
+    success = task.flag("success")
+    return False if success is None and task.text("error").strip() else success
 
 
 def _events(task: Record) -> Iterator[Record]:

@@ -17,7 +17,9 @@ OnProblem: TypeAlias = Callable[[TranscriptError], None]
 """Takes each malformed file, line or field."""
 
 Value: TypeAlias = "tuple[object, Place]"
-"""A JSON value of a transcript file (one a line, or the whole document) and where it stands."""
+"""
+A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands.
+"""
 
 _TIME: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?",
@@ -32,6 +34,14 @@ _SHOWN: Final = 40
 
 # One `Place` and one `Record` are made for each JSON object that is read. So they are not frozen, which takes three
 # times as long, and the way to a field is put into words only for a message.
+
+
+class TextLine(str):
+    """
+    A line of a file that is no JSON, without its end.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(slots=True)
@@ -119,6 +129,13 @@ class Record:
             return value
         self._refuse(key, "true or false")
         return None
+
+    def verdict(self, key: str) -> bool | None:
+        """
+        Return true or false, which may be written as 1 or 0; what is neither says nothing and is no mistake.
+        """
+        value = self.fields.get(key)
+        return bool(value) if isinstance(value, (bool, int, float)) and value in (0, 1) else None
 
     def integer(self, key: str, *, minimum: int = -(2**63), maximum: int = 2**63 - 1) -> int | None:
         """
@@ -226,6 +243,14 @@ def items_of(value: object) -> list[object]:
     Return the elements of a JSON list; anything else has none.
     """
     return value if is_list(value) else []
+
+
+def kind_of(value: object) -> str:
+    """
+    Return the `type` of a JSON object; anything else, and an object whose type is no text, has none.
+    """
+    kind = fields_of(value).get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def record(value: object, place: Place) -> Record | None:

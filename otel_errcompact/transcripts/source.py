@@ -1,26 +1,32 @@
 """
 Files as sequences of JSON values.
 
-A transcript is either JSON lines, read one line at a time, or one JSON document, which is read whole.
+A transcript is JSON lines or a text of a known kind, read one line at a time, or one JSON document. A document is read
+whole, unless it is a long list of runs: then it is read element by element.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from otel_errcompact.transcripts.records import Place
+from otel_errcompact.transcripts.elements import Elements
+from otel_errcompact.transcripts.json_text import decode, parse
+from otel_errcompact.transcripts.records import Place, TextLine, is_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from otel_errcompact.transcripts.elements import IsRun
     from otel_errcompact.transcripts.records import OnProblem, Value
 
 MAX_VALUE_BYTES: Final = 256 * 1024 * 1024
 """The longest line, or document, that is parsed; longer ones are reported and skipped."""
+
+LONG_BYTES: Final = 16 * 1024 * 1024
+"""From this length on a document of many runs is read one by one."""
 
 _HEAD_LINES: Final = 32
 """How many lines are looked at to tell JSON lines with a broken beginning from a document."""
@@ -40,16 +46,23 @@ def read_values(
     *,
     on_problem: OnProblem,
     on_bytes: Callable[[int], None] | None = None,
+    texts: tuple[str, ...] = (),
+    is_run: IsRun | None = None,
     limit: int = MAX_VALUE_BYTES,
+    long: int = LONG_BYTES,
 ) -> Generator[Value]:
     """
-    Read the JSON objects and lists of a file: those of its lines, or the one document it is.
+    Read the JSON objects and lists of a file: those of its lines, or the one document it is; or the lines of a text.
 
     Args:
         path: The file.
         on_problem: Takes each malformed line, or what is wrong with the file as a whole.
         on_bytes: Takes the number of bytes read since its last call.
-        limit: The longest line or document that is parsed.
+        texts: How texts begin that are known.
+        is_run: Tells of an element of a document, and the name of the field whose list it is in, whether it may be read
+            as if it were alone; no element may without it.
+        limit: The longest line, document or element that is parsed.
+        long: From which length on the elements of a document are read one by one.
 
     Yields:
         Each value with its place.
@@ -57,7 +70,7 @@ def read_values(
     file = Place(str(path), 0, on_problem)
     try:
         with path.open("rb") as stream:
-            yield from _Source(stream, file, on_bytes, limit).values()
+            yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
     except OSError as error:
         file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
 
@@ -67,59 +80,142 @@ class _Source:
     An open file.
     """
 
-    def __init__(self, stream: BinaryIO, file: Place, on_bytes: Callable[[int], None] | None, limit: int) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        file: Place,
+        on_bytes: Callable[[int], None] | None,
+        texts: tuple[str, ...],
+        is_run: IsRun | None,
+        limit: int,
+        long: int,
+    ) -> None:
         self._stream = stream
         self._file = file
         self._on_bytes = on_bytes
+        self._texts = tuple(text.encode() for text in texts)
+        self._is_run = is_run
         self._limit = limit
+        self._long = min(long, limit)
         self._skipped = False
 
     def values(self) -> Iterator[Value]:
         """
         Read as JSON lines if the first line is a whole value, or if it is broken and a later one is whole.
         """
-        lines = self._lines()
+        number, begin = self._begin()
+        if len(begin) > self._long:
+            begin, elements = self._elements(begin, number)
+            if elements is not None:
+                yield from elements.values()
+                return
+        lines = self._lines(number, begin)
         first = next((line for line in lines if line[1].strip()), None)
         if first is None:
             if not self._skipped:
                 self._file.problem("is empty; nothing was recorded")
-            return
-        if _is_whole(first[1]):
+        elif self._texts and first[1].startswith(self._texts):
+            yield from self._text(itertools.chain((first,), lines))
+        elif _is_whole(first[1]):
             yield from self._json_lines(itertools.chain((first,), lines))
-            return
-        head = [first, *itertools.islice(lines, _HEAD_LINES - 1)]
+        else:
+            yield from self._lines_or_document([first, *self._head(lines)], lines)
+
+    def _lines_or_document(self, head: list[_Line], lines: Iterator[_Line]) -> Iterator[Value]:
         if _is_broken_json_lines(head):
             yield from self._json_lines(itertools.chain(head, lines))
         else:
             yield from self._document(head)
 
-    def _lines(self) -> Iterator[_Line]:
-        number = 0
-        while line := self._stream.readline(self._limit + 1):
-            number += 1
-            self._advance(line)
+    def _begin(self) -> _Line:
+        """
+        Read the first line that is not blank, of a long one the beginning.
+        """
+        number, line = 1, self._readline(self._long)
+        while line and not line.strip():
+            number, line = number + 1, self._readline(self._long)
+        return number, line
+
+    def _readline(self, limit: int) -> bytes:
+        line = self._stream.readline(limit + 1)
+        self._advance(line)
+        return line
+
+    def _lines(self, number: int, line: bytes) -> Iterator[_Line]:
+        """
+        Yield the line that has begun and those that follow.
+        """
+        while line:
+            if not line.endswith(b"\n"):
+                line += self._readline(self._limit - len(line))
             if len(line) <= self._limit:
                 yield number, line.removeprefix(_BOM)
             else:
                 self._skip_rest(line)
                 self._too_long(self._at_line(number))
+            number, line = number + 1, self._readline(self._limit)
+
+    def _head(self, lines: Iterator[_Line]) -> Iterator[_Line]:
+        """
+        Yield the next few lines, or fewer where they are long.
+        """
+        length = 0
+        for line in itertools.islice(lines, _HEAD_LINES - 1):
+            yield line
+            length += len(line[1])
+            if length > self._long:
+                return
+
+    def _text(self, lines: Iterator[_Line]) -> Iterator[Value]:
+        for number, line in lines:
+            place = self._at_line(number)
+            yield TextLine(decode(line.rstrip(b"\r\n"), place)), place
 
     def _json_lines(self, lines: Iterator[_Line]) -> Iterator[Value]:
         for number, line in lines:
             if line.strip():
-                yield from _parse(line, self._at_line(number))
+                yield from self._runs(parse(line, self._at_line(number)))
 
     def _document(self, head: list[_Line]) -> Iterator[Value]:
         begin = b"".join(line for _, line in head)
         if not begin.lstrip().startswith((b"{", b"[")):
             self._file.problem("is no transcript: JSON in UTF-8 is expected, an object a line or one document")
             return
-        rest = self._stream.read(max(self._limit + 1 - len(begin), 1))
-        self._advance(rest)
+        begin += self._read(self._long + 1 - len(begin))
+        if len(begin) > self._long:
+            begin, elements = self._elements(begin, head[0][0])
+            if elements is not None:
+                yield from elements.values()
+                return
+        rest = self._read(self._limit + 1 - len(begin))
         if len(begin) + len(rest) > self._limit:
             self._too_long(self._file)
         else:
-            yield from _parse(begin + rest, self._file, first_line=head[0][0])
+            yield from self._runs(parse(begin + rest, self._file, first_line=head[0][0]))
+
+    def _elements(self, begin: bytes, number: int) -> tuple[bytes, Elements | None]:
+        """
+        Look whether a document is a list of runs; if it is not, return all that was read of it.
+        """
+        if self._is_run is None:
+            return begin, None
+        elements = Elements(begin, self._read, self._file, self._is_run, self._limit, number)
+        return (b"", elements) if elements.are_runs else (elements.raw(), None)
+
+    def _runs(self, values: Iterator[Value]) -> Iterator[Value]:
+        """
+        Take apart a list whose elements may be read one by one.
+        """
+        for value, place in values:
+            if is_list(value) and value and self._is_run is not None and self._is_run(value[0], ""):
+                yield from ((element, place.inner(index)) for index, element in enumerate(value))
+            else:
+                yield value, place
+
+    def _read(self, length: int) -> bytes:
+        read = self._stream.read(max(length, 1))
+        self._advance(read)
+        return read
 
     def _skip_rest(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
@@ -131,7 +227,7 @@ class _Source:
         place.problem(f"is longer than {self._limit:,} bytes and is skipped; split it into JSON lines")
 
     def _advance(self, read: bytes) -> None:
-        if self._on_bytes is not None:
+        if read and self._on_bytes is not None:
             self._on_bytes(len(read))
 
     def _at_line(self, number: int) -> Place:
@@ -145,7 +241,7 @@ def _is_whole(line: bytes) -> bool:
     text = line.strip()
     if text[:1] + text[-1:] not in _ENDS:
         return False
-    return len(text) > _SHORT_BYTES or next(_parse(text, Place("", 0, lambda _: None)), None) is not None
+    return len(text) > _SHORT_BYTES or next(parse(text, Place("", 0, lambda _: None)), None) is not None
 
 
 def _is_broken_json_lines(head: list[_Line]) -> bool:
@@ -154,38 +250,3 @@ def _is_broken_json_lines(head: list[_Line]) -> bool:
     """
     first, *others = (line for _, line in head)
     return not first.startswith(b"[") and any(line.startswith(b'{"') and _is_whole(line) for line in others)
-
-
-def _parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
-    text = _decode(raw.rstrip(), place)
-    try:
-        value = _load(text)
-    except json.JSONDecodeError as error:
-        # The parser counts the lines of the document only.
-        where = Place(place.path, place.line or first_line - 1 + error.lineno, place.report)
-        cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
-        cure = "it was cut off; record it again or remove it" if cut else "mend or remove it"
-        where.problem(f"is not valid JSON ({error.msg}: column {error.colno}) and is skipped: {cure}")
-    except ValueError:
-        place.problem("holds a number of thousands of digits and is skipped")
-    except RecursionError:
-        place.problem("nests too deeply and is skipped")
-    else:
-        yield value, place
-
-
-def _decode(raw: bytes, place: Place) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError as error:
-        place.problem(f"is not valid UTF-8 (byte {error.start + 1}); the invalid bytes read as U+FFFD")
-        return raw.decode(errors="replace")
-
-
-def _load(text: str) -> object:
-    value: object = json.loads(text)
-    if "\\ud" in text or "\\uD" in text:
-        # Programs that cut text between two surrogates leave halves, which no exporter and no terminal can encode.
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        value = json.loads(whole)
-    return value

@@ -58,6 +58,12 @@ _COMMANDS: Final = frozenset(
 _EDITOR: Final = "str_replace_editor"
 """A tool of several operations, of which the first argument names one."""
 
+_SUBMITTED: Final = "submitted"
+"""How a run ends that the agent itself ended with a solution."""
+
+_SALVAGED: Final = "submitted ("
+"""How a run ends that a limit or a fault ended, and whose unfinished work was handed in: it may be right or wrong."""
+
 _NS_PER_SECOND: Final = 1_000_000_000
 _MAX_SECONDS: Final = 86_400.0
 """A day; so that no absurd duration pushes the run's times out of range."""
@@ -92,7 +98,27 @@ def _run(trajectory: Record) -> RecordedRun:
         agent=AGENT,
         source=trajectory.place.path,
         outcome=trajectory.child("info").text("exit_status"),
+        succeeded=_succeeded(trajectory),
     )
+
+
+def _succeeded(trajectory: Record) -> bool | None:
+    """
+    Tell whether a run reached its goal: by a later evaluation if that was written into the record, else by its end.
+
+    A run that was ended by a limit, a fault or the agent's giving up, and one that submitted nothing, failed. One that
+    submitted something came to its own end, which is all the program itself knows: whether the solution is right
+    is for an evaluation to say, whose report SWE-agent keeps in other files.
+    """
+    info = trajectory.child("info")
+    for holder in (trajectory, info):
+        resolved = holder.verdict("resolved")
+        if resolved is not None:
+            return resolved
+    status = info.text("exit_status")
+    if not status or status.startswith(_SALVAGED):
+        return None
+    return status == _SUBMITTED and ("submission" not in info.fields or bool(info.text("submission").strip()))
 
 
 def _name(trajectory: Record) -> str:

@@ -61,6 +61,7 @@ def test_a_call_is_paired_with_its_result(runs):
         start_ns=T0 + 3_000_000_000,
         end_ns=T0 + 3_250_000_000,
         line=10,
+        context_tokens=200,
     )
 
 

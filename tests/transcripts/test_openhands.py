@@ -33,6 +33,7 @@ def test_an_observation_belongs_to_the_action_it_names(sample):
         start_ns=T0 + 1_000_000_000,
         end_ns=T0 + 2_000_000_000,
         line=1,
+        context_tokens=28,
     )
 
 
@@ -117,3 +118,19 @@ def test_a_thought_that_is_an_argument_counts_once(tmp_path):
         {"observation": "think", "content": ""},
     )
     assert (run.calls[0].arguments, run.context_tokens) == ("xxxxxxxx", 2)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "succeeded"),
+    [
+        pytest.param({"report": {"resolved": True}, "error": "RuntimeError: limit"}, True, id="report"),
+        pytest.param({"test_result": {"report": {"resolved": False}}}, False, id="report-of-the-test"),
+        pytest.param({"test_result": {"resolved": 1}}, True, id="test"),
+        pytest.param({"success": True}, True, id="resolver"),
+        pytest.param({"error": "RuntimeError: limit"}, False, id="error"),
+        pytest.param({"test_result": {"git_patch": ""}, "error": None}, None, id="nothing-said"),
+    ],
+)
+def test_whether_a_task_succeeded(tmp_path, verdict, succeeded):
+    """An evaluation's report decides, then what the resolver says of itself; a task that ended in an error failed."""
+    assert read_history(tmp_path, **verdict).succeeded is succeeded

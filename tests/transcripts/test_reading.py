@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.transcripts import FORMATS, RecordedRun, RecordedTrace, find, read
@@ -21,16 +21,26 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parent / "samples"
 FORMAT_OF = {
-    "chat.json": "openai-chat",
-    "chats.jsonl": "openai-chat",
+    ".aider.chat.history.md": "aider",
+    "anthropic.json": "chat",
+    "autogen.json": "autogen",
+    "autogen_agentchat.jsonl": "autogen",
+    "chat.json": "chat",
+    "chats.jsonl": "chat",
     "claude_code.jsonl": "claude-code",
+    "codex.jsonl": "codex",
+    "codex_items.jsonl": "codex",
+    "copilot_cli.jsonl": "copilot-cli",
     "jaeger.json": "jaeger",
+    "langchain.json": "langchain",
+    "langsmith.jsonl": "langchain",
     "openhands.jsonl": "openhands",
     "openhands_resolver.jsonl": "openhands",
     "otlp.jsonl": "otlp-json",
+    "responses.json": "chat",
     "swe_agent_0.traj": "swe-agent",
     "swe_agent_1.traj": "swe-agent",
-    "tau_bench.json": "openai-chat",
+    "tau_bench.json": "chat",
 }
 
 
@@ -46,7 +56,7 @@ def test_a_sample_has_one_format(name):
     """Of the values of each sample at least the first few show one format, and none shows two."""
     detected = [
         {format_.name for format_ in FORMATS if format_.detect(value)}
-        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail)
+        for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))
     ]
     assert set.union(*detected) == {FORMAT_OF[name]}
 
@@ -75,10 +85,12 @@ def test_other_json_is_no_transcript(tmp_path):
         [],
         [
             (
-                ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); OpenAI chat messages "
-                "and tau-bench results (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); OpenHands "
-                "evaluation output (output.jsonl); OTLP/JSON traces, as the trajectory file (.jsonl); "
-                "Jaeger JSON traces (.json)"
+                ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
+                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
+                "(.json, .jsonl); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and Magentic-One "
+                "histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); OpenHands evaluation output "
+                "(output.jsonl); aider histories (.aider.chat.history.md); OTLP/JSON traces, as the trajectory file "
+                "(.jsonl); Jaeger JSON traces (.json)"
             ),
         ],
     )
@@ -132,6 +144,7 @@ class TestFind:
         for name, content in {
             "b/run.json": chat,
             "b/a.TRAJ": chat,
+            ".aider.chat.history.md": "\n# aider chat started at 2026-03-02 10:00:00\n",
             "a/LICENSE": "MIT",
             "a/SOURCES.md": "# Sources",
             "a/package.json": '{"name": "x"}',
@@ -144,7 +157,7 @@ class TestFind:
             path.parent.mkdir(exist_ok=True)
             path.write_text(content)
         found = [str(path.relative_to(tmp_path)) for path in find([tmp_path], on_problem=pytest.fail)]
-        assert found == ["run.jsonl", "b/a.TRAJ", "b/run.json"]
+        assert found == [".aider.chat.history.md", "run.jsonl", "b/a.TRAJ", "b/run.json"]
 
     def test_a_named_file_is_taken_as_it_is(self, tmp_path):
         """A named file may have any suffix, hold anything, or be missing: reading it tells."""
@@ -221,11 +234,12 @@ def replaced(value, way, new):
     return copy
 
 
-@pytest.mark.parametrize("name", sorted(FORMAT_OF))
+@pytest.mark.parametrize("name", sorted(name for name in FORMAT_OF if not name.endswith(".md")))
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_no_malformed_field_raises(tmp_path_factory, name, data):
     """Law: whatever stands in place of any value, reading never raises; what is wrong is told with the file's name."""
-    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail)]
+    values = [value for value, _ in read_values(SAMPLES / name, on_problem=pytest.fail, texts=("# aider",))]
     index = data.draw(st.integers(0, len(values) - 1))
     way = data.draw(st.sampled_from(list(paths_in(values[index]))))
     values[index] = replaced(values[index], way, data.draw(JSON_VALUES))
@@ -238,6 +252,21 @@ def test_no_malformed_field_raises(tmp_path_factory, name, data):
             assert all(call.start_ns <= call.end_ns for call in run.calls)
             assert run.result_tokens <= run.context_tokens
     assert all(problem.path == str(path) for problem in problems)
+
+
+@given(
+    lines=st.lists(
+        st.sampled_from((SAMPLES / ".aider.chat.history.md").read_text().splitlines()) | st.text(max_size=20),
+        max_size=30,
+    )
+)
+def test_no_line_of_a_text_raises(tmp_path_factory, lines):
+    """Law: whatever lines a text has, in whatever order, each chat is a run and no line is a problem."""
+    path = tmp_path_factory.getbasetemp() / "malformed.md"
+    path.write_text("\n".join(["# aider chat started at 2026-03-02 10:00:00", *lines]), encoding="utf-8")
+    runs, problems = problems_of(path)
+    assert (len(runs) >= 1, problems) == (True, [])
+    assert all(run.result_tokens <= run.context_tokens for run in runs)
 
 
 @given(content=st.binary(max_size=200))
@@ -256,4 +285,4 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "6\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "11\n", "")

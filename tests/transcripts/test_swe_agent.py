@@ -19,6 +19,35 @@ def read_lines(folder, *values):
     return list(read(path, on_problem=pytest.fail))
 
 
+@pytest.mark.parametrize(
+    ("info", "succeeded"),
+    [
+        pytest.param({"exit_status": "submitted", "submission": "diff"}, True, id="submitted"),
+        pytest.param({"exit_status": "submitted"}, True, id="submission-not-kept"),
+        pytest.param({"exit_status": "submitted", "submission": " \n"}, False, id="submitted-nothing"),
+        pytest.param({"exit_status": "submitted", "submission": None}, False, id="submitted-null"),
+        pytest.param({"exit_status": "submitted (exit_cost)", "submission": "diff"}, None, id="salvaged"),
+        pytest.param({"exit_status": "exit_cost"}, False, id="cost"),
+        pytest.param({"exit_status": "exit_context", "submission": "diff"}, False, id="context"),
+        pytest.param({"exit_status": "early_exit"}, False, id="early"),
+        pytest.param({"exit_status": "exit_cost", "resolved": True}, True, id="evaluated"),
+        pytest.param({"exit_status": None}, None, id="cut-off"),
+        pytest.param({}, None, id="nothing-said"),
+    ],
+)
+def test_whether_a_run_succeeded(tmp_path, info, succeeded):
+    """`submitted` with a submission is a success, any other end a failure; of work that was salvaged nobody knows."""
+    (run,) = read_lines(tmp_path, {**steps("ls"), "info": info})
+    assert (run.outcome, run.succeeded) == (info.get("exit_status") or "", succeeded)
+
+
+def test_an_evaluation_decides_over_the_end(tmp_path):
+    """Where the result of an evaluation was written into the record, a submitted run may have failed."""
+    info = {"exit_status": "submitted", "submission": "diff"}
+    (run,) = read_lines(tmp_path, {**steps("ls"), "info": info, "resolved": False})
+    assert run.succeeded is False
+
+
 def steps(*actions, **more):
     """Make a trajectory of these actions."""
     return {
@@ -38,6 +67,7 @@ def test_a_step_is_a_call(sample):
         start_ns=FIRST_NS + 2 * MS,
         end_ns=FIRST_NS + 3 * MS,
         line=2,
+        context_tokens=118,
     )
 
 
