@@ -1,4 +1,4 @@
-# Every target sets up what it needs in .venv/. `make demo` shows the library at work, `make test` runs all tests.
+# Every target sets up what it needs in .venv/. `make demo` shows the library at work, `make test` runs the tests.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -8,7 +8,7 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
-.PHONY: help install demo test test-fast test-model integrations e2e bench-quality lint format types layers bench docs dashboards corpus clean
+.PHONY: help install demo test test-fast test-model wheel integrations e2e bench-quality lint format types layers bench docs dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
@@ -24,9 +24,9 @@ install: $(READY) ## Install the library, its command line and all tools into .v
 demo: install ## A scripted agent fails, reads digests, recovers and escalates.
 	@$(BIN)/errcompact demo
 
-test: install ## Run all tests; the core must be covered to 100 %, everything to 95 %.
+test: install ## Run the tests; the core must be covered to 100 %, everything to 95 %.
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m 'not matrix'
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=95
@@ -38,6 +38,9 @@ test-model: install ## Run the model extractor on a real small model; what runs 
 	@# Virtual processors announce more than they can: code for the very machine may die of an illegal instruction.
 	CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python $(BIN)/python --group model
 	$(BIN)/pytest -m slow tests/test_model.py
+
+wheel: install ## Test the wheel where the checkout is not: bare, with extras, with the oldest and newest OpenTelemetry.
+	$(BIN)/pytest -n 2 -m matrix
 
 e2e: install ## Build the real programs once (needs Go), start the whole chain natively, and ask each what arrived.
 	$(BIN)/python -m e2e.build

@@ -48,6 +48,10 @@ COMPACTION_DURATION_BUCKET: Final = histogram(semconv.COMPACTION_DURATION, "buck
 COMPACTION_DURATION_SUM: Final = histogram(semconv.COMPACTION_DURATION, "sum", "s")
 COMPACTION_DURATION_COUNT: Final = histogram(semconv.COMPACTION_DURATION, "count", "s")
 INTERNAL_FAILURES: Final = counter(semconv.INTERNAL_FAILURES)
+COMPACTIONS: Final = counter(semconv.COMPACTIONS)
+LAYER_TOKENS: Final = counter(semconv.LAYER_TOKENS)
+LAYER_DURATION_BUCKET: Final = histogram(semconv.LAYER_DURATION, "bucket", "s")
+OVERFLOWS: Final = counter(semconv.OVERFLOWS)
 
 # Metrics of others: the model's whole bill, whichever instrumentation counts it, and Prometheus' own.
 TOKEN_USAGE_SUM: Final = histogram("gen_ai.client.token.usage", "sum")
@@ -68,6 +72,8 @@ ACTION: Final = label(semconv.ACTION)
 RESULT: Final = label(semconv.RESULT)
 FORM: Final = label(semconv.FORM)
 STAGE: Final = label(semconv.STAGE)
+LAYER: Final = label(semconv.LAYER)
+REASON: Final = label(semconv.REASON)
 RUN_ID: Final = label(semconv.RUN_ID)
 """Of log records in Loki only: run ids are far too many for labels of metrics."""
 TOKEN_TYPE: Final = label("gen_ai.token.type")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from dashboards import detail, escalations, health, recurrence, tokens
+from dashboards import context, detail, escalations, health, recurrence, tokens
 from dashboards.layout import build
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ GENERATED: Final = Path(__file__).resolve().parent / "generated"
 @functools.cache
 def pages() -> tuple[Page, ...]:
     """Return the definition of each dashboard, in the order in which an operator reads them."""
-    return tuple(each.page() for each in (recurrence, detail, escalations, tokens, health))
+    return tuple(each.page() for each in (recurrence, detail, escalations, tokens, context, health))
 
 
 def board_files() -> dict[Path, str]:

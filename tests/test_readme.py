@@ -13,7 +13,9 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from otel_errcompact import Continue, Ledger, Listener, Options, RawError, Thresholds
 from otel_errcompact.config import environment_variables
+from otel_errcompact.context.telemetry import ContextTelemetry
 from otel_errcompact.otel.instruments import Telemetry
+from tests.context.compactions import COMPACTION
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,7 +61,8 @@ class Measured:
     def __init__(self) -> None:
         self.reader = InMemoryMetricReader()
         ledger = Ledger(Options(thresholds=Thresholds(same=2)))
-        ledger.add_listener(Telemetry(MeterProvider([self.reader], shutdown_on_exit=False), ledger))
+        meters = MeterProvider([self.reader], shutdown_on_exit=False)
+        ledger.add_listener(Telemetry(meters, ledger))
         ledger.add_listener(Broken())
         ledger.guard.strict = False  # type: ignore[misc]  # this instance alone
         error = RawError(text="app/db.py:7: error: no such column", tool="sql", type="SqlError")
@@ -72,6 +75,9 @@ class Measured:
         ledger.open("other", agent="shop")
         ledger.observe("other", error)
         ledger.end("r")
+        context = ContextTelemetry(meter_provider=meters)
+        context(COMPACTION)
+        context.overflowed("recovered", "anthropic")
 
     def instruments(self) -> dict[str, tuple[str, set[str]]]:
         """Unit and attribute names of each instrument."""

@@ -50,6 +50,18 @@ RESULT: Final = "errcompact.result"
 FORM: Final = "errcompact.form"
 STAGE: Final = "errcompact.stage"
 RUN_ID: Final = "errcompact.run.id"
+LAYER: Final = "errcompact.layer"
+"""The layer of compaction: errors, results, snip, micro, summary, reactive."""
+REASON: Final = "errcompact.reason"
+"""Why a layer ran."""
+PROBLEM: Final = "errcompact.problem"
+"""Why a layer could not do its work, in words."""
+CUTS: Final = "errcompact.cuts"
+"""How many things a layer has cut."""
+TOKENS_BEFORE: Final = "errcompact.tokens.before"  # noqa: S105 - a name
+TOKENS_AFTER: Final = "errcompact.tokens.after"  # noqa: S105 - a name
+TOKENS_INVALIDATED: Final = "errcompact.tokens.invalidated"  # noqa: S105 - a name
+TOKENS_ROOM: Final = "errcompact.tokens.room"  # noqa: S105 - a name
 COUNTED: Final = "errcompact.counted"
 """On a resource: this process counts its failures, so that a collector must not."""
 RAW: Final = "errcompact.raw"
@@ -68,6 +80,10 @@ RUNS: Final = "errcompact.runs"
 CONTEXT_TOKENS: Final = "errcompact.context.tokens"
 COMPACTION_DURATION: Final = "errcompact.compaction.duration"
 INTERNAL_FAILURES: Final = "errcompact.internal.failures"
+COMPACTIONS: Final = "errcompact.context.compactions"
+LAYER_TOKENS: Final = "errcompact.context.layer.tokens"
+LAYER_DURATION: Final = "errcompact.context.layer.duration"
+OVERFLOWS: Final = "errcompact.context.overflows"
 
 # Our events.
 ESCALATION_EVENT: Final = "errcompact.escalation"
@@ -79,12 +95,16 @@ RUN_EXCEPTION: Final = "gen_ai.invoke_agent.exception"
 SPAN_RUN: Final = "invoke_agent"
 SPAN_TOOL: Final = "execute_tool"
 SPAN_WORKFLOW: Final = "invoke_workflow"
+SPAN_COMPACT: Final = "compact_context"
 MCP_TOOL_CALL: Final = "tools/call"
 CHAT: Final = "chat"
 MODEL_OPERATIONS: Final = frozenset({CHAT, "generate_content", "text_completion", "embeddings"})
 
 SCOPE: Final = "otel_errcompact"
 """The instrumentation scope of our own boundaries: their spans are settled by their maker, not by the processor."""
+
+CONTEXT_SCOPE: Final = "otel_errcompact.context"
+"""The instrumentation scope of what is done to whole contexts."""
 
 OTHER: Final = "other"
 """The label of everything beyond a bound on label values."""
@@ -95,6 +115,9 @@ OTHER_TYPE: Final = "_OTHER"
 TOKENS_IN: Final = "input"
 TOKENS_OUT: Final = "output"
 
+FORM_BEFORE: Final = "before"
+FORM_AFTER: Final = "after"
+FORM_INVALIDATED: Final = "invalidated"
 FORM_RAW: Final = "raw"
 FORM_DIGEST: Final = "digest"
 HANDLED: Final = "handled"

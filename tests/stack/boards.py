@@ -17,6 +17,7 @@ ROOT: Final = Path(__file__).parents[2]
 GENERATED: Final = ROOT / "dashboards" / "generated"
 
 UIDS: Final = (
+    "errcompact-context",
     "errcompact-detail",
     "errcompact-escalations",
     "errcompact-health",

@@ -10,10 +10,12 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import Histogram, InMemoryMetricReader, Sum
 
 from otel_errcompact.config import Options
+from otel_errcompact.context.telemetry import ContextTelemetry
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import Continue, Thresholds
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel.instruments import Telemetry
+from tests.context.compactions import COMPACTION
 from tests.stack.boards import GENERATED
 from tests.stack.promql import labels_of
 
@@ -106,7 +108,8 @@ def _ours() -> Iterator[tuple[str, frozenset[str]]]:
 def _live(reader: InMemoryMetricReader) -> None:
     """Let happen whatever an instrument tells of."""
     ledger = Ledger(Options())
-    ledger.add_listener(Telemetry(MeterProvider([reader], shutdown_on_exit=False), ledger))
+    meters = MeterProvider([reader], shutdown_on_exit=False)
+    ledger.add_listener(Telemetry(meters, ledger))
     ledger.open("r", agent="shop", thresholds=Thresholds(same=2))
     raw = RawError(
         text='Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no', tool="db", agent="shop"
@@ -119,6 +122,9 @@ def _live(reader: InMemoryMetricReader) -> None:
     ledger.end("r")
     ledger.observe("s", raw)
     ledger.guard.failures["on_end"] += 1
+    telemetry = ContextTelemetry(meter_provider=meters)
+    telemetry(COMPACTION)
+    telemetry.overflowed("recovered", "anthropic")
 
 
 def _arriving(metric: Any) -> Iterator[tuple[str, frozenset[str]]]:

@@ -1,0 +1,297 @@
+"""The page on the context window: what each layer of compaction takes out, what that costs, and what overflowed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dashboards import queries_context as queries
+from dashboards import variables
+from dashboards.layout import (
+    BAD,
+    NONE_BAD,
+    NONE_WARNING,
+    OK,
+    WARNING,
+    Caption,
+    Line,
+    Page,
+    Section,
+    Stat,
+    Table,
+    Text,
+    TimeSeries,
+    columns,
+    instant,
+    legend,
+    merged,
+    promql,
+    rows,
+    stat,
+    table,
+    text,
+    timeseries,
+)
+from dashboards.metrics import LAYER, REASON, RESULT, SERVICE
+
+UID: Final = "errcompact-context"
+
+NO_COMPACTION: Final = "Nothing was compacted"
+NO_OVERFLOW: Final = "No overflow"
+
+RESULTS: Final = {"recovered": OK, "failed": BAD, "refused": WARNING}
+
+MEANING: Final = """\
+- **Layers run in this order**, cheap first: `errors` (raw errors become digests), `results` (the largest of the newest
+  results go to disk), `snip` (the middle of a long conversation), `micro` (old results become one line), `summary` (a
+  model writes it), and after an overflow `reactive`.
+- **Taken out is not money.** What stands behind the first change is read anew by the provider's prompt cache: a layer
+  that takes out little and invalidates much costs more than it saves.
+- **Nothing is lost**: the whole of what was cut is in the folder that the options name, and the model is told where.
+- **Tokens are estimates**, by the counter that the application gave.
+"""
+
+
+def page() -> Page:
+    """Return the whole page."""
+    return Page(
+        uid=UID,
+        title="Agent errors: context window",
+        description="What each layer of compaction takes out of the agents' contexts, what that costs, and which calls "
+        "were too long all the same.",
+        variables=(*variables.data_sources(), *variables.scope()),
+        sections=(
+            Section(
+                id=100,
+                title="In the time range",
+                lines=(
+                    Line(
+                        4,
+                        (
+                            (4, compactions()),
+                            (5, saved()),
+                            (5, invalidated()),
+                            (5, overflows()),
+                            (5, problems()),
+                        ),
+                    ),
+                    Line(8, ((24, layers()),)),
+                ),
+            ),
+            Section(
+                id=200,
+                title="Over time",
+                lines=(
+                    Line(9, ((12, saved_over_time()), (12, cut_over_time()))),
+                    Line(9, ((8, overflows_over_time()), (8, problems_over_time()), (8, duration()))),
+                    Line(7, ((24, meaning()),)),
+                ),
+            ),
+        ),
+    )
+
+
+# In the time range.
+
+
+def compactions() -> Stat:
+    """How often something was cut."""
+    return stat(
+        Caption(
+            id=1,
+            title="Layers that cut",
+            description="How often a layer of compaction has taken something out of a context.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        instant(queries.cut_in_range()),
+        decimals=None,
+    )
+
+
+def saved() -> Stat:
+    """What was taken out."""
+    return stat(
+        Caption(
+            id=2,
+            title="Tokens taken out",
+            description="Tokens of contexts before less those after, over all layers.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        instant(queries.saved_in_range()),
+        decimals=None,
+    )
+
+
+def invalidated() -> Stat:
+    """What the prompt cache lost."""
+    return stat(
+        Caption(
+            id=3,
+            title="Cached tokens invalidated",
+            description="Tokens that stood behind the first change of a compaction: a provider's prompt cache has to "
+            "read them anew.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        instant(queries.invalidated_in_range()),
+        decimals=None,
+    )
+
+
+def overflows() -> Stat:
+    """What was too long all the same."""
+    return stat(
+        Caption(
+            id=4,
+            title="Overflows",
+            description="Calls that a provider refused because the context was too long.",
+            unit="short",
+            empty=NO_OVERFLOW,
+        ),
+        instant(queries.overflows_in_range()),
+        steps=NONE_WARNING,
+    )
+
+
+def problems() -> Stat:
+    """What could not be compacted."""
+    return stat(
+        Caption(
+            id=5,
+            title="Layers with a problem",
+            description="How often a layer could not do its work: a full disk, a summary that was refused. Nothing is "
+            "cut then, and nothing lost.",
+            unit="short",
+            empty="None",
+        ),
+        instant(queries.problems_in_range()),
+        steps=NONE_BAD,
+    )
+
+
+def layers() -> Table:
+    """What each layer did."""
+    return table(
+        Caption(
+            id=6,
+            title="By layer",
+            description="How often each layer has cut something, the tokens it took out, and those a prompt cache had "
+            "to read anew for it.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        rows(queries.cut_by_layer(), ref="A"),
+        rows(queries.saved_in_range(LAYER), ref="B"),
+        rows(queries.invalidated_in_range(LAYER), ref="C"),
+        transformations=(
+            merged(),
+            columns(
+                {LAYER: "Layer", "Value #A": "Cut", "Value #B": "Taken out", "Value #C": "Invalidated"},
+                hidden=("Time",),
+            ),
+        ),
+        sort_by="Taken out",
+    )
+
+
+# Over time.
+
+
+def saved_over_time() -> TimeSeries:
+    """What each layer takes out."""
+    return timeseries(
+        Caption(
+            id=20,
+            title="Tokens taken out",
+            description="Tokens that each layer has taken out in each interval.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        promql(queries.saved_over_time(), legend(LAYER)),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def cut_over_time() -> TimeSeries:
+    """How often each layer cuts."""
+    return timeseries(
+        Caption(
+            id=21,
+            title="Layers that cut, and why",
+            description="always: the layer's own limit; over_trigger: the context came near the window; over_window: "
+            "it did not fit; overflow: the provider refused it; asked: the application wanted it.",
+            unit="short",
+            empty=NO_COMPACTION,
+        ),
+        promql(queries.cut_over_time(), legend(LAYER, REASON)),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def overflows_over_time() -> TimeSeries:
+    """What became of calls that were too long."""
+    return timeseries(
+        Caption(
+            id=22,
+            title="Overflows",
+            description="Calls that a provider refused as too long: recovered by a compaction, failed in spite of it, "
+            "or refused by the circuit breaker.",
+            unit="short",
+            empty=NO_OVERFLOW,
+        ),
+        promql(queries.overflows_over_time(), legend(RESULT)),
+        colours=RESULTS,
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def problems_over_time() -> TimeSeries:
+    """What could not be compacted, and where."""
+    return timeseries(
+        Caption(
+            id=23,
+            title="Layers with a problem",
+            description="Layers that could not do their work, by service; the spans compact_context say why.",
+            unit="short",
+            empty="None",
+        ),
+        promql(queries.problems_over_time(), legend(SERVICE, LAYER)),
+        stacked=True,
+        bars=True,
+        calcs=("sum",),
+    )
+
+
+def duration() -> TimeSeries:
+    """How long the layers take."""
+    return timeseries(
+        Caption(
+            id=24,
+            title="Duration, 90th percentile",
+            description="How long each layer takes; a summary waits for its model.",
+            unit="s",
+            empty=NO_COMPACTION,
+        ),
+        promql(queries.duration(0.9), legend(LAYER)),
+    )
+
+
+def meaning() -> Text:
+    """How to read the figures."""
+    return text(
+        Caption(
+            id=25,
+            title="What the figures mean",
+            description="What the layers are, and what the figures do not say.",
+            unit="",
+            empty="",
+        ),
+        MEANING,
+    )
