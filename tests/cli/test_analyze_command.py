@@ -209,6 +209,18 @@ def test_agents_are_told_apart(errcompact: Errcompact, folder: Path) -> None:
     ]
 
 
+def test_of_many_agents_those_with_most_runs_are_shown(
+    errcompact: Errcompact, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are counted; the data has all."""
+    monkeypatch.setattr(analysis_tables, "MAX_AGENTS", 1)
+    run = {"trajectory": [], "history": [], "info": {"exit_status": "submitted"}}
+    (folder / "c.traj").write_text(json.dumps(run), encoding="utf-8")
+    lines = plain(errcompact("analyze", folder, "--calibrate").out)
+    assert "... 1 more agents; --json has all" in lines
+    assert not any(line.startswith("swe-agent") for line in lines)
+
+
 def test_calibrating_without_outcomes_says_what_is_missing(errcompact: Errcompact, tmp_path: Path) -> None:
     """In one line; the rest is printed."""
     messages = conversation("a", REFUSED)["traj"]
