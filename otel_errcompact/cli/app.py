@@ -28,6 +28,13 @@ ExitCode = Annotated[
     int | None, typer.Option("--exit-code", metavar="N", help="The exit status of the command that failed.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Same = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures of one class without success.")
+]
+Consecutive = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N failed calls in a row, of any class.")
+]
+Total = Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")]
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
@@ -58,6 +65,35 @@ With --json, an object:
     result_tokens, context_tokens        of all results, of everything
   total  the same over all runs; runs and escalations are numbers,
          classes are distinct over all runs
+"""
+ANALYZE_EPILOG: Final = """\
+\b
+Examples:
+  errcompact analyze ~/.claude/projects
+  errcompact analyze results/ --calibrate --tolerance 2
+  errcompact analyze runs/ --json | jq '.total.verdict'
+  errcompact analyze runs/ --json | jq '.runs[] | select(.stops != [])'
+
+\b
+With --json, an object, whose runs are written as they are read:
+  runs   a list, a line for each run:
+    run_id, agent, source, outcome, succeeded  as the record has them
+    calls, failures, ignored   as replay has them
+    silent                     failures the record did not flag
+    *_tokens                   of errors, silent errors, results, the
+                               context; input_tokens: what model calls
+                               read, had no cache helped
+    *_share*                   what follows: 0.05 is 5 %
+    exact_repeats, class_repeats, *_characters   what recurred
+    longest_streak, longest_row
+    silent_signs               what gave silent failures away
+    stops                      what each threshold would have stopped:
+                               call, error, and what came after
+    verdict                    leave, between, use or must; confidence
+  total  the same over all runs, and what the thresholds would have
+         stopped; classes are the sum of those of the runs
+  left_out     traces, which do not record what the agent read
+  calibration  with --calibrate: a row for each value of a threshold
 """
 KEY_EPILOG: Final = """\
 \b
@@ -145,13 +181,9 @@ def replay(
     trajectory: Annotated[
         Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
     ] = None,
-    same: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures of one class without success.")
-    ] = None,
-    consecutive: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Escalate at N failed calls in a row, of any class.")
-    ] = None,
-    total: Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")] = None,
+    same: Same = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
 ) -> None:
     """
     Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
@@ -165,6 +197,46 @@ def replay(
 
     settings = Settings(trajectory=trajectory, same=same, consecutive=consecutive, total=total)
     raise typer.Exit(print_replay(paths, settings, as_json=as_json))
+
+
+@app.command(short_help="Tell whether errors weigh, recur and loop in recorded runs.", epilog=ANALYZE_EPILOG)
+def analyze(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
+    *,
+    as_json: Json = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Tell what each value of each threshold would have stopped.")
+    ] = False,
+    tolerance: Annotated[
+        float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
+    ] = 5.0,
+    runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
+    same: Same = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
+) -> None:
+    """
+    Tell of recorded agent runs how much of the context errors are, how often they recur, which of them no flag tells
+    of, what thresholds would have stopped, and whether compaction is worth it.
+
+    Reads what 'errcompact replay' reads, but for traces: these do not record what the agent read. Tokens are estimated
+    as a quarter of the characters. Each run is judged on its own and then forgotten, whatever the size of the files.
+
+    --calibrate takes the runs that tell how they ended (a reward, an exit status, a check of the result), and tells for
+    each value of each threshold how many good and bad runs it would have stopped, with 95 % intervals.
+    """
+    from otel_errcompact.cli.analyze import Request, print_analysis
+
+    request = Request(
+        paths=tuple(paths),
+        calibrate=calibrate,
+        tolerance=tolerance / 100,
+        runs=runs,
+        same=same,
+        consecutive=consecutive,
+        total=total,
+    )
+    raise typer.Exit(print_analysis(request, as_json=as_json))
 
 
 @app.command(short_help="Raw errors in, dedup keys and facts out.", epilog=KEY_EPILOG)

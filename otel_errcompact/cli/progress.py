@@ -17,13 +17,17 @@ QUIET_BYTES: Final = 2_000_000
 
 
 @contextmanager
-def progress(files: Sequence[Path]) -> Generator[Callable[[int], None]]:
+def progress(files: Sequence[Path], doing: str = "replaying") -> Generator[Callable[[int], None]]:
     """
     Show on standard error how much of the files has been read; hand out what takes the number of bytes just read.
+
+    Args:
+        files: The files.
+        doing: What is done with them, in a word.
     """
     size = sum(_size(file) for file in files)
     console = Console(stderr=True)
-    columns = (TextColumn("replaying"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     hidden = size <= QUIET_BYTES or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("", total=size)

@@ -1,0 +1,69 @@
+"""How far figures from few runs can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Final, NamedTuple
+
+Z: Final = 1.959963984540054
+"""How many standard deviations to each side hold 95 %."""
+
+
+class Interval(NamedTuple):
+    """
+    Where a share lies with 95 % confidence.
+    """
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, of: int) -> Interval:
+    """
+    Return the Wilson score interval of a share, which is right for few observations and at both ends, too.
+    """
+    if not of:
+        return Interval(0.0, 1.0)
+    p, spread = hits / of, Z * Z / of
+    middle = p + spread / 2
+    half = Z * sqrt(p * (1 - p) / of + spread / (4 * of))
+    low = 0.0 if hits == 0 else (middle - half) / (1 + spread)
+    high = 1.0 if hits == of else (middle + half) / (1 + spread)
+    return Interval(low, high)
+
+
+@dataclass(slots=True)
+class Ratio:
+    """
+    The ratio of two sums over runs, as that of errors in the context, and how much it varies between runs.
+
+    The sums are whole numbers: their order does not matter.
+    """
+
+    runs: int = 0
+    part: int = 0
+    whole: int = 0
+    _parts: int = 0
+    _products: int = 0
+    _wholes: int = 0
+
+    def add(self, part: int, whole: int) -> None:
+        """Take one run."""
+        self.runs += 1
+        self.part += part
+        self.whole += whole
+        self._parts += part * part
+        self._products += part * whole
+        self._wholes += whole * whole
+
+    def interval(self) -> Interval | None:
+        """
+        Return where the ratio lies, from what varies between runs; nothing of fewer than two, or of empty ones.
+        """
+        if self.runs < 2 or not self.whole:  # noqa: PLR2004 - one run does not vary
+            return None
+        ratio = self.part / self.whole
+        residue = self._parts - 2 * ratio * self._products + ratio * ratio * self._wholes
+        half = Z * sqrt(max(residue, 0.0) * self.runs / (self.runs - 1)) / self.whole
+        return Interval(max(ratio - half, 0.0), min(ratio + half, 1.0))

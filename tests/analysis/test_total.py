@@ -1,0 +1,54 @@
+"""All runs together."""
+
+from __future__ import annotations
+
+from otel_errcompact.analysis import Analyzer, Total
+from otel_errcompact.config import Options
+from otel_errcompact.escalation import Thresholds
+from tests.analysis.records import REFUSED, Step, failing, healthy, run
+
+OPTIONS = Options(thresholds=Thresholds(same=2, consecutive=3, total=4))
+
+
+def total_of(*runs) -> Total:
+    total, analyzer = Total(OPTIONS.thresholds), Analyzer(OPTIONS)
+    for one in runs:
+        total.add(analyzer.analyze(one))
+    return total
+
+
+def test_sums_and_shares_of_all_runs() -> None:
+    """Shares are those of the sums, so that large runs weigh more than small ones."""
+    silent = Step(f"Error: {REFUSED}")
+    figures = total_of(run(failing(), healthy()), run(healthy(), succeeded=True), run(silent)).to_json()
+    assert (figures["runs"], figures["runs_with_failures"], figures["runs_with_outcome"]) == (3, 2, 1)
+    assert (figures["calls"], figures["failures"], figures["silent"]) == (4, 2, 1)
+    assert (figures["error_tokens"], figures["result_tokens"]) == (9 + 11, 9 + 2 + 2 + 11)
+    assert figures["error_share_of_results"] == round(20 / 24, 6)
+    assert figures["silent_signs"] == [{"sign": "the tool's own words", "failures": 1, "confidence": "high"}]
+    assert figures["streaks"] == {"0": 1, "1": 2}
+    assert figures["runs_by_advice"] == {"must": 2, "use": 0, "between": 0, "leave": 1}
+
+
+def test_what_thresholds_would_have_stopped_together_is_what_the_first_does() -> None:
+    """A run is not stopped twice."""
+    loop = run(*[failing()] * 5)
+    stopped = total_of(loop, loop, run(failing())).to_json()["stopped"]
+    assert stopped == {
+        "same": {"runs": 2, "calls_after": 6, "context_tokens_after": 60, "input_tokens_after": 2 * (30 + 40 + 50)},
+        "consecutive": {"runs": 2, "calls_after": 4, "context_tokens_after": 40, "input_tokens_after": 2 * (40 + 50)},
+        "total": {"runs": 2, "calls_after": 2, "context_tokens_after": 20, "input_tokens_after": 2 * 50},
+        "any": {"runs": 2, "calls_after": 6, "context_tokens_after": 60, "input_tokens_after": 2 * (30 + 40 + 50)},
+    }
+
+
+def test_no_run_at_all() -> None:
+    """The verdict is still one, and worth nothing."""
+    figures = total_of().to_json()
+    assert figures["verdict"] == {
+        "advice": "leave",
+        "share": 0.0,
+        "interval": None,
+        "confidence": "medium",
+        "reasons": ["only 0 runs"],
+    }
