@@ -92,9 +92,7 @@ class ClassDraft:
             self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
             self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
 
-    def exemplify(
-        self, raw: RawError, texts: tuple[str, str], place: Place, time_ns: int | None, room: int
-    ) -> int:
+    def exemplify(self, raw: RawError, texts: tuple[str, str], place: Place, time_ns: int | None, room: int) -> int:
         """
         Keep the raw error if there is room, and return how much of it that took.
 

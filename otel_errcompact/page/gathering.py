@@ -152,7 +152,7 @@ class Gathering(Listener):
             escalations=tuple(self._escalations),
             more_escalations=escalated - len(self._escalations),
             runs=_best(self._runs),
-            more_runs=self._totals["runs"] - len(self._runs),
+            more_runs=self._totals["runs_with_failures"] - len(self._runs),
             untimed=self._untimed,
             redacted=not self._raw,
         )
@@ -234,7 +234,8 @@ class Gathering(Listener):
             context_tokens=run.context_tokens,
             failures_only=self._failures_only,
         )
-        _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)
+        if run.failures:
+            _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)
 
     def _take_streak(self, key: str, length: int, place: Place) -> None:
         draft = self._classes.get(key)

@@ -232,7 +232,7 @@ class PageData:
     escalations: tuple[EscalationEntry, ...]
     more_escalations: int
     runs: tuple[RunEntry, ...]
-    """Those with the most failures first."""
+    """Those with failures, the most first."""
 
     more_runs: int
     untimed: int

@@ -34,14 +34,18 @@ def html_of(page: PageData) -> Iterator[str]:
     Yield the page in pieces, so that it is never in memory a second time.
     """
     style, script = _asset("page.css"), _asset("page.js")
-    return _environment().get_template("page.html.jinja").generate(
-        page=page,
-        signature=Markup(SIGNATURE),  # noqa: S704 - a constant
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        version=version("otel-errcompact"),
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .generate(
+            page=page,
+            signature=Markup(SIGNATURE),  # noqa: S704 - a constant
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            version=version("otel-errcompact"),
+        )
     )
 
 
@@ -78,7 +82,7 @@ def machine_time(ns: int) -> str:
 def share(part: int, whole: int) -> str:
     """Return a share as people say it; a dash where there is no whole."""
     if not whole:
-        return "–"
+        return "\N{EN DASH}"
     percent = 100 * part / whole
     return "< 0.1 %" if 0 < percent < _SMALL else f"{percent:.1f} %"
 
@@ -94,7 +98,7 @@ def _datetime(ns: int) -> datetime | None:
 
 
 def _asset(name: str) -> str:
-    return files(_PACKAGE).joinpath("assets", name).read_text(encoding="utf-8")
+    return (files(_PACKAGE) / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

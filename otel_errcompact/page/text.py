@@ -12,6 +12,7 @@ _SPECIAL: Final = re.compile(
     # Of CRLF the parser would make LF, and an ampersand form of it is kept; any other carriage return is a mark.
     rf"\r\n|([\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDIRECTIONAL}\ufeff\ud800-\udfff])\1*"
 )
+_LATIN: Final = 0xFF
 
 
 def marked(text: str) -> Markup:
@@ -27,7 +28,8 @@ def marked(text: str) -> Markup:
     for special in _SPECIAL.finditer(text):
         pieces += (_escaped(text[end : special.start()]), _mark(special))
         end = special.end()
-    return Markup("").join((*map(Markup, pieces), Markup(_escaped(text[end:]))))  # noqa: S704 - both are escaped
+    pieces.append(_escaped(text[end:]))
+    return Markup("".join(pieces))  # noqa: S704 - all of it is escaped
 
 
 def _escaped(text: str) -> str:
@@ -39,7 +41,7 @@ def _mark(special: re.Match[str]) -> str:
     if char is None:
         return "&#13;\n"
     code = ord(char)
-    name = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    name = f"\\x{code:02x}" if code <= _LATIN else f"\\u{code:04x}"
     count = special.end() - special.start()
-    repeated, shown = (f' data-n="{count}"', f"{name}×{count}") if count > 1 else ("", name)
+    repeated, shown = (f' data-n="{count}"', f"{name} x{count}") if count > 1 else ("", name)
     return f'<i data-c="{code:x}"{repeated}>{shown}</i>'

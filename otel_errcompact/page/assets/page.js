@@ -98,7 +98,7 @@ function sortable(table, cellOf) {
 const classes = find("#class-table");
 if (classes) sortable(classes, (body, name) => find(`td.${name}`, body));
 const runs = find("#run-table");
-sortable(runs, (body, name) => body.rows[0].cells[Number(name)]);
+if (runs) sortable(runs, (body, name) => body.rows[0].cells[Number(name)]);
 
 // ---- filtering by every word, in what a row says and in its key and template
 
@@ -112,7 +112,7 @@ if (classes) {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const row of rows) {
-      const fits = (!standing.value || row.standing === standing.value) && words.every((word) => row.words.includes(word));
+      const fits = (!standing?.value || row.standing === standing.value) && words.every((word) => row.words.includes(word));
       row.body.hidden = !fits;
       count += fits;
     }
@@ -120,7 +120,7 @@ if (classes) {
     find("#nothing").hidden = count > 0;
     classes.hidden = count === 0;
   };
-  const clear = () => { text.value = standing.value = ""; filter(); };
+  const clear = () => { text.value = ""; if (standing) standing.value = ""; filter(); };
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", filter);
