@@ -114,6 +114,8 @@ REPORT_EPILOG: Final = """\
 Examples:
   errcompact report errcompact-trajectory.jsonl
   errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
+  errcompact report errcompact-trajectory.jsonl -o report.html
+  errcompact report ~/.claude/projects -o report.html --raw
 """
 STACK_EPILOG: Final = """\
 \b
@@ -266,20 +268,37 @@ def digest(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code
     raise typer.Exit(print_digests(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
 
 
-@app.command(short_help="Read a trajectory file back: the report of each run.", epilog=REPORT_EPILOG)
+@app.command(short_help="Trajectory files or transcripts in, reports or one HTML page out.", epilog=REPORT_EPILOG)
 def report(
-    files: Annotated[list[Path], typer.Argument(metavar="TRAJECTORY", help="Trajectory files, as OTLP/JSON lines.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Trajectory files, or what 'errcompact replay' reads; folders too."),
+    ],
     *,
     as_json: Json = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="Write one self-contained HTML page to this file."),
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="On the page, do not take secrets out of the raw errors.")] = False,
 ) -> None:
     """
-    Read trajectory files back, and print the report of each run in them as Markdown.
+    Read trajectory files back, and print the report of each run in them as Markdown, or write one HTML page of all.
 
     A trajectory holds what failed and nothing of what succeeded, so that no class is told to have recovered or
     escalated. Of the other records that 'errcompact replay' reads, what recovered is known too.
-    """
-    from otel_errcompact.cli.report import print_reports
 
+    The page has every class with its raw errors, streaks, escalations and the token bill; it needs no server and no
+    network. An older page is replaced, any other file is not. Secrets are taken out as far as their form is known.
+    """
+    from otel_errcompact.cli.report import print_page, print_reports
+
+    if output is not None and as_json:
+        raise typer.BadParameter("a page is no JSON; leave one of the two out", param_hint="--output, --json")
+    if output is None and raw:
+        raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
+    if output is not None:
+        raise typer.Exit(print_page(files, output, raw=raw))
     raise typer.Exit(print_reports(files, as_json=as_json))
 
 

@@ -17,7 +17,7 @@ USAGE: Final = 2
 FAULT: Final = 70
 """The exit code of a fault of our own, as sysexits.h has it."""
 
-_EXTRA: Final = frozenset({"rich", "typer"})
+_EXTRA: Final = frozenset({"jinja2", "markupsafe", "rich", "typer"})
 """What the extra `cli` brings."""
 
 

@@ -316,12 +316,21 @@ def recorded_in(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded |
     """Return what an `exception` event, or a log record, says of a failure; None if that is nothing."""
     kind = _text(attributes, semconv.EXCEPTION_TYPE)
     message = _text(attributes, semconv.EXCEPTION_MESSAGE)
-    text = _text(attributes, semconv.EXCEPTION_STACKTRACE)
+    text = _exact(attributes) or _text(attributes, semconv.EXCEPTION_STACKTRACE)
     # A text that has neither type nor message, and is no traceback, is the answer of a tool, kept as it was.
     is_answer = not kind and not message and _TRACEBACK not in text[:_HEAD]
     if text and (is_answer or (kind and _is_whole(text, kind, message))):
         return Recorded(kind, message, text, traced=True)
     return _repaired(span, kind, message, text) if kind or message or text else None
+
+
+def _exact(attributes: Mapping[str, object]) -> str:
+    """Return the raw error where it stands as bytes, since no string attribute could hold it; else nothing."""
+    raw = attributes.get(semconv.RAW)
+    try:
+        return raw.decode("utf-8", "surrogatepass") if isinstance(raw, bytes) else ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def _is_whole(text: str, kind: str, message: str) -> bool:

@@ -1,1 +1,13 @@
-"""One self-contained HTML page of what went wrong in recorded runs."""
+"""
+Recorded runs as one self-contained HTML page: played through the pipeline, gathered in bounded memory, written at once.
+
+It needs jinja2, which the extra `cli` brings.
+"""
+
+from __future__ import annotations
+
+from otel_errcompact.page.gathering import Gathering
+from otel_errcompact.page.playing import play
+from otel_errcompact.page.writing import check_output, write_page
+
+__all__ = ["Gathering", "check_output", "play", "write_page"]

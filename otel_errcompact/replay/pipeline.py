@@ -29,13 +29,14 @@ from otel_errcompact.replay.traces import play_trace, run_of
 from otel_errcompact.transcripts import RecordedTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from opentelemetry.sdk.metrics.export import MetricExporter
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from otel_errcompact.installation import Installation
+    from otel_errcompact.ledger import Listener
     from otel_errcompact.replay.results import ReplayedRun
     from otel_errcompact.transcripts import RecordedRun
 
@@ -127,6 +128,7 @@ def open_pipeline(
     *,
     span_exporter: SpanExporter | None = None,
     metric_exporter: MetricExporter | None = None,
+    listeners: Iterable[Listener] = (),
 ) -> Generator[Pipeline]:
     """
     Make providers, install the library on them, and hand out the pipeline; at the end everything is flushed.
@@ -135,6 +137,7 @@ def open_pipeline(
         options: All options; read from the environment if None. A trajectory file is written if they enable it.
         span_exporter: Where spans go; without one to the OTLP endpoint in the environment, or else nowhere.
         metric_exporter: Where metrics go; likewise.
+        listeners: What else wants to know of failures, and of each is told after the tallies.
 
     Raises:
         ConfigurationError: The SDK is switched off.
@@ -142,7 +145,8 @@ def open_pipeline(
     options = (options or Options.from_environ()).model_copy(update={"enabled": True})
     ledger = Ledger(options, timer=time.perf_counter_ns)
     tallies = Tallies(ledger)
-    ledger.add_listener(tallies)
+    for listener in (tallies, *listeners):
+        ledger.add_listener(listener)
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
     meters = _meter_provider(metric_exporter or otlp.metric_exporter(), resource)
     processors = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]  # of the SDK

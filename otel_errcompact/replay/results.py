@@ -78,6 +78,9 @@ class ReplayedRun(BaseModel):
     context_tokens: int
     """Tokens of the whole record: messages, arguments, results; of a trace, of all text on its spans."""
 
+    streaks: dict[str, int] = Field(exclude=True, repr=False)
+    """The longest streak of each class, by its key."""
+
     report: RunReport = Field(exclude=True, repr=False)
     """The whole account."""
 

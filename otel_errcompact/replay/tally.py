@@ -35,12 +35,13 @@ class Tally:
     detected: int = 0
     ignored: int = 0
     handled: int = 0
-    longest_streak: int = 0
     raw_error_tokens: int = 0
     digest_tokens: int = 0
     result_tokens: int = 0
     context_tokens: int = 0
-    keys: dict[str, None] = field(default_factory=dict[str, None])
+    streaks: dict[str, int] = field(default_factory=dict[str, int])
+    """The longest streak of each class, in the order in which they were first seen."""
+
     escalations: list[ReplayedEscalation] = field(default_factory=list[ReplayedEscalation])
     carried: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """Streaks by class and operation that fresh counters have cut, though nothing has succeeded."""
@@ -92,14 +93,15 @@ class Tallies(Listener):
             detected=tally.detected,
             ignored=tally.ignored,
             handled=tally.handled,
-            classes=len(tally.keys),
-            class_keys=tuple(tally.keys),
-            longest_streak=tally.longest_streak,
+            classes=len(tally.streaks),
+            class_keys=tuple(tally.streaks),
+            longest_streak=max(tally.streaks.values(), default=0),
             escalations=tuple(tally.escalations),
             raw_error_tokens=tally.raw_error_tokens,
             digest_tokens=tally.digest_tokens,
             result_tokens=tally.result_tokens,
             context_tokens=tally.context_tokens,
+            streaks=tally.streaks,
             report=report,
         )
 
@@ -124,8 +126,8 @@ class Tallies(Listener):
         tally.failures += 1
         tally.raw_error_tokens += observation.raw_tokens
         tally.digest_tokens += observation.digest_tokens
-        tally.keys[observation.found.key] = None
-        tally.longest_streak = max(tally.longest_streak, self._streak(tally, observation.found.key))
+        key = observation.found.key
+        tally.streaks[key] = max(tally.streaks.get(key, 0), self._streak(tally, key))
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+import base64
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import Span, SpanProcessor
 
     from otel_errcompact.replay.tally import Tallies, Tally
-    from otel_errcompact.transcripts import AttributeValue, RecordedSpan, RecordedTrace
+    from otel_errcompact.transcripts import AttributeValue, RecordedEvent, RecordedSpan, RecordedTrace
 
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 _KINDS: Final = {
@@ -53,7 +54,7 @@ class RebuiltSpan(ReadableSpan):
             parent=None if parent_id is None else _context(recorded.trace_id, parent_id),
             resource=Resource(recorded.resource),
             attributes=recorded.attributes,
-            events=tuple(Event(event.name, event.attributes, event.time_ns) for event in recorded.events),
+            events=tuple(Event(event.name, _attributes(event), event.time_ns) for event in recorded.events),
             kind=_KINDS[recorded.kind],
             instrumentation_scope=InstrumentationScope(scope, recorded.scope_version),
             # Only a failed span may carry a description.
@@ -162,6 +163,17 @@ def _depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
             depth += 1
             depths[inner] = depth
     return depths
+
+
+def _attributes(event: RecordedEvent) -> Mapping[str, Any]:
+    """What the event had, with the bytes that JSON can only hold as Base64."""
+    encoded = event.attributes.get(semconv.RAW)
+    if not isinstance(encoded, str):
+        return event.attributes
+    try:
+        return {**event.attributes, semconv.RAW: base64.b64decode(encoded, validate=True)}
+    except ValueError:
+        return event.attributes
 
 
 def _tokens(span: RecordedSpan) -> int:

@@ -1,0 +1,144 @@
+"use strict";
+// Everything can be read without this script. It adds sorting, filtering, copying and the choice of colours.
+
+const find = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// ---- colours: the system's, unless one is chosen; a browser that keeps nothing for files just forgets it
+
+const THEMES = ["system", "light", "dark"];
+const KEY = "errcompact-theme";
+
+function recall() {
+  try { return localStorage.getItem(KEY); } catch { return null; }
+}
+
+function setTheme(theme) {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  find("#theme-name").textContent = theme;
+  try { localStorage.setItem(KEY, theme); } catch { /* it holds for this visit */ }
+}
+
+const theme = find("#theme");
+theme.hidden = false;
+setTheme(THEMES.includes(recall()) ? recall() : "system");
+theme.addEventListener("click", () => {
+  const now = document.documentElement.dataset.theme ?? "system";
+  setTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
+});
+
+// ---- copying: the very characters, those too that the page shows as marks
+
+function exact(element) {
+  let text = "";
+  for (const node of element.childNodes) {
+    const code = node.dataset?.c;
+    text += code === undefined
+      ? node.textContent
+      : String.fromCharCode(Number.parseInt(code, 16)).repeat(Number(node.dataset.n ?? 1));
+  }
+  return text;
+}
+
+async function copy(button) {
+  const source = find(".exact", button.closest(".raw, .copyable"));
+  const label = button.innerHTML;
+  try {
+    await navigator.clipboard.writeText(exact(source));
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected";
+  }
+  setTimeout(() => { button.innerHTML = label; }, 1500);
+}
+
+for (const button of all(".copy")) button.hidden = false;
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".copy");
+  if (button) copy(button);
+});
+
+// ---- sorting: one row of a table, or several that belong together, is a tbody
+
+const compare = new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare;
+
+function sortable(table, cellOf) {
+  const heads = all("th[data-sort]", table);
+  const bodies = [...table.tBodies];
+  const places = new Map(bodies.map((body, place) => [body, place]));
+  const valueOf = (body, name) => {
+    const cell = cellOf(body, name);
+    return cell.dataset.value === undefined || name === "error" ? cell.textContent.trim() : Number(cell.dataset.value);
+  };
+  const sort = (head, direction) => {
+    const sign = direction === "ascending" ? 1 : -1;
+    const values = new Map(bodies.map((body) => [body, valueOf(body, head.dataset.sort)]));
+    bodies.sort((one, other) => {
+      const [a, b] = [values.get(one), values.get(other)];
+      return sign * (typeof a === "number" ? a - b : compare(a, b)) || places.get(one) - places.get(other);
+    });
+    table.append(...bodies);
+    for (const each of heads) each.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", direction);
+  };
+  for (const head of heads) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "head";
+    button.append(...head.childNodes);
+    head.append(button);
+    const first = head.dataset.first ?? "ascending";
+    const second = first === "ascending" ? "descending" : "ascending";
+    button.addEventListener("click", () => sort(head, head.getAttribute("aria-sort") === first ? second : first));
+  }
+}
+
+const classes = find("#class-table");
+if (classes) sortable(classes, (body, name) => find(`td.${name}`, body));
+const runs = find("#run-table");
+if (runs) sortable(runs, (body, name) => body.rows[0].cells[Number(name)]);
+
+// ---- filtering by every word, in what a row says and in its key and template
+
+if (classes) {
+  const [form, text, standing, shown] = ["#filter", "#text", "#standing", "#shown"].map((id) => find(id));
+  const rows = [...classes.tBodies].map((body) => {
+    const facts = all(".facts code", body).map((code) => code.textContent);
+    return { body, standing: body.dataset.standing, words: [body.rows[0].textContent, ...facts].join(" ").toLowerCase() };
+  });
+  const filter = () => {
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      const fits = (!standing?.value || row.standing === standing.value) && words.every((word) => row.words.includes(word));
+      row.body.hidden = !fits;
+      count += fits;
+    }
+    shown.textContent = count === rows.length ? "" : `${count} of ${rows.length}`;
+    find("#nothing").hidden = count > 0;
+    classes.hidden = count === 0;
+  };
+  const clear = () => { text.value = ""; if (standing) standing.value = ""; filter(); };
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", filter);
+  find("#clear").addEventListener("click", () => { clear(); text.focus(); });
+  filter();
+
+  // A link to a class leads to it although a filter hides it, and opens what there is to read.
+  const lead = () => {
+    const body = document.getElementById(location.hash.slice(1));
+    if (!body?.matches("#class-table > tbody")) return;
+    if (body.hidden) clear();
+    find("details", body).open = true;
+    find("summary", body).focus({ preventScroll: true });
+    body.scrollIntoView();
+  };
+  addEventListener("hashchange", lead);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a")?.hash === location.hash && location.hash) lead();
+  });
+  lead();
+}

@@ -1,0 +1,47 @@
+"""Untrusted text in a page: shown whole, as data, with what would be lost or deceive made visible."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from markupsafe import Markup, escape
+
+_BIDIRECTIONAL: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_SPECIAL: Final = re.compile(
+    # Of CRLF the parser would make LF, and an ampersand form of it is kept; any other carriage return is a mark.
+    rf"\r\n|([\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDIRECTIONAL}\ufeff\ud800-\udfff])\1*"
+)
+_LATIN: Final = 0xFF
+
+
+def marked(text: str) -> Markup:
+    """
+    Return a text as HTML that shows it whole and from which it can be got back exactly.
+
+    What HTML cannot hold (NUL, lone surrogates, control characters) or what turns the direction of text around stands
+    as an element with its number, `data-c`, and how often it comes in a row, `data-n`. The page's script puts the
+    characters back when a text is copied.
+    """
+    pieces: list[str] = []
+    end = 0
+    for special in _SPECIAL.finditer(text):
+        pieces += (_escaped(text[end : special.start()]), _mark(special))
+        end = special.end()
+    pieces.append(_escaped(text[end:]))
+    return Markup("".join(pieces))  # noqa: S704 - all of it is escaped
+
+
+def _escaped(text: str) -> str:
+    return str(escape(text))
+
+
+def _mark(special: re.Match[str]) -> str:
+    char = special[1]
+    if char is None:
+        return "&#13;\n"
+    code = ord(char)
+    name = f"\\x{code:02x}" if code <= _LATIN else f"\\u{code:04x}"
+    count = special.end() - special.start()
+    repeated, shown = (f' data-n="{count}"', f"{name} x{count}") if count > 1 else ("", name)
+    return f'<i data-c="{code:x}"{repeated}>{shown}</i>'
