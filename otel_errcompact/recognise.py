@@ -213,7 +213,7 @@ _SIGNS: Final = (
     "cannot", "can't", "unable to", "could not", "not found", "no such file", "a directory", "\nnot ok ", "stopped",
     "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval): ", ":in ", ".go:", "\nnode.js v", " problem",
     "would be reformatted", "hook id: ", "npm err", "err_pnpm", "no solution found", "no exact match", "timed out",
-    "no replacement", "conflict (", "fatal",
+    "no replacement", "conflict (", "fatal", "% tests passed",
     '"success"', '"ok"',
 )  # fmt: skip
 """What the output of every failed program that `judge` recognises holds at least one of, in small letters."""
