@@ -190,10 +190,11 @@ def replay(
     """
     Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
 
-    Reads Claude Code sessions, OpenAI chat messages and tau-bench results, SWE-agent trajectories, OpenHands output,
-    and traces as OTLP/JSON or Jaeger JSON. Each tool call becomes a span with the times of the record. Where
-    OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves this
-    machine. No escalation stops a run: it goes on with fresh counters, as if a human let it, so that all are seen.
+    Reads sessions of Claude Code, Codex and Copilot CLI, chats of OpenAI and Anthropic, LangChain messages and
+    LangSmith runs, AutoGen and Magentic-One histories, tau-bench results, SWE-agent trajectories, OpenHands output,
+    aider histories, and traces as OTLP/JSON or Jaeger JSON. Each tool call becomes a span with the times of the record.
+    Where OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves
+    this machine. No escalation stops a run: it goes on with fresh counters, as if a human let it, so that all are seen.
     """
     from otel_errcompact.cli.replay import Settings, print_replay
 

@@ -52,10 +52,11 @@ class Elements:
         self._is_run = is_run
         self._limit = limit
         self._line = first_line
+        self._column = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._text = ""
         self._position = self._counted = 0
-        self._ended = self._closed = False
+        self._ended = self._closed = self._is_invalid = False
         self._raw: list[bytes] | None = []
         self._field = ""
         self._take(begin)
@@ -73,6 +74,8 @@ class Elements:
         Parse the elements. The first that is no JSON ends the list, since nobody knows where it ends.
         """
         self._raw = None
+        if self._is_invalid:
+            self._report_invalid()
         index = 0
         while (found := self._next()) is not None:
             place = Place(self._file.path, self._line_number(), self._file.report)
@@ -114,7 +117,8 @@ class Elements:
             try:
                 parsed: tuple[object, int] = _decode_at(self._text, self._position)
             except (ValueError, RecursionError) as error:
-                if self._needs_more(error) and self._read_on():
+                if self._needs_more(error):
+                    self._read_on()
                     continue
                 if not quietly:
                     self._refuse(error)
@@ -127,19 +131,21 @@ class Elements:
             return False
         return error.pos >= len(self._text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated")
 
-    def _read_on(self) -> bool:
+    def _read_on(self) -> None:
         """
-        Read as much again as there is of the element; tell whether there was more and the element is not too long.
+        Read as much again as there is of the element, unless it is too long.
         """
         self._line_number()
+        begin = self._text.rfind("\n", 0, self._position)
+        self._column = self._position - begin - 1 if begin >= 0 else self._column + self._position
         self._text = self._text[self._position :]
         self._position = self._counted = 0
         if len(self._text) > self._limit:
             self._ended = True
-            return False
-        return self._take(self._read(max(len(self._text), _CHUNK_BYTES)))
+        else:
+            self._take(self._read(max(len(self._text), _CHUNK_BYTES)))
 
-    def _take(self, raw: bytes) -> bool:
+    def _take(self, raw: bytes) -> None:
         self._ended = not raw
         if self._raw is not None:
             self._raw.append(raw)
@@ -147,13 +153,16 @@ class Elements:
         try:
             text = self._decoder.decode(raw, final=not raw)
         except UnicodeDecodeError:
+            self._is_invalid = True
             if self._raw is None:
-                place = Place(self._file.path, self._line_number(), self._file.report)
-                place.problem("is not valid UTF-8 from here on; the invalid bytes read as U+FFFD")
+                self._report_invalid()
             self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
             text = self._decoder.decode(pending + raw, final=not raw)
         self._text += text
-        return bool(raw or text)
+
+    def _report_invalid(self) -> None:
+        place = Place(self._file.path, self._line_number(), self._file.report)
+        place.problem("is not valid UTF-8 from here on; the invalid bytes read as U+FFFD")
 
     def _go_on(self) -> bool:
         """
@@ -181,6 +190,7 @@ class Elements:
         """
         if isinstance(error, json.JSONDecodeError):
             line = self._line_number() + self._text.count("\n", self._position, error.pos)
+            error.colno += self._column if error.lineno == 1 else 0
         else:
             line = self._line_number()
         if len(self._text) > self._limit:
