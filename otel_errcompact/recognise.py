@@ -189,7 +189,7 @@ def judge(
 
 def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     """
-    Tell, for a fraction of what `judge` costs, whether a result that was not flagged is worth judging.
+    Tell, for about half of what `judge` costs, whether a result that was not flagged is worth judging.
 
     Where it says no, `judge` would not say that it is a failure.
     """

@@ -1,4 +1,4 @@
-"""What is not worth judging: told for a fraction of the cost, and never of a failure."""
+"""What is not worth judging: told for less than judging costs, and never of a failure."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ class _Pass:
 
     @staticmethod
     def _may_matter(part: Part, call: _Call) -> bool:
-        """Nearly all results are healthy, and to judge one costs ten times as much as this."""
+        """Nearly all results are healthy, and to judge one costs twice as much as this."""
         return part.tokens >= LEAST_TOKENS and may_have_failed(part.text, tool=call.tool, arguments=call.arguments)
 
     def _may_resolve(self, call: _Call) -> bool:
