@@ -39,8 +39,9 @@ test-model: install ## Run the model extractor on a real small model; what runs 
 	CMAKE_ARGS=-DGGML_NATIVE=OFF $(BIN)/uv pip install --quiet --python $(BIN)/python --group model
 	$(BIN)/pytest -m slow tests/test_model.py
 
-e2e: install ## Build the real programs once (needs Go), start the whole chain natively, and ask each what arrived.
+e2e: install ## Build the real programs once (needs Go), start the whole chain, ask each what arrived; the page in a browser.
 	$(BIN)/python -m e2e.build
+	$(BIN)/python -m e2e.browser
 	@# Most of it is waiting, so that two chains fit beside each other.
 	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
 
