@@ -63,7 +63,8 @@ class Opened:
         self.requests: list[Request] = []
         page.on("console", lambda message: self.said.append(message.text))
         page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("request", self.requests.append)
+        # Playwright marks what it calls, which a built-in method does not let it.
+        page.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108
         page.goto(url)
         self.url = url
 
