@@ -42,8 +42,9 @@ test-model: install ## Run the model extractor on a real small model; what runs 
 wheel: install ## Test the wheel where the checkout is not: bare, with extras, with the oldest and newest OpenTelemetry.
 	$(BIN)/pytest -n 2 -m matrix
 
-e2e: install ## Build the real programs once (needs Go), start the whole chain natively, and ask each what arrived.
+e2e: install ## Build the real programs once (needs Go), start the whole chain, ask each what arrived; the page in a browser.
 	$(BIN)/python -m e2e.build
+	$(BIN)/python -m e2e.browser
 	@# Most of it is waiting, so that two chains fit beside each other.
 	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
 

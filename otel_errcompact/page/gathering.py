@@ -52,7 +52,7 @@ ROOM: Final = 16_000_000
 """Characters that raw errors may take of the page, as HTML."""
 
 MADE_UP_NS: Final = 86_400_000_000_000
-"""A day: how far made-up times of a record without any are from `FIRST_NS` at most, before it is taken for a real one."""
+"""A day: how far the made-up times of a record without any may be from `FIRST_NS`."""
 
 
 class Gathering(Listener):

@@ -1,0 +1,372 @@
+"""The report's page in a real browser: what people see, click and type, and that nothing leaves the file."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+import otel_errcompact
+from e2e.browser import CURE, browser, flags
+from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.escalation import Continue
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.page import Gathering, play, write_page
+from otel_errcompact.trajectory import TrajectoryFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page, Request
+
+    Open = Callable[..., "Opened"]
+
+HOSTILE: Final = (
+    "Error: hostile </pre></script><script>document.title = 'taken over'</script><img src=x onerror=alert(1)>\r\n"
+    "\u202egnp.exe\u202c \x1b[31mred\x1b[0m \x00\x00 lone \ud800 &amp; שגיאה\rend\n"
+)
+"""Markup, CRLF, text turned around, escape sequences, NUL, half of a character, a carriage return."""
+
+REFUSED: Final = "connection refused by 10.0.0.7:5432"
+NO_TABLE: Final = "no such table: orders"
+HOSTILE_LINE: Final = (
+    "hostile </pre></script><script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
+)
+
+HUGE: Final = "HugeError: " + "0123456789abcdef" * 640_000
+"""10 MB."""
+
+TRACEBACK: Final = """\
+Traceback (most recent call last):
+  File "/srv/shop/orders.py", line 12, in load
+    return rows["id"]
+KeyError: 'id'
+"""
+
+
+class Opened:
+    """
+    A page in the browser, and all that it said and asked for.
+    """
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.requests: list[Request] = []
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        # Playwright marks what it calls, which a built-in method does not let it.
+        page.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108
+        page.goto(url)
+        self.url = url
+
+    def rows(self) -> list[str]:
+        """Return the causes of the classes that are shown, from above."""
+        return [cell.inner_text() for cell in self.page.locator("#class-table tbody:visible td.error .cause").all()]
+
+    def exact(self, words: str) -> str:
+        """Return the first raw error of a class, with the characters that the page shows as marks."""
+        source = self.page.locator("tbody", has_text=words).locator(".raw .exact").first
+        # As numbers: on the way here half of a character would become another one.
+        text = source.evaluate(
+            "element => exact(element).replace(/\\p{Surrogate}/gu, half => `<${half.charCodeAt()}>`)"
+        )
+        return str(text).replace(f"<{0xD800}>", "\ud800")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, without a window."""
+    path = browser()
+    if not path:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(CURE)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=flags())
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser) -> Iterator[Open]:
+    """Opens a page in a browser that remembers nothing."""
+    contexts = []
+
+    def open_it(where: Path | str, **settings: Any) -> Opened:
+        context = chromium.new_context(**settings)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        return Opened(context.new_page(), where if isinstance(where, str) else where.as_uri())
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of recorded runs: one class that escalated in a streak, one that recovered, one hostile."""
+    folder = tmp_path_factory.mktemp("recorded")
+    runs = {
+        "refused": [f"Error: {REFUSED}"] * 4,
+        "recovered": [f"Error: {NO_TABLE}", "3 rows"],
+        "hostile</script>": [HOSTILE],
+    }
+    lines = [json.dumps({"task_id": name, "traj": list(_messages(results))}) for name, results in runs.items()]
+    transcript = folder / "runs.jsonl"
+    transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return _page_of(transcript)
+
+
+def _messages(results: list[str]) -> Iterator[dict[str, Any]]:
+    yield {"role": "user", "content": "How many rows?"}
+    for number, result in enumerate(results):
+        function = {"name": "db.query", "arguments": '{"q": 1}'}
+        yield {"role": "assistant", "content": "", "tool_calls": [{"id": f"c{number}", "function": function}]}
+        yield {"role": "tool", "tool_call_id": f"c{number}", "content": result}
+
+
+@pytest.fixture(scope="session")
+def trajectory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a trajectory file, with the hostile text."""
+    return _page_of_trajectory(tmp_path_factory.mktemp("trajectory"), TRACEBACK, TRACEBACK, HOSTILE)
+
+
+@pytest.fixture(scope="session")
+def huge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a trajectory file with the huge text."""
+    return _page_of_trajectory(tmp_path_factory.mktemp("huge"), HUGE)
+
+
+def _page_of_trajectory(folder: Path, *texts: str) -> Path:
+    path = folder / "trajectory.jsonl"
+    ledger = Ledger(Options())
+    file = TrajectoryFile(TrajectoryOptions(path=path))
+    ledger.add_listener(file)
+    with otel_errcompact.run("run-1", ledger=ledger, on_escalation=lambda _: Continue("go on")) as run:
+        for text in texts:
+            run.fail(text, tool="bash")
+    file.close()
+    return _page_of(path)
+
+
+def _page_of(file: Path) -> Path:
+    gathering = Gathering()
+    play([file], gathering, options=Options(), on_problem=_refuse)
+    page = file.with_name("report.html")
+    write_page(gathering.page(), page)
+    return page
+
+
+def _refuse(problem: Exception) -> None:
+    raise problem
+
+
+def test_a_page_says_nothing_and_asks_for_nothing(open_page: Open, recorded: Path, trajectory: Path) -> None:
+    """No error in the console, no request but for the file itself, and no script of a raw error has run."""
+    for path in (recorded, trajectory):
+        opened = open_page(path)
+        opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+        opened.page.mouse.wheel(0, 20_000)
+        assert opened.said == []
+        assert [request.url for request in opened.requests if not request.url.startswith("data:")] == [opened.url]
+        assert opened.page.title().startswith("errcompact report: ")
+
+
+def test_nothing_is_asked_of_a_server_either(open_page: Open, recorded: Path) -> None:
+    """Served, the page is one request."""
+    asked: list[str] = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_request(self, code: object = "-", size: object = "-") -> None:
+            asked.append(self.path)
+
+    handler = functools.partial(Handler, directory=str(recorded.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        opened = open_page(f"http://127.0.0.1:{server.server_port}/report.html")
+        opened.page.wait_for_timeout(300)
+        server.shutdown()
+    assert asked == ["/report.html"]
+    assert opened.said == []
+
+
+def test_the_policy_stops_what_gets_in_all_the_same(open_page: Open, recorded: Path) -> None:
+    """Were there a way to put markup into the page, it would neither run nor load."""
+    opened = open_page(recorded)
+    opened.page.evaluate(
+        """() => {
+            const image = "<img src='https://example.invalid/x.png' onerror='window.ran = 1'>";
+            document.body.insertAdjacentHTML("beforeend", image);
+            const script = document.createElement("script");
+            script.textContent = "window.ran = 1";
+            document.body.append(script);
+        }"""
+    )
+    opened.page.wait_for_timeout(200)
+    assert opened.page.evaluate("window.ran ?? 'never'") == "never"
+    assert [request.failure for request in opened.requests if "example" in request.url] == ["csp"]
+
+
+def test_a_click_shows_the_raw_error_whole(open_page: Open, trajectory: Path) -> None:
+    """To the character."""
+    opened = open_page(trajectory)
+    row = opened.page.locator("tbody", has_text="KeyError")
+    text = row.locator(".raw pre")
+    assert not text.is_visible()
+    row.locator("summary").click()
+    assert text.is_visible()
+    assert text.text_content() == TRACEBACK
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_keyboard_shows_it_too(open_page: Open, trajectory: Path, key: str) -> None:
+    """And what has the focus is seen."""
+    opened = open_page(trajectory)
+    summary = opened.page.locator("tbody", has_text="KeyError").locator("summary")
+    summary.focus()
+    opened.page.keyboard.press(key)
+    assert opened.page.locator("tbody", has_text="KeyError").locator(".raw pre").is_visible()
+    opened.page.keyboard.press("Tab")
+    focused = "getComputedStyle(document.activeElement).outlineStyle"
+    assert opened.page.evaluate(focused) == "solid"
+
+
+def test_the_first_tab_leads_past_the_head(open_page: Open, recorded: Path) -> None:
+    """The skip link comes first, is seen when it has the focus, and leads to the classes."""
+    opened = open_page(recorded)
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.textContent") == "Skip to the error classes"
+    assert opened.page.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.id") == "classes"
+
+
+def test_hostile_texts_are_data(open_page: Open, trajectory: Path) -> None:
+    """What a page cannot hold or what deceives is seen as a mark, and the copy has the very characters."""
+    opened = open_page(trajectory)
+    assert ascii(opened.exact("gnp.exe")) == ascii(HOSTILE)
+    shown = opened.page.locator("tbody", has_text="gnp.exe").locator(".raw .exact").first.text_content() or ""
+    assert r"\u202egnp.exe\u202c \x1b[31mred\x1b[0m \x00 x2 lone \ud800 &amp;" in shown
+
+
+def test_a_huge_error_is_there_whole(open_page: Open, huge: Path) -> None:
+    """10 MB in one line, and the page is usable at once."""
+    opened = open_page(huge)
+    opened.page.locator("summary").click()
+    assert opened.exact("HugeError") == HUGE
+
+
+def test_the_copy_button_copies_the_very_characters(open_page: Open, trajectory: Path) -> None:
+    """Into the clipboard, and says so."""
+    opened = open_page(trajectory, permissions=["clipboard-read", "clipboard-write"])
+    row = opened.page.locator("tbody", has_text="KeyError")
+    row.locator("summary").click()
+    row.locator(".raw .copy").click()
+    opened.page.get_by_role("button", name="Copied").wait_for()
+    assert opened.page.evaluate("navigator.clipboard.readText()") == TRACEBACK
+
+
+def test_sorting_by_click_and_by_key(open_page: Open, recorded: Path) -> None:
+    """Each head sorts one way, then the other, and says which to those who do not see the arrow."""
+    opened = open_page(recorded)
+    assert opened.rows() == [REFUSED, NO_TABLE, HOSTILE_LINE]
+    head = opened.page.locator("#class-table").get_by_role("columnheader", name="Error")
+    head.get_by_role("button").click()
+    assert (opened.rows(), head.get_attribute("aria-sort")) == (
+        [REFUSED, HOSTILE_LINE, NO_TABLE],
+        "ascending",
+    )
+    opened.page.keyboard.press("Enter")
+    assert (opened.rows(), head.get_attribute("aria-sort")) == (
+        [NO_TABLE, HOSTILE_LINE, REFUSED],
+        "descending",
+    )
+    opened.page.get_by_role("columnheader", name="Count").get_by_role("button").click()
+    assert opened.rows()[0] == REFUSED
+    assert head.get_attribute("aria-sort") is None
+
+
+def test_filtering_by_text_and_status(open_page: Open, recorded: Path) -> None:
+    """Every word must fit, also in what is not open; how many are left is told."""
+    opened = open_page(recorded)
+    field = opened.page.get_by_role("searchbox")
+    field.fill("table db.query")
+    assert (opened.rows(), opened.page.locator("#shown").inner_text()) == ([NO_TABLE], "1 of 3")
+    field.fill("nowhere")
+    assert opened.page.get_by_text("No class matches.").is_visible()
+    opened.page.get_by_role("button", name="Show all").click()
+    assert len(opened.rows()) == 3
+    opened.page.get_by_label("status").select_option("escalated")
+    assert opened.rows() == [REFUSED]
+
+
+def test_a_streak_and_an_escalation_lead_to_their_class(open_page: Open, recorded: Path) -> None:
+    """Although a filter hides it; and what there is to read is open."""
+    opened = open_page(recorded)
+    opened.page.get_by_role("searchbox").fill("table")
+    opened.page.locator("#escalations a").first.click()
+    assert opened.page.locator("tbody", has_text="refused by").locator(".raw pre").first.is_visible()
+    assert opened.page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_dark_and_light(open_page: Open, recorded: Path) -> None:
+    """As the system has it, until one is chosen; and the choice is kept."""
+    background = "getComputedStyle(document.body).backgroundColor"
+    light, dark = (open_page(recorded, color_scheme=scheme) for scheme in ("light", "dark"))
+    colours = [opened.page.evaluate(background) for opened in (light, dark)]
+    assert colours == ["rgb(246, 246, 243)", "rgb(18, 20, 24)"]
+    button = light.page.get_by_role("button", name="Colours")
+    button.click()
+    button.click()
+    assert (button.inner_text(), light.page.evaluate(background)) == ("Colours: dark", colours[1])
+    light.page.reload()
+    assert light.page.evaluate(background) == colours[1]
+    dark.page.get_by_role("button", name="Colours").click()
+    assert dark.page.evaluate(background) == colours[0]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everybody_can_use_it(open_page: Open, recorded: Path, trajectory: Path, scheme: str, width: int) -> None:
+    """axe-core finds nothing: contrast, names, roles, focus, order; everything open."""
+    for path in (recorded, trajectory):
+        opened = open_page(path, color_scheme=scheme, viewport={"width": width, "height": 900})
+        opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+        violations = Axe().run(opened.page).response["violations"]
+        assert [(found["id"], [node["html"][:200] for node in found["nodes"]]) for found in violations] == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 961, 1280])
+def test_no_window_is_too_narrow(open_page: Open, recorded: Path, trajectory: Path, width: int) -> None:
+    """The page never scrolls to the side, whatever is open."""
+    for path in (recorded, trajectory):
+        opened = open_page(path, viewport={"width": width, "height": 800})
+        opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+        assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_it_can_be_read_without_javascript(open_page: Open, recorded: Path) -> None:
+    """Every number and every raw error; what would need a script is not there."""
+    opened = open_page(recorded, java_script_enabled=False)
+    row = opened.page.locator("tbody", has_text="no such table")
+    row.locator("summary").click()
+    assert row.locator(".raw pre").inner_text() == f"Error: {NO_TABLE}"
+    assert opened.page.get_by_role("heading", name="6 failures in 3 classes").is_visible()
+    assert opened.page.locator("button:visible").count() == 0
+    assert opened.page.get_by_role("searchbox").count() == 0
+
+
+def test_on_paper_it_is_black_on_white(open_page: Open, recorded: Path) -> None:
+    """Also of a dark screen; and without what can only be clicked."""
+    opened = open_page(recorded, color_scheme="dark")
+    opened.page.emulate_media(media="print", color_scheme="dark")
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert opened.page.locator("button:visible:not(.head)").count() == 0
