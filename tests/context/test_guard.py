@@ -286,7 +286,11 @@ def test_an_empty_list_is_the_providers_matter(run: Run) -> None:
     """There is nothing to compact, and nothing to check."""
     model = Model()
     assert run(guard_of(), model, []).reply == "fine"
-    assert model.lists == [[]]
+    guard = guard_of()
+    for _ in range(3):
+        guard.breaker.failed("")
+    assert run(guard, model, []).compactions == ()
+    assert model.lists == [[], []]
 
 
 class Clock:
