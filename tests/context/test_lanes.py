@@ -493,3 +493,52 @@ def test_a_forked_child_starts_with_free_lanes() -> None:
         child.join(5)
         holder.join(5)
     assert is_empty(lanes, 1)
+
+
+async def test_tasks_that_outlive_the_visit_that_lent_its_place_leave_nothing_behind() -> None:
+    """Two of them wait; the visit they were started in is over before they are let in."""
+    lanes, held = Lanes(2), asyncio.Event()
+
+    async def hold() -> None:
+        async with lanes.visit("b"):
+            await held.wait()
+
+    holder = alone(hold())
+    await asyncio.sleep(0)
+    async with lanes.visit("a"):
+        tasks = [asyncio.create_task(_avisit(lanes, "b")) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert waiting(lanes, "b") == 2
+        assert lanes._house.places.free == 1
+    held.set()
+    await asyncio.gather(holder, *tasks)
+    assert is_empty(lanes, 2)
+
+
+async def test_many_that_wait_for_the_same_are_no_circle() -> None:
+    """Whoever is waited for by several ways waits for nobody here."""
+    lanes, held = Lanes(3, seconds=5), asyncio.Event()
+
+    async def hold() -> None:
+        async with lanes.visit("c"):
+            await held.wait()
+
+    async def middle() -> None:
+        async with lanes.visit("b"):
+            await asyncio.gather(_avisit(lanes, "c"), _avisit(lanes, "c"))
+
+    async def outer() -> None:
+        async with lanes.visit("a"), lanes.visit("b"):
+            pass
+
+    tasks = [alone(hold())]
+    for work in (middle(), outer()):
+        for _ in range(5):
+            await asyncio.sleep(0)
+        tasks.append(alone(work))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (waiting(lanes, "c"), waiting(lanes, "b")) == (2, 1)
+    held.set()
+    await asyncio.gather(*tasks)
+    assert is_empty(lanes, 3)

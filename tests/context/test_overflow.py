@@ -791,3 +791,12 @@ def test_a_huge_body_costs_little() -> None:
     """Only the beginning of each text and the first items are looked at."""
     body = {"error": {"message": "maximum context length is " * 100_000, "details": [{"a": "b" * 10_000}] * 10_000}}
     assert overflow_in_body(body, 400) is None
+
+
+def test_numbers_are_taken_from_whoever_tells_them() -> None:
+    """A gateway says that it was too large, and the provider behind it how much."""
+    found = overflow_in_body(
+        "request_too_large: The input (12 tokens) is longer than the model's context length (10 tokens)."
+    )
+    assert found is not None
+    assert (found.provider, found.limit_tokens, found.sent_tokens) == ("anthropic", 10, 12)

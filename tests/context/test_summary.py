@@ -91,7 +91,16 @@ def test_the_request_has_all_that_is_needed():
     assert (request.limit_tokens, request.replaced_tokens) == (240, 832)
     assert request.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[assistant]\n")
     assert request.prompt == f"{request.transcript}\n\n{request.instructions}"
-    for word in ("Task:", "Decisions:", "Files:", "Open errors:", "Next step:", "Do not call a tool", "240", "memory:1"):
+    for word in (
+        "Task:",
+        "Decisions:",
+        "Files:",
+        "Open errors:",
+        "Next step:",
+        "Do not call a tool",
+        "240",
+        "memory:1",
+    ):
         assert word in request.instructions
 
 

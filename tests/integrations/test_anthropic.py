@@ -16,10 +16,16 @@ from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
+from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
+from otel_errcompact.context.archive import MemoryArchive
+from otel_errcompact.context.endpoints import anthropic_compaction
+from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.messages import with_text
+from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.integrations.anthropic import compacted, guarded
 from otel_errcompact.tokens import estimate_tokens
+from tests.integrations.served import Served, served
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import World
@@ -355,3 +361,73 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "toolu_1_0", "name": "price", "input": {"item": "tea"}}],
     }
+
+
+SAYS_TOO_LONG = {
+    "type": "error",
+    "error": {"type": "invalid_request_error", "message": "prompt is too long: 12000 tokens > 10000 maximum"},
+    "request_id": "req_1",
+}
+OPTIONS = ContextOptions(window_tokens=10_000, reserve_tokens=1_000)
+
+
+def _said(text: str, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "stop_sequence": None,
+        "stop_reason": "end_turn", "content": [{"type": "text", "text": text}],
+        "usage": {"input_tokens": 1, "output_tokens": 1}, **fields,
+    }  # fmt: skip
+
+
+def _chat(turns: int) -> list[Any]:
+    return [{"role": "assistant" if n % 2 else "user", "content": f"{n} " + "x" * 1_600} for n in range(turns)]
+
+
+def _provider(asked: Any) -> tuple[int, dict[str, Any]]:
+    """Refuse what is too long, compact what is asked to be, and answer the rest."""
+    if "compaction" in asked.body:
+        block = {"type": "compaction", "content": "in short: all is well", "signature": "s"}
+        return 200, _said("", content=[block], stop_reason="compaction")
+    return (400, SAYS_TOO_LONG) if len(json.dumps(asked.body)) > 25_000 else (200, _said("fine"))
+
+
+def test_a_refused_call_is_saved_and_the_provider_compacts_by_itself() -> None:
+    """The SDK's own error is recognised, and the compaction of its beta is the summary; by the real SDK over HTTP."""
+    with served(_provider) as api:
+        client = Anthropic(api_key="none", base_url=api.url, max_retries=0)
+        window = ContextWindow(
+            OPTIONS, archive=MemoryArchive(), summarize=anthropic_compaction(client, "claude", system="Be brief.")
+        )
+        sent = OverflowGuard(window).call(
+            lambda messages: client.messages.create(model="claude", max_tokens=100, messages=messages),
+            _chat(19),
+            format="anthropic",
+        )
+    assert sent.reply.content[0].text == "fine"
+    assert "in short: all is well" in str(sent.messages)
+    refused, compaction, retried = api.asked
+    assert {one.path.partition("?")[0] for one in api.asked} == {"/v1/messages"}
+    assert compaction.headers["anthropic-beta"] == "compact-2026-09-04"
+    assert compaction.body["compaction"]["type"] == "summarize"
+    assert compaction.body["compaction"]["instructions"].startswith("Summarise the conversation")
+    assert compaction.body["system"] == "Be brief."
+    assert compaction.body["messages"] == refused.body["messages"][: len(compaction.body["messages"])]
+    assert len(retried.body["messages"]) < len(refused.body["messages"])
+
+
+def test_the_same_with_the_asynchronous_client() -> None:
+    """The window is used asynchronously then."""
+
+    async def go(api: Served) -> Any:
+        async with AsyncAnthropic(api_key="none", base_url=api.url, max_retries=0) as client:
+            window = ContextWindow(OPTIONS, archive=MemoryArchive(), summarize=anthropic_compaction(client, "claude"))
+            return await OverflowGuard(window).acall(
+                lambda messages: client.messages.create(model="claude", max_tokens=100, messages=messages),
+                _chat(19),
+                format="anthropic",
+            )
+
+    with served(_provider) as api:
+        sent = asyncio.run(go(api))
+    assert sent.reply.content[0].text == "fine"
+    assert "in short: all is well" in str(sent.messages)

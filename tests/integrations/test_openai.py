@@ -22,10 +22,16 @@ from openai.lib.responses_tool_runner import (
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
+from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
+from otel_errcompact.context.archive import MemoryArchive
+from otel_errcompact.context.endpoints import openai_compaction
+from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.messages import with_text
+from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
 from otel_errcompact.tokens import estimate_tokens
+from tests.integrations.served import Served, served
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import World
@@ -400,3 +406,71 @@ def test_message_lists_hold_the_objects_of_responses():
         {"type": "function_call_output", "call_id": "call_1", "output": "cut"},
     ]
     assert [formats.plain(item) for item in items] == RESPONSE["output"]
+
+
+OPTIONS = ContextOptions(window_tokens=10_000, reserve_tokens=1_000)
+
+
+def _chat(turns: int) -> list[Any]:
+    return [{"role": "assistant" if n % 2 else "user", "content": f"{n} " + "x" * 1_600} for n in range(turns)]
+
+
+def _provider(asked: Any) -> tuple[int, dict[str, Any]]:
+    """Refuse what is too long, compact what is asked to be, and answer the rest."""
+    if asked.path.endswith("/compact"):
+        users = [
+            {"type": "message", "id": f"msg_{n}", "role": "user", "status": "completed",
+             "content": [{"type": "input_text", "text": message["content"]}]}
+            for n, message in enumerate(asked.body["input"][:1])
+        ]  # fmt: skip
+        item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "b3BhcXVl"}
+        usage = {
+            "input_tokens": 9, "output_tokens": 1, "total_tokens": 10,
+            "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
+        }  # fmt: skip
+        return 200, {
+            "id": "resp_c", "object": "response.compaction", "created_at": 1, "output": [*users, item], "usage": usage,
+        }  # fmt: skip
+    if len(json.dumps(asked.body)) > 25_000:
+        message = "Your input exceeds the context window of this model. Please adjust your input and try again."
+        error = {
+            "message": message,
+            "type": "invalid_request_error",
+            "param": "input",
+            "code": "context_length_exceeded",
+        }
+        return 400, {"error": error}
+    return 200, _response(1, [])
+
+
+def test_a_refused_call_is_saved_and_the_provider_compacts_by_itself() -> None:
+    """The SDK's own error is recognised, and its compaction item takes the place of old turns; over HTTP."""
+    with served(_provider) as api:
+        client = OpenAI(api_key="none", base_url=api.url, max_retries=0)
+        window = ContextWindow(OPTIONS, archive=MemoryArchive(), summarize=openai_compaction(client, "gpt"))
+        sent = OverflowGuard(window).call(
+            lambda items: client.responses.create(model="gpt", input=items), _chat(19), format="openai-responses"
+        )
+    assert sent.reply.output_text == "done"
+    refused, compaction, retried = api.asked
+    assert [one.path for one in api.asked] == ["/responses", "/responses/compact", "/responses"]
+    assert compaction.body["input"] == refused.body["input"][: len(compaction.body["input"])]
+    items = [item for item in retried.body["input"] if item.get("type") == "compaction"]
+    assert [item["encrypted_content"] for item in items] == ["b3BhcXVl"]
+    assert retried.body["input"][0] == refused.body["input"][0]
+
+
+def test_the_same_with_the_asynchronous_client() -> None:
+    """The window is used asynchronously then."""
+
+    async def go(api: Served) -> Any:
+        async with AsyncOpenAI(api_key="none", base_url=api.url, max_retries=0) as client:
+            window = ContextWindow(OPTIONS, archive=MemoryArchive(), summarize=openai_compaction(client, "gpt"))
+            return await OverflowGuard(window).acall(
+                lambda items: client.responses.create(model="gpt", input=items), _chat(19), format="openai-responses"
+            )
+
+    with served(_provider) as api:
+        sent = asyncio.run(go(api))
+    assert sent.reply.output_text == "done"
+    assert any(getattr(item, "type", "") == "compaction" for item in sent.messages)

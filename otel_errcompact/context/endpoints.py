@@ -1,0 +1,112 @@
+"""The providers' own compaction as the summary step: `ContextWindow(summarize=openai_compaction(client, model))`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from otel_errcompact.exceptions import ConfigurationError
+
+if TYPE_CHECKING:
+    from otel_errcompact.context.layers.summary import Summarize, Summary, SummaryRequest
+    from otel_errcompact.context.messages import FormatName
+
+ANTHROPIC_BETA: Final = "compact-2026-09-04"
+"""The version of Anthropic's interface that this was written for."""
+
+T = TypeVar("T")
+
+
+def openai_compaction(client: Any, model: str, **options: Any) -> Summarize:
+    """
+    Return a summariser that has OpenAI compact the conversation: `client.responses.compact`.
+
+    What comes back is its opaque compaction item, and what users said since the task; both go into the list. For lists
+    of the Responses interface.
+
+    Args:
+        client: An `OpenAI` or `AsyncOpenAI`; with the latter the window is used asynchronously.
+        model: The model that compacts.
+        options: What else the call is given: `instructions`, `prompt_cache_key`, `timeout`.
+    """
+
+    def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
+        _expect(request, "openai-responses", "openai_compaction")
+        answer = client.responses.compact(model=model, input=list(request.messages), **options)
+        return _then(answer, lambda compacted: _without_task(compacted.output, request.messages))
+
+    return summarize
+
+
+def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **options: Any) -> Summarize:
+    """
+    Return a summariser that has Anthropic compact the conversation: a request of the Messages beta for compaction.
+
+    Its summary is taken as text, which any later request may hold wherever it stands; the signed block could only be
+    the first of a list, and only under the same beta.
+
+    Args:
+        client: An `Anthropic` or `AsyncAnthropic`; with the latter the window is used asynchronously.
+        model: The model that compacts.
+        max_tokens: What the provider may write at most; the request's own limit if that is less.
+        options: What else the call is given: `system` and `tools`, as the conversation has them.
+    """
+    betas = [ANTHROPIC_BETA, *options.pop("betas", ())]
+
+    def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
+        _expect(request, "anthropic", "anthropic_compaction")
+        answer = client.beta.messages.create(
+            model=model,
+            max_tokens=min(max_tokens, request.limit_tokens),
+            messages=list(request.messages),
+            betas=betas,
+            # Older releases of the SDK know no such parameter, but send it all the same.
+            extra_body={"compaction": {"type": "summarize", "instructions": request.instructions}},
+            **options,
+        )
+        return _then(answer, _summary_in)
+
+    return summarize
+
+
+def _expect(request: SummaryRequest, format_name: FormatName, function: str) -> None:
+    if request.format != format_name:
+        raise ConfigurationError(f"{function} compacts lists of the format {format_name}, not {request.format}")
+
+
+def _then(answer: object, read: Callable[[Any], Summary]) -> Summary | Awaitable[Summary]:
+    if not inspect.isawaitable(answer):
+        return read(answer)
+
+    async def awaited() -> Summary:
+        return read(await answer)
+
+    return awaited()
+
+
+def _without_task(output: Sequence[object], messages: Sequence[object]) -> list[object]:
+    """Return what was compacted without the task that it repeats, since the task stays in the list itself."""
+    first = next((_words(message) for message in messages if _field(message, "role") == "user"), None)
+    if first is not None and output and _field(output[0], "role") == "user" and _words(output[0]) == first:
+        return list(output[1:])
+    return list(output)
+
+
+def _words(message: object) -> str:
+    content = _field(message, "content")
+    if isinstance(content, str):
+        return content
+    blocks = cast("Sequence[object]", content) if isinstance(content, list | tuple) else ()
+    return "".join(str(_field(block, "text") or "") for block in blocks)
+
+
+def _summary_in(message: object) -> str:
+    blocks = cast("Sequence[object]", _field(message, "content") or ())
+    return "".join(str(_field(block, "content") or "") for block in blocks if _field(block, "type") == "compaction")
+
+
+def _field(thing: object, name: str) -> object:
+    if isinstance(thing, Mapping):
+        return cast("Mapping[str, object]", thing).get(name)
+    return getattr(thing, name, None)
