@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from otel_errcompact.boundary import Call, Run, RunRegistry, compacted, current_run, run
-    from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
+    from otel_errcompact.config import ContextOptions, Options, TelemetryOptions, TrajectoryOptions
+    from otel_errcompact.context.events import compact_errors
+    from otel_errcompact.context.guard import OverflowGuard
+    from otel_errcompact.context.notes import Compaction
+    from otel_errcompact.context.window import ContextWindow
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import Facts, Location, RawError
     from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause, Thresholds
     from otel_errcompact.exceptions import (
         ConfigurationError,
+        ContextOverflowError,
+        ConversationError,
         ErrcompactError,
         MissingExtraError,
         RunHalted,
@@ -36,12 +42,18 @@ if TYPE_CHECKING:
 
 _MODULES: Final = {
     "boundary": ("Call", "Run", "RunRegistry", "compacted", "current_run", "run"),
-    "config": ("Options", "TelemetryOptions", "TrajectoryOptions"),
+    "config": ("ContextOptions", "Options", "TelemetryOptions", "TrajectoryOptions"),
+    "context.events": ("compact_errors",),
+    "context.guard": ("OverflowGuard",),
+    "context.notes": ("Compaction",),
+    "context.window": ("ContextWindow",),
     "digest": ("DigestOptions",),
     "errors": ("Facts", "Location", "RawError"),
     "escalation": ("Action", "Continue", "Escalation", "Halt", "Handler", "Pause", "Thresholds"),
     "exceptions": (
         "ConfigurationError",
+        "ContextOverflowError",
+        "ConversationError",
         "ErrcompactError",
         "MissingExtraError",
         "RunHalted",
@@ -65,8 +77,13 @@ __all__ = [
     "Action",
     "Call",
     "ClassReport",
+    "Compaction",
     "ConfigurationError",
+    "ContextOptions",
+    "ContextOverflowError",
+    "ContextWindow",
     "Continue",
+    "ConversationError",
     "DigestOptions",
     "ErrcompactError",
     "ErrorClassSpanExporter",
@@ -88,6 +105,7 @@ __all__ = [
     "ModelExtractor",
     "Observation",
     "Options",
+    "OverflowGuard",
     "Pause",
     "RawError",
     "Run",
@@ -102,6 +120,7 @@ __all__ = [
     "TranscriptError",
     "UnsupportedVersionError",
     "Verdict",
+    "compact_errors",
     "compacted",
     "current_run",
     "install",

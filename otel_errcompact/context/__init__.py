@@ -4,3 +4,74 @@ The whole context window: measure a message list, compact it in layers, survive 
 Works on the message lists of Anthropic Messages, OpenAI Chat Completions and Responses, and Gemini contents. The
 caller's list is never changed, whatever is cut is kept whole first, and no tool call is separated from its result.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.config import ContextOptions
+    from otel_errcompact.context.archive import Archive, FolderArchive, MemoryArchive
+    from otel_errcompact.context.breaker import CircuitBreaker
+    from otel_errcompact.context.endpoints import anthropic_compaction, openai_compaction
+    from otel_errcompact.context.events import ErrorEvent, compact_errors
+    from otel_errcompact.context.guard import OverflowGuard, Sent
+    from otel_errcompact.context.lanes import Lanes
+    from otel_errcompact.context.layers.summary import SummaryRequest
+    from otel_errcompact.context.notes import Compaction, Cut, LayerNote
+    from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
+    from otel_errcompact.context.telemetry import ContextTelemetry
+    from otel_errcompact.context.window import ContextWindow
+
+_MODULES: Final = {
+    "config": ("ContextOptions",),
+    "context.archive": ("Archive", "FolderArchive", "MemoryArchive"),
+    "context.breaker": ("CircuitBreaker",),
+    "context.endpoints": ("anthropic_compaction", "openai_compaction"),
+    "context.events": ("ErrorEvent", "compact_errors"),
+    "context.guard": ("OverflowGuard", "Sent"),
+    "context.lanes": ("Lanes",),
+    "context.layers.summary": ("SummaryRequest",),
+    "context.notes": ("Compaction", "Cut", "LayerNote"),
+    "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
+    "context.telemetry": ("ContextTelemetry",),
+    "context.window": ("ContextWindow",),
+}
+_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "Archive",
+    "CircuitBreaker",
+    "Compaction",
+    "ContextOptions",
+    "ContextTelemetry",
+    "ContextWindow",
+    "Cut",
+    "ErrorEvent",
+    "FolderArchive",
+    "Lanes",
+    "LayerNote",
+    "MemoryArchive",
+    "Overflow",
+    "OverflowGuard",
+    "Sent",
+    "SummaryRequest",
+    "anthropic_compaction",
+    "compact_errors",
+    "openai_compaction",
+    "overflow_in_body",
+    "overflow_in_error",
+    "overflow_in_reply",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"otel_errcompact.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -58,10 +58,10 @@ PROBLEM: Final = "errcompact.problem"
 """Why a layer could not do its work, in words."""
 CUTS: Final = "errcompact.cuts"
 """How many things a layer has cut."""
-TOKENS_BEFORE: Final = "errcompact.tokens.before"  # noqa: S105 - a name
-TOKENS_AFTER: Final = "errcompact.tokens.after"  # noqa: S105 - a name
-TOKENS_INVALIDATED: Final = "errcompact.tokens.invalidated"  # noqa: S105 - a name
-TOKENS_ROOM: Final = "errcompact.tokens.room"  # noqa: S105 - a name
+TOKENS_BEFORE: Final = "errcompact.tokens.before"
+TOKENS_AFTER: Final = "errcompact.tokens.after"
+TOKENS_INVALIDATED: Final = "errcompact.tokens.invalidated"
+TOKENS_ROOM: Final = "errcompact.tokens.room"
 COUNTED: Final = "errcompact.counted"
 """On a resource: this process counts its failures, so that a collector must not."""
 RAW: Final = "errcompact.raw"

@@ -3,35 +3,43 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 import otel_errcompact
+from otel_errcompact import context
+
+FACES = [pytest.param(face, id=face.__name__) for face in (otel_errcompact, context)]
 
 
-def test_everything_listed_exists() -> None:
+@pytest.mark.parametrize("face", FACES)
+def test_everything_listed_exists(face: Any) -> None:
     """Each public name can be imported."""
-    assert [name for name in otel_errcompact.__all__ if getattr(otel_errcompact, name, None) is None] == []
+    assert [name for name in face.__all__ if getattr(face, name, None) is None] == []
 
 
-def test_everything_that_exists_is_listed() -> None:
+@pytest.mark.parametrize("face", FACES)
+def test_everything_that_exists_is_listed(face: Any) -> None:
     """Nothing is public by accident, and the list is sorted."""
-    assert sorted(otel_errcompact.__all__) == otel_errcompact.__all__
-    assert sorted(otel_errcompact._HOMES) == sorted(otel_errcompact.__all__)
-    assert dir(otel_errcompact) == otel_errcompact.__all__
+    assert sorted(face.__all__) == face.__all__
+    assert sorted(face._HOMES) == sorted(face.__all__)
+    assert dir(face) == face.__all__
 
 
-def test_no_public_name_is_hidden_by_a_module() -> None:
+@pytest.mark.parametrize("face", FACES)
+def test_no_public_name_is_hidden_by_a_module(face: Any) -> None:
     """A function named like a module would turn into that module once somebody imports it."""
-    for name in otel_errcompact.__all__:
+    for name in face.__all__:
         with pytest.raises(ModuleNotFoundError):
-            import_module(f"otel_errcompact.{name}")
+            import_module(f"{face.__name__}.{name}")
 
 
-def test_an_unknown_name_is_refused_as_everywhere() -> None:
+@pytest.mark.parametrize("face", FACES)
+def test_an_unknown_name_is_refused_as_everywhere(face: Any) -> None:
     """The message is Python's own."""
-    with pytest.raises(AttributeError, match="module 'otel_errcompact' has no attribute 'nothing'"):
-        otel_errcompact.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match=f"module '{face.__name__}' has no attribute 'nothing'"):
+        face.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize(
