@@ -54,14 +54,20 @@ def test_the_turns_between_the_task_and_the_newest_go():
     edited, made = run(messages, target=500, archive=archive)
     assert made == [
         TASK,
-        {"role": "user", "content": "[errcompact reactive: 6 messages, 624 tokens; whole: memory:1]"},
+        {"role": "user", "content": "[errcompact reactive: 6 messages, 624 tokens; whole: memory:00000001]"},
         *messages[7:],
     ]
     assert made[0] is TASK
     assert all(ours is theirs for ours, theirs in zip(made[2:], messages[7:], strict=True))
-    assert [json.loads(line) for line in archive.read("memory:1").splitlines()] == messages[1:7]
+    assert [json.loads(line) for line in archive.read("memory:00000001").splitlines()] == messages[1:7]
     (cut,) = edited.cuts
-    assert (cut.message, cut.messages, cut.tokens_before, cut.tokens_after, cut.place) == (1, 6, 624, 20, "memory:1")
+    assert (cut.message, cut.messages, cut.tokens_before, cut.tokens_after, cut.place) == (
+        1,
+        6,
+        624,
+        20,
+        "memory:00000001",
+    )
 
 
 def test_what_fits_stays():
@@ -79,9 +85,9 @@ def test_results_are_shortened_first():
     assert made[:2] == messages[:2]
     assert made[3] is messages[3]
     first = made[2]["content"].splitlines()
-    assert first[0] == "[errcompact reactive: 2,000 tokens of tool result; whole: memory:1]"
+    assert first[0] == "[errcompact reactive: 2,000 tokens of tool result; whole: memory:00000001]"
     assert (first[1], first[-1]) == ("line    0", "line  799")
-    assert archive.read("memory:1") == messages[2]["content"]
+    assert archive.read("memory:00000001") == messages[2]["content"]
     assert 800 < edited.conversation.tokens <= 1_000
 
 
@@ -94,9 +100,9 @@ def test_inputs_are_shortened_next():
     text = made[1]["tool_calls"][0]["function"]["arguments"]
     fields = json.loads(text)
     assert list(fields) == ["errcompact", "path", "content"]
-    assert fields["errcompact"] == "[errcompact reactive: 3,508 tokens of read call; whole: memory:2]"
+    assert fields["errcompact"] == "[errcompact reactive: 3,508 tokens of read call; whole: memory:00000002]"
     assert fields["path"] == "a.py"
-    assert archive.read("memory:2") == arguments
+    assert archive.read("memory:00000002") == arguments
     assert edited.conversation.tokens <= 400
 
 
@@ -106,7 +112,9 @@ def test_texts_are_shortened_then():
     edited, made = run(messages, target=500)
     assert made[:2] == messages[:2]
     assert [message["role"] for message in made] == ["system", "user", "user", "user"]
-    assert made[3]["content"].startswith("[errcompact reactive: 5,000 tokens of user text; whole: memory:2]\n2 ...")
+    assert made[3]["content"].startswith(
+        "[errcompact reactive: 5,000 tokens of user text; whole: memory:00000002]\n2 ..."
+    )
     assert edited.conversation.tokens <= 500
 
 
@@ -114,7 +122,9 @@ def test_the_task_is_shortened_last():
     """To the room and not to the target: as much of it stays as can."""
     task = {"role": "user", "content": "do this\n" * 1_000}
     edited, made = run([task, said(1, 4_000)], target=500, room=900)
-    assert made[0]["content"].startswith("[errcompact reactive: 2,000 tokens of user text; whole: memory:2]\ndo this\n")
+    assert made[0]["content"].startswith(
+        "[errcompact reactive: 2,000 tokens of user text; whole: memory:00000002]\ndo this\n"
+    )
     assert 700 < edited.conversation.tokens <= 900
 
 
@@ -125,7 +135,7 @@ def test_the_last_turn_goes_if_nothing_else_helps():
     _, made = run(messages, target=500)
     assert made == [
         TASK,
-        {"role": "user", "content": "[errcompact reactive: 201 messages, 7,004 tokens; whole: memory:1]"},
+        {"role": "user", "content": "[errcompact reactive: 201 messages, 7,004 tokens; whole: memory:00000001]"},
     ]
 
 
@@ -137,9 +147,9 @@ def test_a_task_of_pictures_becomes_its_text():
     edited, made = run([task, said(1)], target=500, archive=archive)
     assert made[0] == {
         "role": "user",
-        "content": "[errcompact reactive: 3,208 tokens of the task; whole: memory:2]\nWhat is this?",
+        "content": "[errcompact reactive: 3,208 tokens of the task; whole: memory:00000002]\nWhat is this?",
     }
-    assert json.loads(archive.read("memory:2")) == task
+    assert json.loads(archive.read("memory:00000002")) == task
     assert edited.conversation.tokens <= 500
 
 
@@ -148,22 +158,25 @@ def test_what_is_impossible_is_left_smallest():
     messages = [{"role": "system", "content": "y" * 4_000}, TASK, said(1)]
     edited, made = run(messages, target=500)
     assert made[0] == messages[0]
-    assert edited.conversation.tokens == 1_004 + 8 + 20
+    assert edited.conversation.tokens == 1_004 + 8 + 21
     again, _ = run(made, target=500)
     assert again.cuts == ()
 
 
 def test_an_earlier_summary_stays():
     """It says more of the old turns than newer ones do, if it is short."""
-    summary = {"role": "user", "content": "[errcompact summary: 9 messages, 900 tokens; whole: memory:7]\nAll is well."}
+    summary = {
+        "role": "user",
+        "content": "[errcompact summary: 9 messages, 900 tokens; whole: memory:00000007]\nAll is well.",
+    }
     messages = [TASK, said(1), summary, *(said(number) for number in range(3, 13))]
     _, made = run(messages, target=500)
     assert made[2] is summary
     assert made == [
         TASK,
-        {"role": "user", "content": "[errcompact reactive: 1 messages, 104 tokens; whole: memory:2]"},
+        {"role": "user", "content": "[errcompact reactive: 1 message, 104 tokens; whole: memory:00000002]"},
         summary,
-        {"role": "user", "content": "[errcompact reactive: 7 messages, 728 tokens; whole: memory:1]"},
+        {"role": "user", "content": "[errcompact reactive: 7 messages, 728 tokens; whole: memory:00000001]"},
         *messages[10:],
     ]
 
@@ -183,7 +196,7 @@ def test_without_a_user_the_system_is_the_head():
     _, made = run(messages, target=300)
     assert made == [
         messages[0],
-        {"role": "user", "content": "[errcompact reactive: 3 messages, 312 tokens; whole: memory:1]"},
+        {"role": "user", "content": "[errcompact reactive: 3 messages, 312 tokens; whole: memory:00000001]"},
         *messages[4:],
     ]
 

@@ -71,12 +71,12 @@ def test_old_turns_become_one_message_of_the_user():
     made = compaction.messages[2]
     assert made == {
         "role": "user",
-        "content": f"[errcompact summary: 8 messages, 832 tokens; whole: memory:1]\n{SUMMARY}",
+        "content": f"[errcompact summary: 8 messages, 832 tokens; whole: memory:00000001]\n{SUMMARY}",
     }
     expected = [*LONG[:2], made, *LONG[10:]]
     assert all(ours is theirs for ours, theirs in zip(compaction.messages, expected, strict=True))
     note = summary_note(compaction)
-    assert (note.reason, note.tokens_before, note.tokens_after, note.problem) == ("over_trigger", 1473, 673, "")
+    assert (note.reason, note.tokens_before, note.tokens_after, note.problem) == ("over_trigger", 1473, 675, "")
     assert note.invalidated_tokens == 1473 - 17
 
 
@@ -87,7 +87,7 @@ def test_the_request_has_all_that_is_needed():
     (request,) = summariser.requests
     assert all(ours is theirs for ours, theirs in zip(request.messages, LONG[:10], strict=True))
     assert request.tools == ()
-    assert (request.format, request.session, request.place) == ("openai-chat", "s-1", "memory:1")
+    assert (request.format, request.session, request.place) == ("openai-chat", "s-1", "memory:00000001")
     assert (request.limit_tokens, request.replaced_tokens) == (240, 832)
     assert request.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[assistant]\n")
     assert request.prompt == f"{request.transcript}\n\n{request.instructions}"
@@ -99,7 +99,7 @@ def test_the_request_has_all_that_is_needed():
         "Next step:",
         "Do not call a tool",
         "240",
-        "memory:1",
+        "memory:00000001",
     ):
         assert word in request.instructions
 
@@ -147,7 +147,7 @@ CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 4000}],
-            "the summary costs 1024 tokens, not less than the 832 that it would replace", id="longer than the turns",
+            "the summary costs 1025 tokens, not less than the 832 that it would replace", id="longer than the turns",
         ),
         pytest.param([42], "the summariser returned messages that cannot be read", id="no messages at all"),
     ],
@@ -208,7 +208,7 @@ def test_a_later_summary_takes_in_the_earlier_one():
     assert second.messages[:2] == LONG[:2]
     texts = [str(message["content"]) for message in second.messages]  # type: ignore[index]
     assert [text for text in texts if "summary" in text] == [
-        "[errcompact summary: 11 messages, 1,064 tokens; whole: memory:2]\nThe SECOND summary."
+        "[errcompact summary: 11 messages, 1,066 tokens; whole: memory:00000002]\nThe SECOND summary."
     ]
 
 

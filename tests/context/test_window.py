@@ -380,16 +380,17 @@ def test_everything_that_was_cut_can_be_read_back(format: FormatName, data: st.D
     )
     for message in formats.read(messages, estimate_tokens, format).messages:
         for part in message.parts:
-            wanted = json.loads(part.text) if part.kind == "call" and format in {"anthropic", "gemini"} else part.text
-            assert written(wanted) in there
+            # Some providers hold arguments and results as objects, others as text.
+            forms = [part.text, *parsed(part.text)[1:]]
+            assert not part.text or any(written(form) in there for form in forms)
 
 
-def parsed(line: str) -> Any:
-    """The JSON of a line, and the line itself."""
+def parsed(line: str) -> list[Any]:
+    """A line, and its JSON if it is some."""
     try:
         return [line, json.loads(line)]
     except ValueError:
-        return line
+        return [line]
 
 
 def values_in(value: Any) -> Iterator[str]:
@@ -439,11 +440,11 @@ def test_appending_keeps_the_prefix_between_batches(format: FormatName, data: st
 def test_the_cost_is_linear(format: FormatName):
     """Ten times the messages cost ten times the time, give or take what a busy machine adds."""
     costs: list[float] = []
-    for count in (1_000, 10_000):
+    for count in (500, 5_000):
         messages = long_conversation(format, messages=count)
         taken: list[float] = []
-        for _ in range(3):
-            one = window(ContextOptions(window_tokens=40_000))
+        for _ in range(2):
+            one = window(ContextOptions(window_tokens=30_000))
             start = time.process_time()
             assert one.compact(messages, format=format).fits
             taken.append(time.process_time() - start)

@@ -159,7 +159,9 @@ class _Draft:
         if tokens <= _SMALL:
             return
         place = self.workspace.archive.keep(json_lines(gone, self._given.format))
-        line = marker("reactive", f"{len(gone):,} messages, {tokens:,} tokens", place)
+        line = marker(
+            "reactive", f"{len(gone):,} {'messages' if len(gone) > 1 else 'message'}, {tokens:,} tokens", place
+        )
         made = self._format.make("user", line, self.workspace.count_tokens)
         if made.tokens < tokens:
             self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)

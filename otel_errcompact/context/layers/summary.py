@@ -228,12 +228,14 @@ def _checked(
     count = middle.end - middle.start
     head = marker("summary", f"{count:,} messages, {middle.tokens:,} tokens", place)
     adapter = formats.FORMATS[conversation.format]
+    made: tuple[Message, ...]
+    items = cast("object", answer)
     if isinstance(answer, str):
         problem = _problem_of(answer, middle, workspace)
         made = (adapter.make("user", f"{head}\n{answer.strip()}", workspace.count_tokens),)
-    elif isinstance(answer, Sequence) and answer:
+    elif isinstance(items, list | tuple) and items:
         try:
-            made = adapter.read(answer, workspace.count_tokens)
+            made = adapter.read(cast("Sequence[object]", items), workspace.count_tokens)
         except ConversationError as error:
             return f"the summariser returned messages that cannot be read: {error}"
         problem = "the summary calls a tool" if _calls(made) else ""
