@@ -62,7 +62,7 @@ def written_and_read(edited: Edited) -> Conversation:
 FIRST = (
     "[KeyError] at f11 (/srv/shop/m11.py:11): 'orders' #280a\n"
     "  | > return f12(order)\n"
-    "[errcompact errors: #280a KeyError x1, 199 tokens; whole: memory:1]"
+    "[errcompact errors: #280a KeyError x1, 199 tokens; whole: memory:00000001]"
 )
 
 
@@ -147,7 +147,7 @@ def test_resolved_errors_become_one_line_once_that_is_worth_a_prompt_cache() -> 
     archive = MemoryArchive()
     edited = errors(conversation(*many_failures(), fine()), workspace(archive))
     texts = results(edited)
-    assert texts[0] == "[errcompact errors: #3f1b KeyError x1, resolved since, 274 tokens; whole: memory:1]"
+    assert texts[0] == "[errcompact errors: #3f1b KeyError x1, resolved since, 274 tokens; whole: memory:00000001]"
     assert all("resolved since" in text and "\n" not in text for text in texts[:-1])
     assert texts[-1] == "12 passed"
     assert [archive.read(cut.place) for cut in edited.cuts] == [call.result for call in many_failures()]
