@@ -7,7 +7,7 @@ import hashlib
 from datetime import datetime, timedelta, timezone
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -114,8 +114,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        marked=marked, number=number, moment=moment, machine_time=machine_time, spark_path=spark_path
-    )
-    environment.globals["share"] = share
+    # jinja2 types both tables by what it puts in itself.
+    filters: dict[str, object] = {
+        "marked": marked,
+        "number": number,
+        "moment": moment,
+        "machine_time": machine_time,
+        "spark_path": spark_path,
+    }
+    cast("dict[str, object]", environment.filters).update(filters)
+    environment.globals.update(share=share)
     return environment
