@@ -45,6 +45,7 @@ def html_of(page: PageData) -> Iterator[str]:
             style_hash=_hash(style),
             script_hash=_hash(script),
             version=version("otel-errcompact"),
+            share=share,
         )
     )
 
@@ -114,7 +115,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # jinja2 types both tables by what it puts in itself.
+    # jinja2 types the table by what it puts in itself.
     filters: dict[str, object] = {
         "marked": marked,
         "number": number,
@@ -123,5 +124,4 @@ def _environment() -> Environment:
         "spark_path": spark_path,
     }
     cast("dict[str, object]", environment.filters).update(filters)
-    environment.globals.update(share=share)
     return environment
