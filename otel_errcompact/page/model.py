@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Standing = Literal["escalated", "active", "recovered", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""
 
-STANDINGS: tuple[Standing, ...] = ("escalated", "active", "recovered", "unknown")
+STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "active", "recovered", "unknown")
 """The worst first: a class that ended differently in several runs is shown by its worst."""
 
 
@@ -96,7 +96,10 @@ class ClassEntry:
     @property
     def standing(self) -> Standing:
         """The worst end over all runs."""
-        return next((standing for standing in STANDINGS if self.standings.get(standing)), "unknown")
+        for standing in STANDINGS:
+            if self.standings.get(standing):
+                return standing
+        return "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import hashlib
 from datetime import datetime, timedelta, timezone
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -45,6 +45,7 @@ def html_of(page: PageData) -> Iterator[str]:
             style_hash=_hash(style),
             script_hash=_hash(script),
             version=version("otel-errcompact"),
+            share=share,
         )
     )
 
@@ -114,8 +115,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        marked=marked, number=number, moment=moment, machine_time=machine_time, spark_path=spark_path
-    )
-    environment.globals["share"] = share
+    # jinja2 types the table by what it puts in itself.
+    filters: dict[str, object] = {
+        "marked": marked,
+        "number": number,
+        "moment": moment,
+        "machine_time": machine_time,
+        "spark_path": spark_path,
+    }
+    cast("dict[str, object]", environment.filters).update(filters)
     return environment
