@@ -31,7 +31,7 @@ SHORTEST: Final = 200
 """Characters of the shortest text whose own error enters the percentiles."""
 
 SENTENCES: Final = {
-    "German": "Die Verbindung zum Datenbankserver konnte nicht hergestellt werden. Prüfen Sie die größeren Änderungen.",
+    "German": "Die Verbindung zum Datenbankserver konnte nicht hergestellt werden. Größere Änderungen sind unnötig.",
     "Russian": "Не удалось подключиться к серверу базы данных. Проверьте настройки сети и повторите попытку.",  # noqa: RUF001
     "Arabic": "تعذر الاتصال بخادم قاعدة البيانات. يرجى التحقق من إعدادات الشبكة ثم المحاولة مرة أخرى.",
     "Hindi": "डेटाबेस सर्वर से कनेक्ट नहीं हो सका। कृपया नेटवर्क सेटिंग्स की जाँच करें और पुनः प्रयास करें।",

@@ -188,7 +188,7 @@ def judge(
 
 def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     """
-    Tell, for a fraction of what `judge` costs, whether a result that was not flagged is worth judging.
+    Tell, for about half of what `judge` costs, whether a result that was not flagged is worth judging.
 
     Where it says no, `judge` would not say that it is a failure.
     """
@@ -212,7 +212,7 @@ _SIGNS: Final = (
     "cannot", "can't", "unable to", "could not", "not found", "no such file", "a directory", "\nnot ok ", "stopped",
     "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval): ", ":in ", ".go:", "\nnode.js v", " problem",
     "would be reformatted", "hook id: ", "npm err", "err_pnpm", "no solution found", "no exact match", "timed out",
-    "no replacement", "conflict (", "fatal",
+    "no replacement", "conflict (", "fatal", "% tests passed",
     '"success"', '"ok"',
 )  # fmt: skip
 """What the output of every failed program that `judge` recognises holds at least one of, in small letters."""

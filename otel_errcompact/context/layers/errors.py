@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
@@ -35,7 +35,7 @@ LEAST_TOKENS: Final = 100
 """Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
 
 BATCH_TOKENS: Final = 2_000
-"""What is to be gained at once before old messages are edited, since a provider's cache then reads anew what follows."""
+"""What is to be gained at once before old messages are edited: a provider's cache then reads anew what follows."""
 
 HUGE_INPUT_TOKENS: Final = 1_000
 """Inputs of failed calls are shortened beyond this ..."""
@@ -66,7 +66,7 @@ class ErrorPass:
     The error pass as a layer, with what it has to know besides.
     """
 
-    digest: DigestOptions = DigestOptions()
+    digest: DigestOptions = field(default_factory=DigestOptions)
     """How long a digest may be, and which tools' errors stay whole."""
 
     hidden_failures: bool = True
@@ -174,7 +174,7 @@ class _Pass:
 
     @staticmethod
     def _may_matter(part: Part, call: _Call) -> bool:
-        """Nearly all results are healthy, and to judge one costs ten times as much as this."""
+        """Nearly all results are healthy, and to judge one costs twice as much as this."""
         return part.tokens >= LEAST_TOKENS and may_have_failed(part.text, tool=call.tool, arguments=call.arguments)
 
     def _may_resolve(self, call: _Call) -> bool:
@@ -268,17 +268,18 @@ class _Pass:
                 standing = self._failures.standing[spot]
                 line = pruned(error_class, standing.raw_tokens, standing.place or self._place)
                 self._is_due(spot, standing.tokens - self._workspace.count_tokens(line))
+        self._edit_old()
 
     def _is_due(self, spot: Spot, gain: int) -> None:
-        """Note that an old part can be edited; with others, as soon as that is worth a prompt cache's prefix."""
-        if gain <= 0:
-            return
-        self._gain += gain - self._due.get(spot, 0)
-        self._due[spot] = gain
-        if self._gain >= BATCH_TOKENS:
-            self._edit_old()
+        """Note that an old part can be edited."""
+        if gain > 0:
+            self._gain += gain - self._due.get(spot, 0)
+            self._due[spot] = gain
 
     def _edit_old(self) -> None:
+        """Edit all that is due, as soon as that is worth a prompt cache's prefix."""
+        if self._gain < BATCH_TOKENS:
+            return
         due, self._due, self._gain = list(self._due), {}, 0
         results: list[Spot] = []
         for spot in due:
@@ -308,6 +309,7 @@ class _Pass:
             _, spot = self._inputs.popleft()
             if spot not in self._edits and (shorter := self._shorter_input(spot, self._place)):
                 self._is_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
+        self._edit_old()
 
     def _shorter_input(self, spot: Spot, place: str) -> str:
         """Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing."""

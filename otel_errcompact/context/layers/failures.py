@@ -128,10 +128,11 @@ class Failures:
         is_named = error_class.key in self._named
         # A class that is not named in the list yet is told whole, though it failed before.
         told = error_class if is_named else replace(error_class, count=1)
-        yield rendering.inline(
+        text = rendering.inline(
             raw, told, self.history, CARRY_ON, options=self._options, count_tokens=self._workspace.count_tokens
         )
         error_class.told = told.told
+        yield text
         if is_named:
             yield f"{wording.kind(error_class.facts.type)} {wording.brief_repeat(error_class, CARRY_ON)}"
 
