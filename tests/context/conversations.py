@@ -201,7 +201,7 @@ def _gemini_image(*, snake: bool) -> dict[str, Any]:
 
 
 def _json(arguments: dict[str, object]) -> str:
-    return json.dumps(arguments, ensure_ascii=False)
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
 _TELL: dict[FormatName, Callable[[Turn, Any], list[Any]]] = {

@@ -64,6 +64,17 @@ def test_what_cannot_be_read_is_said_with_its_place(
     assert isinstance(raised.value, ValueError)
 
 
+def test_arguments_with_half_a_character_are_read():
+    """
+    A surrogate that stands alone, cut off by some other tool, is read as it is.
+    """
+    call = {"type": "tool_use", "id": "1", "name": "run", "input": {"text": "\ud83d"}}
+
+    (message,) = formats.read([{"role": "assistant", "content": [call]}], estimate_tokens).messages
+
+    assert message.parts[0].text == '{"text":"\ud83d"}'
+
+
 def test_arguments_that_are_no_json_are_said():
     """
     What no provider could be sent is named with its message.
@@ -100,7 +111,7 @@ def test_an_image_costs_the_same_whatever_its_size(format: FormatName):
 
     cut = with_text(result, 0, "cut", estimate_tokens)
 
-    said = len('{"output": "", "exit_code": 0}') / 4 if format == "gemini" else 0
+    said = len('{"output":"","exit_code":0}') / 4 if format == "gemini" else 0
     assert result.tokens == pytest.approx(IMAGE_TOKENS + 100 + said + FRAME_TOKENS + BLOCK_TOKENS, abs=1)
     assert cut.tokens == 1 + FRAME_TOKENS + BLOCK_TOKENS
     assert "image" not in str(formats.FORMATS[format].write(cut))

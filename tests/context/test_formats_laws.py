@@ -39,7 +39,7 @@ def editable(conversation: Conversation) -> list[tuple[int, int]]:
     ]
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(LISTS | BROKEN_LISTS)
 def test_what_was_not_edited_comes_back_as_the_very_objects(case: tuple[FormatName, list[Any]]):
     """
@@ -54,7 +54,7 @@ def test_what_was_not_edited_comes_back_as_the_very_objects(case: tuple[FormatNa
     assert before == messages
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(LISTS)
 def test_valid_lists_have_no_problems(case: tuple[FormatName, list[Any]]):
     """
@@ -65,7 +65,7 @@ def test_valid_lists_have_no_problems(case: tuple[FormatName, list[Any]]):
     assert formats.problems(formats.read(messages, estimate_tokens, name)) == ()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(LISTS)
 def test_a_list_is_told_by_its_content(case: tuple[FormatName, list[Any]]):
     """
@@ -77,7 +77,7 @@ def test_a_list_is_told_by_its_content(case: tuple[FormatName, list[Any]]):
     assert name == detected.format or detected.messages == formats.read(messages, estimate_tokens, name).messages
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.data(), LISTS | BROKEN_LISTS, st.text())
 def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: tuple[FormatName, list[Any]], text: str):
     """
@@ -91,7 +91,7 @@ def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: t
         return
     index, number = data.draw(st.sampled_from(spots))
     if conversation.messages[index].parts[number].kind == "call":
-        text = json.dumps({"shortened": text}, ensure_ascii=False)
+        text = json.dumps({"shortened": text}, ensure_ascii=False, separators=(",", ":"))
     changed = edited(conversation, index, number, text)
 
     written = formats.write(changed)
@@ -106,7 +106,7 @@ def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: t
     json.dumps(written[index], default=formats.plain)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(LISTS | BROKEN_LISTS)
 def test_whole_messages_can_be_kept_as_json(case: tuple[FormatName, list[Any]]):
     """

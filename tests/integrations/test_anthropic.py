@@ -340,7 +340,7 @@ def test_message_lists_hold_the_objects_of_the_sdk():
     ]
     client.messages.create(model="claude", max_tokens=100, messages=cut)
 
-    assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "toolu_1_0", '{"item": "tea"}')
+    assert (call.kind, call.tool, call.call_id, call.text) == ("call", "price", "toolu_1_0", '{"item":"tea"}')
     assert formats.problems(conversation) == ()
     assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
     assert api.requests[1]["messages"] == [

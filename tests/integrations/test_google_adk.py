@@ -565,7 +565,7 @@ def test_message_lists_hold_the_objects_of_the_sdk():
         for index, part, text in [(1, 1, '{"item": "t"}'), (2, 0, "cut")]
     ]
 
-    assert (call.kind, call.tool, call.text) == ("call", "price", '{"item": "tea"}')
+    assert (call.kind, call.tool, call.text) == ("call", "price", '{"item":"tea"}')
     assert (result.kind, result.tool, result.failed) == ("result", "price", True)
     assert formats.problems(conversation) == ()
     assert all(a is b for a, b in zip(messages, formats.write(conversation), strict=True))
