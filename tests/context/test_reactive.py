@@ -65,7 +65,7 @@ def test_the_turns_between_the_task_and_the_newest_go():
         1,
         6,
         624,
-        20,
+        22,
         "memory:00000001",
     )
 
