@@ -12,6 +12,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.lanes import Lanes
 from otel_errcompact.context.overflow import Overflow, overflow_in_error, overflow_in_reply
+from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.exceptions import ConfigurationError, ContextOverflowError, ConversationError
 
 if TYPE_CHECKING:
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
 
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.context.notes import Compaction
+    from otel_errcompact.context.telemetry import OverflowResult
     from otel_errcompact.context.window import ContextWindow
 
 T = TypeVar("T")
-
-OverflowResult = Literal["recovered", "failed", "refused"]
-"""The call went through after a compaction, or did not; or the circuit breaker let nobody try."""
 
 SESSIONS: Final = 10_000
 """Of how many conversations the windows that providers named are remembered."""
@@ -59,7 +58,8 @@ class OverflowGuard:
         lanes: One compaction of a conversation at a time, and a few of all; share them between guards.
         breaker: Leaves a conversation alone that compaction does not help; by the window's options if None.
         validate: Whether a list is sent that broke the provider's rules when it came; what we break is never sent.
-        on_overflow: Told of each call that was refused, and by whom: `ContextTelemetry.overflowed`.
+        on_overflow: Told what became of each call that was refused, and by whom; if None, metrics of the global
+            provider tell of it: `ContextTelemetry.overflowed`.
         sessions: Of how many conversations the windows that providers named are remembered.
     """
 
@@ -78,7 +78,7 @@ class OverflowGuard:
         self.lanes = lanes or Lanes()
         self.breaker = breaker or CircuitBreaker(options.breaker_failures, options.breaker_seconds)
         self.validate = validate
-        self._on_overflow = on_overflow
+        self._on_overflow = on_overflow or global_telemetry().overflowed
         self._windows: BoundedTable[str, int] = BoundedTable(sessions)
 
     def call(
@@ -190,9 +190,8 @@ class OverflowGuard:
 
     def tell(self, result: OverflowResult, provider: str) -> None:
         """Tell whoever counts what became of a call that was refused."""
-        if self._on_overflow is not None:
-            with self.window.guard.stage("context.on_overflow"):
-                self._on_overflow(result, provider)
+        with self.window.guard.stage("context.on_overflow"):
+            self._on_overflow(result, provider)
 
 
 class _Course:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from opentelemetry import metrics, trace
@@ -23,6 +24,12 @@ DURATION_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 """Seconds: from a pass over a short list to a summary that a model writes."""
 
 _FORMS: Final = (semconv.FORM_BEFORE, semconv.FORM_AFTER, semconv.FORM_INVALIDATED)
+
+
+@cache
+def global_telemetry() -> ContextTelemetry:
+    """Return what tells the global providers; one for all windows, since an SDK may warn of instruments made twice."""
+    return ContextTelemetry()
 
 
 class ContextTelemetry:

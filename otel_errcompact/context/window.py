@@ -19,6 +19,7 @@ from otel_errcompact.context.layers.results import results
 from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.layers.summary import summarise
 from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote
+from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import default_counter
@@ -53,7 +54,8 @@ class ContextWindow:
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
         clock: Nanoseconds since the epoch.
         timer: Nanoseconds, monotonic.
-        observers: Told every compaction; what they raise is kept away from the caller.
+        observers: Told every compaction; what they raise is kept away from the caller. If None, spans and metrics of
+            the global providers tell of it: `ContextTelemetry`.
         guard: Counts and logs what fails in us.
 
     Raises:
@@ -69,7 +71,7 @@ class ContextWindow:
         summarize: Summarize | None = None,
         clock: Callable[[], int] = time.time_ns,
         timer: Callable[[], int] = time.perf_counter_ns,
-        observers: Sequence[Callable[[Compaction], object]] = (),
+        observers: Sequence[Callable[[Compaction], object]] | None = None,
         guard: Guard | None = None,
     ) -> None:
         self.options = _checked(options or ContextOptions())
@@ -79,7 +81,7 @@ class ContextWindow:
         self._summarize = summarize
         self._clock = clock
         self._timer = timer
-        self._observers = tuple(observers)
+        self._observers = (global_telemetry(),) if observers is None else tuple(observers)
 
     def compact(
         self,
