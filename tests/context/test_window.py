@@ -459,11 +459,12 @@ def recorded_runs(folder: Path) -> Iterator[RecordedRun]:
 def scaled(size: int) -> ContextOptions:
     """The defaults, for a window of this size."""
     share = size / ContextOptions().window_tokens
+    preview = max(20, int(500 * share))
     return ContextOptions(
         window_tokens=size,
         reserve_tokens=int(20_000 * share),
-        result_budget_tokens=int(25_000 * share),
-        preview_tokens=max(20, int(500 * share)),
+        result_budget_tokens=max(preview, int(25_000 * share)),
+        preview_tokens=preview,
     )
 
 
