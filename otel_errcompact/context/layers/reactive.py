@@ -73,7 +73,7 @@ def _reach_target(draft: _Draft) -> None:
 def _reach_room(draft: _Draft, room: int) -> None:
     task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
     if draft.tokens - task + _SMALL > room:
-        draft.take_out(draft.head, len(draft.messages))
+        draft.take_out(draft.head, len(draft.messages), least=0)
     if draft.tokens > room:
         draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
     if draft.tokens > room and draft.task >= 0:
@@ -154,11 +154,11 @@ class _Draft:
         found = next((place for place in places if is_summary(self.messages[place])), None)
         return found if found is not None and self.messages[found].tokens <= budget else None
 
-    def take_out(self, start: int, end: int) -> None:
-        """Replace messages by one that says where they are."""
+    def take_out(self, start: int, end: int, least: int = _SMALL) -> None:
+        """Replace messages that cost more than `least` by one that says where they are."""
         gone = self.messages[start:end]
         tokens = sum(message.tokens for message in gone)
-        if tokens <= _SMALL or all(_is_marker(message) for message in gone):
+        if tokens <= least or all(_is_marker(message) for message in gone):
             return
         place = self.workspace.archive.keep(json_lines(gone, self._given.format))
         line = marker(
