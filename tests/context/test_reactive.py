@@ -139,6 +139,16 @@ def test_the_last_turn_goes_if_nothing_else_helps():
     ]
 
 
+def test_a_last_turn_that_is_small_goes_as_well():
+    """Nothing is too small to go where it alone does not fit."""
+    edited, made = run([TASK, said(1, 160)], target=40, room=40)
+    assert made == [
+        TASK,
+        {"role": "user", "content": "[errcompact reactive: 1 message, 44 tokens; whole: memory:00000001]"},
+    ]
+    assert (edited.conversation.tokens, edited.problem) == (29, "")
+
+
 def test_a_task_of_pictures_becomes_its_text():
     """What cannot be shortened goes as a whole, last of all."""
     archive = MemoryArchive()

@@ -593,9 +593,9 @@ def test_real_runs_survive_a_provider_that_counts_more(quarters):
     """Its refusals are recovered from within the allowed retries, and after one the window is known: no second."""
     refused = 0
     for run, messages, size in quarters:
-        if size < LEAST_ROOM * 2:
+        options = scaled(size)
+        if (size - options.reserve_tokens) / 1.3 < LEAST_ROOM * 1.1:
             continue
-        options = scaled(size).model_copy(update={"reserve_tokens": 0})
         guard = OverflowGuard(window(options, observers=()), on_overflow=lambda *_: None)
         provider = Provider(size)
         sent: list[Any] = []
