@@ -139,6 +139,16 @@ def test_the_last_turn_goes_if_nothing_else_helps():
     ]
 
 
+def test_a_last_turn_that_is_small_goes_as_well():
+    """Nothing is too small to go where it alone does not fit."""
+    edited, made = run([TASK, said(1, 160)], target=40, room=40)
+    assert made == [
+        TASK,
+        {"role": "user", "content": "[errcompact reactive: 1 message, 44 tokens; whole: memory:00000001]"},
+    ]
+    assert (edited.conversation.tokens, edited.problem) == (29, "")
+
+
 def test_a_task_of_pictures_becomes_its_text():
     """What cannot be shortened goes as a whole, last of all."""
     archive = MemoryArchive()
@@ -214,3 +224,74 @@ def test_without_a_user_the_system_is_the_head():
 def test_level(costs, total, expected):
     """The size to which the larger ones are cut, so that all together fit."""
     assert level(costs, total) == expected
+
+
+def picture(name: str, characters: int) -> Any:
+    """A result of 1,600 tokens for its picture, and some for its text."""
+    shown = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "high"}}
+    text = answered(name, characters)["content"]
+    return {"role": "tool", "tool_call_id": name, "content": [{"type": "text", "text": text}, shown]}
+
+
+def test_a_picture_among_a_result_is_kept_with_it():
+    """Not only its text: the whole message of the tool lies in the archive."""
+    archive = MemoryArchive()
+    shown = picture("a", 40)
+    edited, made = run([TASK, called("a"), shown], target=200, archive=archive)
+    assert made[2] == {
+        "role": "tool",
+        "tool_call_id": "a",
+        "content": "[errcompact reactive: 1,610 tokens of tool result; whole: memory:00000001]\n"
+        + "".join(f"line {number:4}\n" for number in range(4)),
+    }
+    assert json.loads(archive.read(edited.cuts[0].place)) == shown
+
+
+def test_a_result_that_loses_its_picture_leaves_a_preview():
+    """The result budget let it pass for its picture; more text would be cut by it in the next run."""
+    _, made = run([TASK, called("a"), picture("a", 4_000)], target=1_000)
+    text = made[2]["content"]
+    assert 490 < estimate_tokens(text) <= 500 + estimate_tokens(text.partition("\n")[0]) + 1
+
+
+@pytest.mark.parametrize(("room", "remain"), [pytest.param(10_000, 4, id="parts"), pytest.param(1, 2, id="messages")])
+def test_a_marker_that_stands_alone_is_not_cut_again(room: int, remain: int):
+    """Where the archive's places are long, a marker costs more than is else worth cutting."""
+
+    class Deep(MemoryArchive):
+        def keep(self, text: str) -> str:
+            return "/deep" * 100 + super().keep(text)
+
+    arguments = json.dumps({"rows": list(range(2_000))}, separators=(",", ":"))
+    pictures = {"role": "user", "content": picture("a", 4_000)["content"]}
+    messages = [pictures, said(1), said(2), called("a", arguments=arguments), answered("a", 4_000)]
+    archive = Deep()
+    _, once = run(messages, target=1, room=room, archive=archive)
+    assert len(once) == remain
+    edited, twice = run(once, target=1, room=room, archive=archive)
+    assert twice == once
+    assert edited.cuts == ()
+
+
+@pytest.mark.parametrize("format", ["anthropic", "openai-chat"])
+def test_arguments_cost_when_read_what_they_cost_when_written(format: Any):
+    """Providers hold them as objects, which have no spaces; and a second cut leaves no second argument of its name."""
+    arguments = {"path": "a.py", "rows": list(range(100)), "text": "x" * 9_000}
+    block = {"type": "tool_use", "id": "a", "name": "write", "input": arguments}
+    chat = {"id": "a", "type": "function", "function": {"name": "write", "arguments": json.dumps(arguments)}}
+    messages: list[Any] = [TASK, {"role": "assistant", "content": None, "tool_calls": [chat]}, answered("a", 40)]
+    if format == "anthropic":
+        answer = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
+        messages = [TASK, {"role": "assistant", "content": [block]}, {"role": "user", "content": [answer]}]
+    archive = MemoryArchive()
+    workspace = Workspace(archive=archive, options=ContextOptions(), count_tokens=estimate_tokens, target_tokens=600)
+    once = reactive(formats.read(messages, estimate_tokens, format), workspace).conversation
+    read = formats.read(formats.write(once), estimate_tokens, format)
+    assert once.tokens == read.tokens <= 600
+    workspace = Workspace(archive=archive, options=ContextOptions(), count_tokens=estimate_tokens, target_tokens=400)
+    twice = reactive(read, workspace).conversation
+    text = next(part.text for message in twice.messages for part in message.parts if part.kind == "call")
+    assert text.startswith('{"errcompact":"[errcompact reactive: ')
+    assert text.count('"errcompact":') == 1
+    assert json.loads(text)["path"] == "a.py"
+    assert twice.tokens == formats.read(formats.write(twice), estimate_tokens, format).tokens <= 400

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
-import json
+import math
 import re
 import time
-from itertools import chain
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context import window as window_module
 from otel_errcompact.context.archive import FolderArchive, MemoryArchive
+from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.layers import Edited
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.notes import Compaction
@@ -27,9 +29,12 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import estimate_tokens
 from otel_errcompact.transcripts import RecordedRun, find, read
 from tests.context.conversations import FORMATS, broken_conversations, conversations, long_conversation
+from tests.context.rebuilding import as_read, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from otel_errcompact.context.layers.summary import SummaryRequest
 
 SMALL = ContextOptions(
     window_tokens=1_500,
@@ -296,37 +301,100 @@ def test_a_message_of_100_mb_fits_afterwards():
     assert archive.read(compaction.notes[1].cuts[0].place) == text
 
 
-# The laws. Every list is compacted three times: as before a call, after a refusal, and again.
+# The laws. Every list is compacted more than once: as before a call, after a refusal, because somebody asks.
 
 
-def summaries(draw: st.DrawFn) -> Any:
-    return draw(st.sampled_from([None, lambda _: "All is well.", lambda _: "", lambda _: "x" * 10_000]))
+class Unreliable(MemoryArchive):
+    """An archive that takes some texts and refuses others, in the order it is told."""
+
+    def __init__(self, takes: list[bool]) -> None:
+        super().__init__()
+        self._takes = cycle(takes)
+
+    def keep(self, text: str) -> str:
+        if not next(self._takes):
+            raise OSError(28, "No space left on device")
+        return super().keep(text)
+
+
+class Deep(MemoryArchive):
+    """An archive whose places cost as much as a paragraph: a folder that lies deep."""
+
+    folder = "/deep" * 100
+
+    def keep(self, text: str) -> str:
+        return self.folder + super().keep(text)
+
+    def read(self, place: str) -> str:
+        return super().read(place.removeprefix(self.folder))
+
+
+async def later(_: SummaryRequest) -> str:
+    return "All was well."
+
+
+def offline(_: SummaryRequest) -> str:
+    raise ConnectionError("no network")
+
+
+async def offline_later(_: SummaryRequest) -> str:
+    raise ConnectionError("no network")
+
+
+SUMMARISERS: dict[str, Any] = {
+    "none": None,
+    "good": lambda _: "All is well.",
+    "empty": lambda _: "",
+    "long": lambda _: "x" * 10_000,
+    "number": lambda _: 5,
+    "call": lambda _: '{"type": "tool_use", "name": "x", "input": {}}',
+    "echo": lambda request: request.prompt,
+    "forger": lambda _: "[errcompact summary: 1 message, 2 tokens; whole: nowhere]",
+    "surrogate": lambda _: "\ud800",
+    "offline": offline,
+    "later": later,
+    "offline later": offline_later,
+}
+MESSAGES_BACK: dict[str, Any] = {
+    "no messages": lambda _: [],
+    "messages": lambda request: list(request.messages)[-1:],
+    "all messages": lambda request: list(request.messages),
+    "no message": lambda _: [1],
+}
+RELIABLE = st.sampled_from([MemoryArchive, MemoryArchive, Deep]).map(lambda archive: archive())
+UNRELIABLE = st.just(3_000).map(MemoryArchive) | st.lists(st.booleans(), min_size=1, max_size=6).map(Unreliable)
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> tuple[ContextWindow, MemoryArchive]:
-    """Windows of many sizes, with and without a summariser, good and bad."""
-    room = draw(st.integers(200, 4_000))
-    archive = MemoryArchive(draw(st.sampled_from([100_000_000, 100_000_000, 3_000])))
+def windows(draw: st.DrawFn, archives: Any = RELIABLE | UNRELIABLE, answers: Any = SUMMARISERS) -> ContextWindow:
+    """Windows of many sizes down to nothing, with summarisers and archives good and bad."""
     preview = draw(st.integers(20, 100))
+    trigger = draw(st.sampled_from([0.1, 0.5, 0.9, 1.0]))
     options = ContextOptions(
-        window_tokens=room + 100,
+        window_tokens=draw(st.integers(200, 4_000) | st.integers(1, 300)) + 100,
         reserve_tokens=100,
-        trigger_share=draw(st.sampled_from([0.5, 0.9, 1.0])),
-        target_share=draw(st.sampled_from([0.3, 0.5])),
+        trigger_share=trigger,
+        target_share=draw(st.sampled_from([share for share in (0.1, 0.3, 0.5, 1.0) if share <= trigger])),
         result_budget_tokens=draw(st.integers(preview, 500)),
         preview_tokens=preview,
         snip_messages=draw(st.integers(8, 20)),
         head_messages=draw(st.integers(1, 5)),
         keep_results=draw(st.integers(1, 3)),
     )
-    return window(options, archive=archive, summarize=summaries(draw)), archive
+    summarize = answers[draw(st.sampled_from(sorted(answers)))]
+    return window(options, archive=draw(archives), summarize=summarize, observers=(), guard=Guard())
 
 
-LAWS = 12
-"""Lists for each law and format; `HYPOTHESIS_PROFILE` does not change it, since the suite must stay short."""
+def compacted(one: ContextWindow, messages: list[Any], **more: Any) -> Compaction:
+    """In the form that works with any summariser."""
+    return asyncio.run(one.acompact(messages, **more))
+
+
+LAWS = max(12, settings().max_examples // 10)
+"""Lists for each law and format; `HYPOTHESIS_PROFILE=thorough` tries 200."""
 
 FORMAT = pytest.mark.parametrize("format", FORMATS)
+OCCASIONS = st.permutations(["over_trigger", "overflow", "asked"])
 
 
 @FORMAT
@@ -334,15 +402,16 @@ FORMAT = pytest.mark.parametrize("format", FORMATS)
 @given(data=st.data())
 def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
     """By the provider's rules, each call with its result; never larger; and the caller's list is as it was."""
-    one, _ = data.draw(windows())
+    one = data.draw(windows(answers=SUMMARISERS | MESSAGES_BACK))
     messages = data.draw(conversations(format))
     before = copy.deepcopy(messages)
-    for reason in ("over_trigger", "overflow", "asked"):
-        compaction = one.compact(messages, reason=reason, format=format)
-        assert compaction.problems == ()
-        assert formats.problems(formats.read(compaction.messages, estimate_tokens, format)) == ()
-        assert compaction.tokens_after <= compaction.tokens_before
+    for reason in data.draw(OCCASIONS):
+        compaction = compacted(one, messages, reason=reason, format=format)
+        read_again = formats.read(compaction.messages, estimate_tokens, format)
+        assert compaction.problems == formats.problems(read_again) == ()
+        assert read_again.tokens == compaction.tokens_after <= compaction.tokens_before
         assert all(note.tokens_after <= note.tokens_before for note in compaction.notes)
+        assert all("discarded" not in note.problem for note in compaction.notes)
         if any(note.cuts for note in compaction.notes):
             assert len(compaction.messages) <= len(messages)
     assert messages == before
@@ -352,58 +421,26 @@ def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
 @settings(max_examples=LAWS)
 @given(data=st.data())
 def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
-    """What is compacted stays as it is, the very objects, until something new comes."""
-    one, _ = data.draw(windows())
-    first = one.compact(data.draw(conversations(format)), format=format)
-    if any(note.problem for note in first.notes):
-        return
-    second = one.compact(first.messages, format=format)
-    assert second.messages == first.messages
+    """What is compacted stays as it is, the very objects, until something new comes; of broken lists too."""
+    one = data.draw(windows(archives=RELIABLE, answers=SUMMARISERS | MESSAGES_BACK))
+    messages = data.draw(conversations(format) | broken_conversations(format))
+    first = compacted(one, messages, format=format)
+    second = compacted(one, first.messages, format=format)
     assert [note for note in second.notes if note.cuts] == []
+    assert same_objects(second.messages, first.messages)
 
 
 @FORMAT
 @settings(max_examples=LAWS)
 @given(data=st.data())
-def test_everything_that_was_cut_can_be_read_back(format: FormatName, data: st.DataObject):
-    """Each text of the list stands in what remains, or in the archive at a place that a cut names."""
-    one, archive = data.draw(windows())
-    messages = data.draw(conversations(format))
-    cuts: list[Any] = []
+def test_the_list_can_be_rebuilt(format: FormatName, data: st.DataObject):
+    """From the compacted list and the archive alone, to the character, however often and whatever was cut."""
+    one = data.draw(windows())
+    messages = data.draw(conversations(format) | broken_conversations(format))
     made = messages
-    for reason in ("over_trigger", "overflow"):
-        compaction = one.compact(made, reason=reason, format=format)
-        made = compaction.messages
-        cuts += chain.from_iterable(note.cuts for note in compaction.notes)
-    kept = [archive.read(cut.place) for cut in cuts]
-    there = set(
-        chain(values_in(made), *(values_in(parsed(line)) for text in kept for line in [text, *text.split("\n")]))
-    )
-    for message in formats.read(messages, estimate_tokens, format).messages:
-        for part in message.parts:
-            # Some providers hold arguments and results as objects, others as text.
-            forms = [part.text, *parsed(part.text)[1:]]
-            assert not part.text or any(written(form) in there for form in forms)
-
-
-def parsed(line: str) -> list[Any]:
-    """A line, and its JSON if it is some."""
-    try:
-        return [line, json.loads(line)]
-    except ValueError:
-        return [line]
-
-
-def values_in(value: Any) -> Iterator[str]:
-    """All values in a value, as JSON in one form."""
-    yield written(value)
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from values_in(inner)
-
-
-def written(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+    for reason in data.draw(OCCASIONS):
+        made = compacted(one, made, reason=reason, format=format).messages
+    assert as_read(rebuilt(made, one.archive, format), format) == as_read(messages, format)
 
 
 @FORMAT
@@ -411,43 +448,61 @@ def written(value: Any) -> str:
 @given(data=st.data())
 def test_broken_lists_become_no_worse(format: FormatName, data: st.DataObject):
     """Orphans, ids twice, calls that nobody answered: as many problems at most, and nothing raises."""
-    one, _ = data.draw(windows())
+    one = data.draw(windows(answers=SUMMARISERS | MESSAGES_BACK))
     messages = data.draw(broken_conversations(format))
+    before = copy.deepcopy(messages)
     wrong = len(formats.problems(formats.read(messages, estimate_tokens, format)))
-    for reason in ("over_trigger", "overflow"):
-        compaction = one.compact(messages, reason=reason, format=format)
+    for reason in data.draw(OCCASIONS):
+        compaction = compacted(one, messages, reason=reason, format=format)
         assert len(compaction.problems) <= wrong
         assert compaction.tokens_after <= compaction.tokens_before
+    assert messages == before
 
 
 @FORMAT
 @settings(max_examples=LAWS)
 @given(data=st.data())
-def test_appending_keeps_the_prefix_between_batches(format: FormatName, data: st.DataObject):
-    """A message that was sent is sent again as the same object, unless the estimate was over the trigger."""
-    options = SMALL.model_copy(update={"result_budget_tokens": 1_000_000})
-    one = window(options)
+def test_the_prefix_stays_up_to_the_first_cut(format: FormatName, data: st.DataObject):
+    """
+    Turn by turn: all before the first cut is sent again as the same objects, and each note says what follows it.
+
+    Where nothing is cut that is the whole list, and below the trigger nothing is cut but new results and errors.
+    """
+    one = data.draw(windows())
     sent: list[Any] = []
     for message in data.draw(conversations(format)):
-        compaction = one.compact([*sent, message], format=format)
-        if all(note.layer == "errors" or not note.cuts for note in compaction.notes):
-            assert same_objects(compaction.messages[: len(sent)], sent) or "errors" in {
-                note.layer for note in compaction.notes if note.cuts
-            }
+        given_ = [*sent, message]
+        compaction = compacted(one, given_, format=format)
+        read = formats.read(given_, estimate_tokens, format).messages
+        same = len(given_)
+        for note in compaction.notes:
+            first = min((cut.message for cut in note.cuts), default=len(given_))
+            assert note.cuts or note.invalidated_tokens == 0
+            if first < same:
+                same = first
+                prefix = sum(message.tokens for message in read[:same])
+                assert note.invalidated_tokens == note.tokens_before - prefix
+        assert same_objects(compaction.messages[:same], given_[:same])
+        assert same < len(given_) or same_objects(compaction.messages, given_)
+        if compaction.tokens_before <= int(compaction.room_tokens * one.options.trigger_share):
+            assert {note.layer for note in compaction.notes} == {"errors", "results"}
         sent = compaction.messages
 
 
 @FORMAT
 def test_the_cost_is_linear(format: FormatName):
-    """Five times the messages cost five times the time, give or take what a busy machine adds."""
-    costs: list[float] = []
-    for count in (1_000, 5_000):
-        messages = long_conversation(format, messages=count)
-        one = window(ContextOptions(window_tokens=30_000))
-        start = time.process_time()
-        assert one.compact(messages, format=format).fits
-        costs.append(time.process_time() - start)
-    assert costs[1] / costs[0] < 12
+    """Five times the messages cost five times the time, give or take what a busy machine adds to one of three tries."""
+    lists = [long_conversation(format, messages=count) for count in (1_000, 5_000)]
+    costs = [math.inf, math.inf]
+    for _ in range(3):
+        for index, messages in enumerate(lists):
+            one = window(ContextOptions(window_tokens=30_000))
+            start = time.process_time()
+            assert one.compact(messages, format=format).fits
+            costs[index] = min(costs[index], time.process_time() - start)
+        if costs[1] / costs[0] < 12:
+            return
+    pytest.fail(f"1,000 messages take {costs[0]:.3f} s, 5,000 take {costs[1]:.3f} s")
 
 
 def recorded_runs(folder: Path) -> Iterator[RecordedRun]:
@@ -459,11 +514,12 @@ def recorded_runs(folder: Path) -> Iterator[RecordedRun]:
 def scaled(size: int) -> ContextOptions:
     """The defaults, for a window of this size."""
     share = size / ContextOptions().window_tokens
+    preview = max(20, int(500 * share))
     return ContextOptions(
         window_tokens=size,
         reserve_tokens=int(20_000 * share),
-        result_budget_tokens=int(25_000 * share),
-        preview_tokens=max(20, int(500 * share)),
+        result_budget_tokens=max(preview, int(25_000 * share)),
+        preview_tokens=preview,
     )
 
 
@@ -478,26 +534,80 @@ def messages_of(run: RecordedRun) -> list[Any]:
     return made
 
 
-def test_real_runs_never_overflow(shared_data):
+LEAST_ROOM = 28
+"""What the shortest task and a marker cost: less has room for no list."""
+
+
+@pytest.fixture(scope="module")
+def quarters(shared_data: Path) -> list[tuple[str, list[Any], int]]:
+    """The recorded runs, each with a quarter of its size, if that has room for any list."""
+    lists = [(run.run_id, messages_of(run)) for run in recorded_runs(shared_data / "transcripts")]
+    sized = [(run, messages, formats.read(messages, estimate_tokens).tokens // 4) for run, messages in lists]
+    return [(*run, size) for *run, size in sized if size * 0.9 >= LEAST_ROOM]
+
+
+def test_real_runs_never_overflow(quarters):
     """Each recorded run, replayed message by message in a window of a quarter of its size, fits at every call."""
     replayed = 0
-    for run in recorded_runs(shared_data / "transcripts"):
-        messages = messages_of(run)
-        size = formats.read(messages, estimate_tokens).tokens // 4
-        if size < 1_000:
-            continue
+    for run, messages, size in quarters:
         replayed += 1
-        one = window(scaled(size))
+        one = window(scaled(size), observers=())
         sent: list[Any] = []
         for message in messages:
             sent.append(message)
             if message["role"] == "assistant":
                 continue
-            compaction = one.compact(sent, session=run.run_id)
+            compaction = one.compact(sent, session=run)
             assert compaction.fits
             assert compaction.problems == ()
             sent = compaction.messages
-    assert replayed > 10
+    assert replayed > 150
+
+
+class Provider:
+    """Counts 30 % more than we do, and refuses what is too long for it in Anthropic's words."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.refusals = 0
+
+    def __call__(self, messages: list[Any]) -> str:
+        tokens = int(formats.read(messages, estimate_tokens).tokens * 1.3)
+        if tokens > self.limit:
+            self.refusals += 1
+            raise RefusedError(tokens, self.limit)
+        return "fine"
+
+
+class RefusedError(Exception):
+    """As Anthropic's SDK raises it."""
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        message = f"prompt is too long: {tokens} tokens > {limit} maximum"
+        self.status_code = 400
+        self.body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+        super().__init__(f"Error code: 400 - {self.body}")
+
+
+def test_real_runs_survive_a_provider_that_counts_more(quarters):
+    """Its refusals are recovered from within the allowed retries, and after one the window is known: no second."""
+    refused = 0
+    for run, messages, size in quarters:
+        options = scaled(size)
+        if (size - options.reserve_tokens) / 1.3 < LEAST_ROOM * 1.1:
+            continue
+        guard = OverflowGuard(window(options, observers=()), on_overflow=lambda *_: None)
+        provider = Provider(size)
+        sent: list[Any] = []
+        for message in messages:
+            sent.append(message)
+            if message["role"] != "assistant":
+                before = provider.refusals
+                sent = guard.call(provider, sent, session=run).messages
+                assert provider.refusals - before <= options.retries
+        refused += provider.refusals
+        assert provider.refusals <= 1
+    assert refused > 10
 
 
 def test_the_page_shows_what_happens(capsys):

@@ -45,7 +45,7 @@ def write(message: Message) -> object:
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     calls = [part for part in parts if part.kind == "call"]
     said = [part for part in parts if part.kind != "call" and (part.native is not None or part.kind != "other")]
-    if len(said) == 1 and said[0].native is None:
+    if len(said) == 1 and (said[0].native is None or said[0].kind == "result"):
         made["content"] = said[0].text
     elif said:
         made["content"] = [_written(part) for part in said]
@@ -161,15 +161,17 @@ def _call(call: object, index: int, count_tokens: TokenCounter) -> Part:
 
 
 def _result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
-    content = fields.get("content")
+    content, block = fields.get("content"), None
     if isinstance(content, str):
         text, tokens = content, count_tokens(content)
     else:
+        # With it all that is no text is kept when the result is cut.
+        block = native
         parts = [_content_part(block, index, count_tokens) for block in items_of(content)]
         texts = [part.text for part in parts if part.kind == "text"]
         text = texts[0] if len(texts) == 1 else "\n".join(texts)
         tokens = count_tokens(text) + sum(part.tokens for part in parts if part.kind != "text")
-    part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "tool_call_id"))
+    part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "tool_call_id"), None, block)
     return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
 
 

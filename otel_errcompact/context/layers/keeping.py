@@ -90,6 +90,11 @@ def with_preview(marker: str, whole: str, workspace: Workspace) -> str:
     return f"{marker}\n{preview}" if preview else marker
 
 
+def is_picture(part: Part, workspace: Workspace) -> bool:
+    """Tell whether less than half of a result is text."""
+    return part.tokens > 2 * workspace.count_tokens(part.text)
+
+
 def described(tool: str, tokens: int, *, failed: bool | None) -> str:
     """Return what a marker says of a result."""
     return f"{'failed result' if failed else 'result'}{f' of {tool}' if tool else ''}, {tokens:,} tokens"

@@ -7,10 +7,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
-from otel_errcompact.context.layers.keeping import Keeper
+from otel_errcompact.context.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.layers.summary import is_summary, task_of
 from otel_errcompact.context.layers.workspace import Edited
-from otel_errcompact.context.markers import marker
+from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
@@ -34,6 +34,8 @@ _WORTH_SHOWING: Final = 16
 
 _MARK: Final = "errcompact"
 """The argument of a shortened call that holds the marker."""
+
+_MARKED_CALL: Final = f'{{"{_MARK}":'
 
 
 def reactive(conversation: Conversation, workspace: Workspace, *, room_tokens: int | None = None) -> Edited:
@@ -71,7 +73,7 @@ def _reach_target(draft: _Draft) -> None:
 def _reach_room(draft: _Draft, room: int) -> None:
     task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
     if draft.tokens - task + _SMALL > room:
-        draft.take_out(draft.head, len(draft.messages))
+        draft.take_out(draft.head, len(draft.messages), least=0)
     if draft.tokens > room:
         draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
     if draft.tokens > room and draft.task >= 0:
@@ -125,7 +127,7 @@ class _Draft:
             (place, number)
             for place, message in enumerate(self.messages)
             for number, part in enumerate(message.parts)
-            if part.tokens > _SMALL and wanted(message, part)
+            if part.tokens > _SMALL and wanted(message, part) and not _is_marked_alone(part)
         ]
 
     def drop_old_turns(self, target: int) -> None:
@@ -152,11 +154,11 @@ class _Draft:
         found = next((place for place in places if is_summary(self.messages[place])), None)
         return found if found is not None and self.messages[found].tokens <= budget else None
 
-    def take_out(self, start: int, end: int) -> None:
-        """Replace messages by one that says where they are."""
+    def take_out(self, start: int, end: int, least: int = _SMALL) -> None:
+        """Replace messages that cost more than `least` by one that says where they are."""
         gone = self.messages[start:end]
         tokens = sum(message.tokens for message in gone)
-        if tokens <= _SMALL:
+        if tokens <= least or all(_is_marker(message) for message in gone):
             return
         place = self.workspace.archive.keep(json_lines(gone, self._given.format))
         line = marker(
@@ -184,6 +186,9 @@ class _Draft:
             return
         where = kept.place
         line = marker("reactive", f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}", where)
+        if part.kind == "result" and is_picture(part, self.workspace):
+            # The budget of results let it pass for its picture, which is gone now; of its text it leaves as much.
+            size = min(size, self.workspace.count_tokens(line) + 1 + self.workspace.options.preview_tokens)
         shorter = _shorter_arguments if part.kind == "call" else _shorter_text
         text = shorter(part.text, line, size, self.workspace)
         made = with_text(message, number, text, self.workspace.count_tokens)
@@ -194,6 +199,8 @@ class _Draft:
     def replace_task(self, room: int) -> None:
         """Put a text in the place of the task's message, with all that is in it and cannot be shortened."""
         message = self.messages[self.task]
+        if _is_marker(message):
+            return
         where = self.workspace.archive.keep(json_lines([message], self._given.format))
         line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
@@ -231,6 +238,30 @@ def level(costs: Iterable[int], total: int) -> int:
     return rising[-1] if rising else 0
 
 
+def _is_marker(message: Message) -> bool:
+    """Tell whether a message is a marker and nothing else: no shorter form is left."""
+    return len(message.parts) == 1 and message.parts[0].kind == "text" and _is_marked_alone(message.parts[0])
+
+
+def _is_marked_alone(part: Part) -> bool:
+    if part.kind == "call":
+        mark, rest = _mark_in(part.text)
+        return bool(mark) and rest == "{}"
+    return "\n" not in part.text and marker_of(part.text) is not None
+
+
+def _mark_in(arguments: str) -> tuple[str, str]:
+    """Return the marker that shortened arguments hold, if they do, and the arguments without it."""
+    if arguments.startswith(_MARKED_CALL):
+        try:
+            mark, end = json.JSONDecoder().raw_decode(arguments, len(_MARKED_CALL))
+        except ValueError:
+            mark, end = None, 0
+        if isinstance(mark, str) and marker_of(mark):
+            return mark, f"{{{arguments[end:].removeprefix(',')}"
+    return "", arguments
+
+
 def _is_result(_: Message, part: Part) -> bool:
     return part.kind == "result"
 
@@ -250,9 +281,10 @@ def _shorter_text(text: str, line: str, size: int, workspace: Workspace) -> str:
 
 def _shorter_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:
     """Return arguments as an object that holds the marker, and as much of the arguments as is allowed."""
-    marked = json.dumps({_MARK: line}, ensure_ascii=False)
+    marked = f"{_MARKED_CALL}{json.dumps(line, ensure_ascii=False)}}}"
     left = size - workspace.count_tokens(marked)
-    short = shortened_arguments(arguments, left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""
+    short = shortened_arguments(_mark_in(arguments)[1], left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""
     fields = short.strip().removeprefix("{").removesuffix("}").strip()
-    whole = f"{marked[:-1]}, {fields}}}"
+    # As tight as providers' objects are read, so that what it costs does not change on the way.
+    whole = f"{marked[:-1]},{fields}}}"
     return whole if fields and workspace.count_tokens(whole) <= size else marked

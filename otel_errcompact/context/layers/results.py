@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
-from otel_errcompact.context.layers.keeping import Keeper, described, with_preview
+from otel_errcompact.context.layers.keeping import Keeper, described, is_picture, with_preview
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.notes import Cut
@@ -39,7 +39,7 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
         part = messages[spot.message].parts[spot.part]
         if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
             break
-        if _is_short_already(part, workspace) or _is_picture(part, workspace):
+        if _is_short_already(part, workspace) or is_picture(part, workspace):
             continue
         tool = part.tool or tools.get(part.call_id, "")
         preview = _preview(part, tool, keeper, workspace)
@@ -78,11 +78,6 @@ def _is_short_already(part: Part, workspace: Workspace) -> bool:
         return False
     line = part.text.partition("\n")[0]
     return part.tokens <= workspace.options.preview_tokens + workspace.count_tokens(line) + 1
-
-
-def _is_picture(part: Part, workspace: Workspace) -> bool:
-    """Tell whether less than half of a result is text."""
-    return part.tokens > 2 * workspace.count_tokens(part.text)
 
 
 def _newest_results(messages: Sequence[Message]) -> list[Spot]:
