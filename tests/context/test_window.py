@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 import time
 from itertools import chain
 from pathlib import Path
@@ -498,15 +497,3 @@ def test_real_runs_never_overflow(shared_data):
             assert compaction.problems == ()
             sent = compaction.messages
     assert replayed > 10
-
-
-def test_the_page_shows_what_happens(capsys):
-    """The program on the page prints what the page says, and each option is in its table with its default."""
-    page = (Path(__file__).parents[2] / "docs" / "context.md").read_text(encoding="utf-8")
-    program, output = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)[:2]
-    exec(program, {})
-    assert capsys.readouterr().out == output
-    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
-    for name, default in ContextOptions():
-        text = f"{default:,}" if isinstance(default, int) else "(all)" if name == "clearable_tools" else str(default)
-        assert told[name] == text
