@@ -87,6 +87,9 @@ class ErrorClass:
     shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, _template))
     """Details of this class that the agent has been shown, by their template."""
 
+    forgotten: bool = False
+    """Whether what the agent was shown of this class has left its context, so that it has to be told whole again."""
+
     @property
     def streak(self) -> int:
         """The longest live streak over the operations that fail with this class."""
@@ -198,6 +201,13 @@ class History:
         self._failed_calls.clear()
         for error_class in self._classes.values():
             error_class.streaks = dict.fromkeys(error_class.streaks, 0)
+
+    def forget_shown(self) -> None:
+        """Forget what the agent has been shown, since its context has lost it; what was counted stays."""
+        self.shown = ShownLines(MAX_SHOWN_LINES)
+        for error_class in self._classes.values():
+            error_class.forgotten = True
+            error_class.shown = ShownLines(MAX_SHOWN_TEMPLATES, _template)
 
     def _add(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
         if len(self._classes) >= self._max_classes:

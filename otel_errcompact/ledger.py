@@ -318,6 +318,17 @@ class Ledger:
         with self.store.find(run_id) as state:
             return "" if state is None else self._block(state)
 
+    def forget_shown(self, run_id: str) -> None:
+        """
+        Forget what the agent of a run has been shown, since earlier messages were taken out of its context.
+
+        The next digest of each class is whole again, where it would have named the class only. Counts and thresholds
+        stay as they are.
+        """
+        with self.store.find(run_id) as state:
+            if state is not None:
+                state.history.forget_shown()
+
     def raw(self, run_id: str, key: str) -> str | None:
         """Return the newest raw error of the class whose key starts with `key`, or None if there is none."""
         with self.store.find(run_id) as state:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from docs.generate import PAGES
-from otel_errcompact.config import Options
+from otel_errcompact.config import ContextOptions, Options
+from otel_errcompact.otel import semconv
 from tests import console
 
 ZERO_CODE = (Path(__file__).parents[1] / "docs" / "zero-code.md").read_text(encoding="utf-8")
@@ -118,3 +119,33 @@ def test_every_page_of_a_framework_leads_to_its_example(page: Path) -> None:
     assert f"(../../examples/with_{page.stem}.py)" in text
     assert (ROOT / "examples" / f"with_{page.stem}.py").exists()
     assert page in RECIPES or f"pip install 'otel-errcompact[{page.stem}]'" in text
+
+
+CONTEXT = (ROOT / "docs" / "context.md").read_text(encoding="utf-8")
+
+
+def test_the_programs_on_the_page_of_the_context_print_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are one program: what a block has made, the next ones use; `client` is that of a provider's SDK."""
+    names: dict[str, object] = {"client": object()}
+    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", CONTEXT, re.DOTALL)
+    assert len(blocks) == CONTEXT.count("```python")
+    for code, output in blocks:
+        exec(code, names)
+        assert capsys.readouterr().out == output
+
+
+def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
+    """In words where the default is empty."""
+    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", CONTEXT, re.MULTILINE))
+    for name, default in ContextOptions():
+        text = f"{default:,}" if isinstance(default, int) else "(all)" if name == "clearable_tools" else str(default)
+        assert told[name] == text
+
+
+def test_the_page_of_the_context_names_the_telemetry_as_it_is() -> None:
+    """Every name in its table is one of the semantic conventions."""
+    section = CONTEXT.split("\n## Telemetry\n")[1].split("\n## ")[0]
+    names = set(re.findall(r"`((?:errcompact|gen_ai|compact_context)[\w.]*)", section))
+    known = {value for value in vars(semconv).values() if isinstance(value, str)}
+    assert len(names) == 17
+    assert names <= known

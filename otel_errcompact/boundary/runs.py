@@ -273,6 +273,14 @@ class Run:
         """Return the newest raw error of the class `key` (a prefix, as digests show it, is enough), or None."""
         return self.ledger.raw(self.run_id, key)
 
+    def forget_shown(self) -> None:
+        """
+        Have the next digest of each class say all again; call it when earlier messages were taken out of the context.
+
+        A repeat only names its class, as long as the agent can look up in its context what that was.
+        """
+        self.ledger.forget_shown(self.run_id)
+
     def report(self) -> RunReport:
         """Return the account of the run: so far, or the final one once it has ended."""
         return self._final or self.ledger.report(self.run_id)

@@ -310,7 +310,9 @@ class _Course:
         options = self._guard.window.options
         window = self._guard.lowered_window(self._session)
         if window > options.reserve_tokens:
-            return ""
+            notes = self._compactions[-1].notes if self._compactions else ()
+            found = next((note for note in reversed(notes) if note.problem), None)
+            return f" ({found.layer}: {found.problem})" if found is not None else ""
         return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
 
 

@@ -15,6 +15,8 @@ Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
 LAYERS: Final[tuple[LayerName, ...]] = ("errors", "results", "snip", "micro", "summary", "reactive")
 """All layers in the order in which they run: cheap first, expensive last."""
 
+_FORGETTING: Final = frozenset({"snip", "micro", "summary", "reactive"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
@@ -76,6 +78,15 @@ class Compaction:
 
     problems: tuple[str, ...] = ()
     """What is wrong with the list by the provider's own rules; the layers leave it as it came."""
+
+    @property
+    def forgets(self) -> bool:
+        """
+        Whether earlier messages, or old results, were taken out of the agent's sight: then call `run.forget_shown()`.
+
+        Failures and the newest results are shortened without that, for what matters of them stays to be seen.
+        """
+        return any(note.cuts and note.layer in _FORGETTING for note in self.notes)
 
     @property
     def fits(self) -> bool:

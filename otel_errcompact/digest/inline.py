@@ -41,14 +41,15 @@ def inline(
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
     The first occurrence says all that is needed to fix it; a repeat names the class and its count, and shows what is
-    new. Lines that the agent has been shown in this run are not shown again. A text shorter than its digest stays as
-    it is, and a tool declared verbatim keeps its text whole, beyond any budget.
+    new. Lines that the agent has been shown in this run are not shown again. What its context has lost since is said
+    once more. A text shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond
+    any budget.
     """
     if raw.tool in options.verbatim_tools:
         return _verbatim(raw, error_class, decision)
-    if error_class.count > 1:
+    if error_class.count > 1 and not error_class.forgotten:
         return _repeat(raw, error_class, history, decision, options, count_tokens)
-    return _first(raw, error_class, history, decision, options, count_tokens)
+    return _whole(raw, error_class, history, decision, options, count_tokens)
 
 
 def refusal(error_class: ErrorClass, failures: int, *, options: DigestOptions) -> str:
@@ -65,7 +66,7 @@ def _verbatim(raw: RawError, error_class: ErrorClass, decision: Decision) -> str
     return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark)))
 
 
-def _first(
+def _whole(
     raw: RawError,
     error_class: ErrorClass,
     history: History,
@@ -75,17 +76,21 @@ def _first(
 ) -> str:
     facts = error_class.facts
     error_class.told = facts
-    head = f"{wording.head(facts, raw.tool, options.line_characters)} #{error_class.short}{wording.detected(raw)}"
+    error_class.forgotten = False
+    again = error_class.count > 1
+    name = wording.repeat(error_class, decision) if again else f"#{error_class.short}"
+    head = f"{wording.head(facts, raw.tool, options.line_characters)} {name}{wording.detected(raw)}"
     fresh = _not_shown_before(facts.details, history)
     lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
     known = len(facts.details) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in history.shown.fresh((error_class.hint,)) if line]
-    marks = list(filter(None, (wording.warning(decision),)))
+    marks = [] if again else list(filter(None, (wording.warning(decision),)))
     text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
     history.shown.remember(fresh[: kept - 1])
     if kept > len(lines) + len(left_out):
         history.shown.remember((error_class.hint,))
+    marks = [wording.brief_repeat(error_class, decision)] if again else marks
     stays = redact(plain_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
     return "\n".join((stays, *marks)) if stays else text
 

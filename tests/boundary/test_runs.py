@@ -54,6 +54,20 @@ def test_the_raw_error_can_be_asked_for(ledger: Ledger) -> None:
         assert run.raw("#none") is None
 
 
+def test_a_context_that_was_cut_is_told_whole_again(ledger: Ledger) -> None:
+    """A repeat that only names its class says nothing to an agent that has lost the first digest."""
+    text = "Traceback (most recent call last):\n" + '  File "a.py", line 1, in f\n    x\n' * 20 + "KeyError: 'sku'"
+    with errcompact.run("r", ledger=ledger) as run:
+        first = run.fail(text, tool="parse").split(" #")[0]
+        assert first == "[KeyError] at f (a.py:1): 'sku'"
+        assert first not in run.fail(text, tool="parse")
+        run.forget_shown()
+        assert run.fail(text, tool="parse").startswith(first)
+        assert run.report().occurrences == 3
+    ledger.forget_shown("a run that nobody knows")
+    assert ledger.store.run_ids() == ()
+
+
 def test_the_final_report_stays(ledger: Ledger) -> None:
     """After the run has ended its account is still there, although the state is gone."""
     with errcompact.run("r", ledger=ledger) as run:

@@ -105,6 +105,8 @@ def _chat(turn: Turn, number: Any) -> list[Any]:
     for step in turn.steps:
         ids = [f"call_{next(number)}" for _ in step.calls]
         message: dict[str, Any] = {"role": "assistant", "content": step.text or (None if step.calls else "done")}
+        if message["content"] is None and len(step.calls) % 2:
+            del message["content"]  # as `model_dump(exclude_none=True)` leaves it out
         if step.thinking:
             message["reasoning_content"] = step.thinking
         if step.is_strange:

@@ -104,6 +104,10 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
         pytest.param(Call("run_tests", {}, traceback(), failed=True, with_image=True), id="with an image"),
         pytest.param(failed(f"{FIRST.splitlines()[0]}\n  | {'more ' * 100}"), id="a digest of a boundary"),
         pytest.param(failed(f"KeyError #280a again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
+        pytest.param(
+            failed(f"[KeyError] at get (shop.py:8): 'sku' #280a again (x2, 2 in a row)\n{'  | more ' * 100}"),
+            id="a repeat that a boundary tells whole",
+        ),
         pytest.param(failed(f"NOT EXECUTED: this exact call has failed 3 times. {'x' * 500}"), id="a refusal"),
     ],
 )

@@ -129,6 +129,11 @@ def chat_result(call_id: str) -> dict[str, Any]:
             [],
             id="the old functions",
         ),
+        pytest.param(
+            [{"role": "assistant", "tool_calls": chat_call("1")["tool_calls"]}, chat_result("1")],
+            [],
+            id="content that is None and was left out",
+        ),
     ],
 )  # fmt: skip
 def test_openai_chat(messages: list[Any], expected: list[str]):

@@ -207,6 +207,14 @@ def test_what_cannot_be_made_shorter_is_not_sent_again(run: Run) -> None:
     assert len(model.lists) == 1
 
 
+def test_a_full_disk_is_named_where_it_keeps_the_context_from_being_cut(run: Run) -> None:
+    """Or nobody would look for the cause there."""
+    model = Model(RefusedError("Input is too long for requested model."))
+    guard = OverflowGuard(ContextWindow(OPTIONS, archive=MemoryArchive(max_characters=10), observers=()))
+    with pytest.raises(ContextOverflowError, match=r"\(reactive: .*10 are free"):
+        run(guard, model, turns(15))
+
+
 def test_a_window_smaller_than_the_reserve_is_explained(run: Run) -> None:
     """The options are for another model."""
     model = Model(RefusedError("This model's maximum context length is 900 tokens. However, you requested 9000 tokens"))

@@ -80,6 +80,12 @@ def test_old_turns_become_one_message_of_the_user():
     assert note.invalidated_tokens == 1473 - 17
 
 
+def test_half_a_character_in_a_summary_is_written_out():
+    """Or no client could send the list any more."""
+    made = window(Summariser("caf\udc80")).compact(LONG).messages[2]
+    assert made["content"].endswith("\ncaf\\udc80")
+
+
 def test_the_request_has_all_that_is_needed():
     """Task and old turns as they are and as text, no tools, the place, and a limit."""
     summariser = Summariser(SUMMARY)

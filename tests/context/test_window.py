@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
-import re
 import time
 from itertools import cycle
 from pathlib import Path
@@ -608,15 +607,3 @@ def test_real_runs_survive_a_provider_that_counts_more(quarters):
         refused += provider.refusals
         assert provider.refusals <= 1
     assert refused > 10
-
-
-def test_the_page_shows_what_happens(capsys):
-    """The program on the page prints what the page says, and each option is in its table with its default."""
-    page = (Path(__file__).parents[2] / "docs" / "context.md").read_text(encoding="utf-8")
-    program, output = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)[:2]
-    exec(program, {})
-    assert capsys.readouterr().out == output
-    told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.MULTILINE))
-    for name, default in ContextOptions():
-        text = f"{default:,}" if isinstance(default, int) else "(all)" if name == "clearable_tools" else str(default)
-        assert told[name] == text

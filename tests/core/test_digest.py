@@ -183,6 +183,32 @@ def test_a_raw_error_shorter_than_its_digest_stays_as_it_is() -> None:
     assert shown(History(max_classes=9), facts("boom", type="ValueError"), text="boom") == "boom"
 
 
+def test_what_the_context_has_lost_is_said_once_more() -> None:
+    """With the count and how the run stands; the repeat after it is short again."""
+    history = History(max_classes=9)
+    found = facts(location=QUERY, details=("while opening pool 'main'",))
+    near = Decision(level="warn", threshold="same", count=2, limit=3)
+    shown(history, found, hint="nothing listens there")
+    history.forget_shown()
+    assert shown(history, found, decision=near) == (
+        "[ConnectionError] at query (db.py:42): connection refused "
+        "#3f2a again (x2, 2 in a row; escalates at 3: try something else)\n"
+        "  | while opening pool 'main'\n"
+        "  hint: nothing listens there"
+    )
+    assert shown(history, found) == "ConnectionError #3f2a again (x3, 3 in a row)"
+
+
+def test_a_short_error_that_the_context_has_lost_stays_and_is_counted() -> None:
+    """Its own text says all, beside the count and how the run stands."""
+    history = History(max_classes=9)
+    near = Decision(level="warn", threshold="same", count=2, limit=3)
+    shown(history, facts("boom", type="ValueError"), text="boom")
+    history.forget_shown()
+    said = shown(history, facts("boom", type="ValueError"), text="boom", decision=near)
+    assert said == "boom\n#3f2a again (x2 of 3)"
+
+
 def test_a_short_raw_error_is_still_redacted_and_harmless() -> None:
     """What stays as it is has lost its secrets and its control characters all the same."""
     text = shown(

@@ -167,6 +167,18 @@ def test_the_memory_of_lines_is_bounded() -> None:
     assert shown.fresh("abcd") == ("a",)
 
 
+def test_what_was_shown_can_be_forgotten() -> None:
+    """Lines of the run and of its classes are new again; what was counted stays."""
+    history = History(max_classes=9)
+    made = history.record(raw("boom"), classified("a" * 16))
+    history.shown.remember(["b"])
+    made.shown.remember(["job 17 failed"])
+    history.forget_shown()
+    assert history.shown.fresh(["b"]) == ("b",)
+    assert made.shown.fresh(["job 17 failed"]) == ("job 17 failed",)
+    assert (made.forgotten, made.count, history.total) == (True, 1, 1)
+
+
 def test_identical_calls_are_counted_until_one_succeeds() -> None:
     """A call is known by its fingerprint, together with the class it failed with last."""
     history = History(max_classes=10)

@@ -122,7 +122,8 @@ def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
             part = _content_part(block, index, count_tokens)
             total += part.tokens
             parts.append(part)
-    if role == "assistant" and len(fields) > 2:  # noqa: PLR2004 - beside role and content
+    # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
+    if role == "assistant" and (content is None or len(fields) > 2):  # noqa: PLR2004
         total += _take_answer(fields, index, count_tokens, parts)
     return Message(cast("Role", role), tuple(parts), total, native)
 

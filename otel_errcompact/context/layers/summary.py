@@ -16,6 +16,7 @@ from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
 from otel_errcompact.context.transcript import json_lines
+from otel_errcompact.digest import encodable
 from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
@@ -232,7 +233,8 @@ def _checked(
     items = cast("object", answer)
     if isinstance(answer, str):
         problem = _problem_of(answer, middle, workspace)
-        made = (adapter.make("user", f"{head}\n{answer.strip()}", workspace.count_tokens),)
+        # Half a character would keep the whole list from being sent.
+        made = (adapter.make("user", f"{head}\n{encodable(answer.strip())}", workspace.count_tokens),)
     elif isinstance(items, list | tuple) and items:
         try:
             made = adapter.read(cast("Sequence[object]", items), workspace.count_tokens)
