@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,20 @@ def _faults_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def untraced() -> Iterator[None]:
+    """
+    Nothing is traced, as for coverage: where something is done thousands of times that takes several times as long, and
+    where time, memory or the turns of threads are what is tested it is not the library's.
+    """
+    own, threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)
+    yield
+    threading.settrace(threads)
+    sys.settrace(own)
 
 
 @pytest.fixture
