@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from otel_errcompact.guard import Guard
+from tests.tracing import untraced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,18 +35,11 @@ def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-@pytest.fixture
-def untraced() -> Iterator[None]:
-    """
-    Nothing is traced, as for coverage: where something is done thousands of times that takes several times as long, and
-    where time, memory or the turns of threads are what is tested it is not the library's.
-    """
-    own, threads = sys.gettrace(), threading.gettrace()
-    sys.settrace(None)
-    threading.settrace(None)
-    yield
-    threading.settrace(threads)
-    sys.settrace(own)
+@pytest.fixture(name="untraced")
+def _untraced() -> Iterator[None]:
+    """Where time, memory or the turns of threads are tested, a tracer's are not the library's."""
+    with untraced():
+        yield
 
 
 @pytest.fixture
