@@ -8,6 +8,9 @@ otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/recognise.p
 otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
 otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/ledger.py
 
+# The tests start many programs of their own: without it each of them would compile the library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install demo test test-fast test-model wheel integrations e2e bench-quality lint format types layers bench docs dashboards corpus clean
 
 help: ## Show this list.

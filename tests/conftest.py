@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from otel_errcompact.guard import Guard
+from tests.tracing import untraced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,13 @@ def _faults_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(name="untraced")
+def _untraced() -> Iterator[None]:
+    """Where time, memory or the turns of threads are tested, a tracer's are not the library's."""
+    with untraced():
+        yield
 
 
 @pytest.fixture

@@ -147,6 +147,7 @@ def test_key_survives_noise(changes):
     assert classify(RawError(text=text)).key == expected
 
 
+@pytest.mark.usefixtures("untraced")
 def test_memory_is_bounded():
     """Any number of distinct failures takes a few megabytes at most."""
     tracemalloc.start()

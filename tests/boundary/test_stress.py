@@ -15,6 +15,8 @@ from otel_errcompact import Ledger, Options, Run, Thresholds
 from otel_errcompact.otel.instruments import Telemetry
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 
+pytestmark = pytest.mark.usefixtures("untraced")
+
 NEVER = Thresholds(same=10**6, consecutive=10**6, total=10**6)
 RUNS, THREADS, TASKS, CALLS = 100, 50, 200, 40
 TOOLS = {"read": KeyError, "write": ValueError, "send": ConnectionError}

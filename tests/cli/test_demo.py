@@ -357,14 +357,6 @@ class TestCommand:
         assert done.exit_code == 0
         assert (report["occurrences"], len(report["classes"])) == (11, 7)
 
-    def test_plain_output_is_ascii_without_escape_sequences(self, tmp_path: Path) -> None:
-        """`--plain` draws and colours nothing, even where colours are forced."""
-        done = run_demo(tmp_path, "--plain", environment={"FORCE_COLOR": "1"})
-
-        assert done.returncode == 0
-        assert done.stdout.isascii()
-        assert "\x1b" not in done.stdout
-
     def test_it_needs_no_pytest(self, tmp_path: Path) -> None:
         """Where pytest is not installed, unittest fails and passes in the same places."""
         code = "import sys; sys.modules['pytest'] = None; from otel_errcompact.cli.main import main; main()"
@@ -391,17 +383,6 @@ class TestCommand:
 
         assert (done.returncode, done.stdout) == (2, "")
         assert "OTEL_SDK_DISABLED" in done.stderr
-
-    def test_options_in_the_environment_do_not_change_the_story(
-        self, in_tmp: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The demo runs at the default thresholds."""
-        monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_SAME", "1")
-
-        done = CliRunner().invoke(app, ["demo"])
-
-        assert done.exit_code == 0
-        assert len(stacktraces(in_tmp / DEFAULT_TRAJECTORY)) == 11
 
     def test_it_begins_a_file_of_its_own_anew_and_appends_to_one_that_was_named(self, in_tmp: Path) -> None:
         """The file of the demo's own name holds the last session; one that the user names keeps what it has."""
@@ -436,8 +417,8 @@ class CollectorHandler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture
-def collector() -> Iterator[Collector]:
+@contextmanager
+def collecting() -> Iterator[Collector]:
     with Collector() as server:
         thread = Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
@@ -446,31 +427,84 @@ def collector() -> Iterator[Collector]:
         thread.join()
 
 
-def test_the_same_session_goes_to_an_otlp_endpoint(collector: Collector, tmp_path: Path) -> None:
-    """Where an endpoint is configured it gets the session's spans, each failure with its class, and its metrics."""
-    endpoint = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
-    }
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting() as server:
+        yield server
 
-    done = run_demo(tmp_path, environment=endpoint)
 
-    traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]]
-    spans = [s for request in traces for r in request.resource_spans for scope in r.scope_spans for s in scope.spans]
+class Exported(NamedTuple):
+    """
+    What two sessions that went to an OTLP endpoint printed, and what arrived there.
+    """
+
+    done: subprocess.CompletedProcess[str]
+    traces: list[ExportTraceServiceRequest]
+    metrics: list[ExportMetricsServiceRequest]
+    logs: list[ExportLogsServiceRequest]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """Two sessions, played once: with an endpoint, plain where colours are forced, and with options that are bad."""
+    with collecting() as collector:
+        done = run_demo(
+            tmp_path_factory.mktemp("exported"),
+            *("--plain", "--repeat", "2"),
+            environment={
+                "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+                "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+                "OTEL_ERRCOMPACT_THRESHOLDS_SAME": "1",
+                "FORCE_COLOR": "1",
+            },
+        )
+    return Exported(
+        done,
+        [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]],
+        [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies["/v1/metrics"]],
+        [ExportLogsServiceRequest.FromString(body) for body in collector.bodies["/v1/logs"]],
+    )
+
+
+def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> None:
+    """`--plain` draws and colours nothing, even where colours are forced."""
+    assert exported.done.returncode == 0
+    assert exported.done.stdout.isascii()
+    assert "\x1b" not in exported.done.stdout
+
+
+def test_options_in_the_environment_do_not_change_the_story(exported: Exported) -> None:
+    """The demo runs at the default thresholds."""
+    assert "The run report: halted, 11 failures in 7 classes" in exported.done.stdout
+
+
+def test_the_sessions_go_to_an_otlp_endpoint(exported: Exported) -> None:
+    """Where an endpoint is configured it gets the sessions' spans, each failure with its class, and their metrics."""
+    spans = [
+        s for request in exported.traces for r in request.resource_spans for scope in r.scope_spans for s in scope.spans
+    ]
     failed = [span for span in spans if any(event.name == "exception" for event in span.events)]
-    metrics = [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies["/v1/metrics"]]
     names = {
-        m.name for request in metrics for r in request.resource_metrics for s in r.scope_metrics for m in s.metrics
+        m.name
+        for request in exported.metrics
+        for r in request.resource_metrics
+        for s in r.scope_metrics
+        for m in s.metrics
     }
-    assert "go to the OTLP endpoint" in done.stdout
-    assert Counter(span.name.split()[0] for span in spans) == {"execute_tool": 20, "invoke_agent": 1}
-    assert len(failed) == 11
+    assert "go to the OTLP endpoint" in exported.done.stdout
+    assert Counter(span.name.split()[0] for span in spans) == {"execute_tool": 2 * 20, "invoke_agent": 2}
+    assert len(failed) == 2 * 11
     assert all(any(a.key == "errcompact.class" for a in span.events[0].attributes) for span in failed)
     assert {"errcompact.errors", "errcompact.escalations", "errcompact.resolutions", "errcompact.runs"} <= names
-    logs = [ExportLogsServiceRequest.FromString(body) for body in collector.bodies["/v1/logs"]]
-    found = [entry for request in logs for r in request.resource_logs for s in r.scope_logs for entry in s.log_records]
-    assert [record.event_name for record in found] == ["errcompact.escalation"] * 2
+    found = [
+        entry
+        for request in exported.logs
+        for r in request.resource_logs
+        for s in r.scope_logs
+        for entry in s.log_records
+    ]
+    assert [record.event_name for record in found] == ["errcompact.escalation"] * 2 * 2
     assert {record.span_id for record in found} < {span.span_id for span in failed}
 
 
@@ -488,21 +522,12 @@ def tokens(metrics: Sequence[ExportMetricsServiceRequest]) -> dict[str, tuple[in
     }
 
 
-def test_the_whole_bill_goes_out_as_the_standard_histogram(collector: Collector, tmp_path: Path) -> None:
+def test_the_whole_bill_goes_out_as_the_standard_histogram(exported: Exported) -> None:
     """One call of a model before each step: all prompts, as the account's bill has them, and all answers."""
-    endpoint = {
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
-    }
-
-    done = run_demo(tmp_path, "--plain", "--repeat", "2", environment=endpoint)
-
-    metrics = [ExportMetricsServiceRequest.FromString(body) for body in collector.bodies["/v1/metrics"]]
-    (into, out) = (tokens(metrics)[kind] for kind in ("input", "output"))
-    billed = re.search(r"all 20 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", done.stdout)
+    (into, out) = (tokens(exported.metrics)[kind] for kind in ("input", "output"))
+    billed = re.search(r"all 20 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
     assert billed is not None
-    assert done.stdout.splitlines()[-1] == "session 2: halted, 11 failures in 7 classes, 2 escalations"
+    assert exported.done.stdout.splitlines()[-1] == "session 2: halted, 11 failures in 7 classes, 2 escalations"
     assert (into[0], out[0]) == (40, 40)
     # Of two sessions, in which ports and temporary names differ.
     assert into[1] == pytest.approx(2 * int(billed[1].replace(",", "")), rel=0.02)
@@ -510,8 +535,16 @@ def test_the_whole_bill_goes_out_as_the_standard_histogram(collector: Collector,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_demo_without_end_is_ended_by_a_signal(collector: Collector, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "said", "sessions"),
+    [
+        pytest.param(signal.SIGTERM, "The trajectory: every raw error", 1, id="SIGTERM after the first session"),
+        pytest.param(signal.SIGINT, "session 2", 2, id="SIGINT after the second session"),
+    ],
+)
+def test_a_demo_without_end_is_ended_by_a_signal(
+    collector: Collector, tmp_path: Path, number: signal.Signals, said: str, sessions: int
+) -> None:
     """At once and cleanly, with everything that was done until then exported."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "FORCE_COLOR"))},
@@ -525,7 +558,7 @@ def test_a_demo_without_end_is_ended_by_a_signal(collector: Collector, tmp_path:
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("session 2"):
+            if line.startswith(said):
                 break
         process.send_signal(number)
         rest, errors = process.communicate(timeout=30)
@@ -533,7 +566,7 @@ def test_a_demo_without_end_is_ended_by_a_signal(collector: Collector, tmp_path:
     assert "Abort" not in rest
     traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]]
     spans = [s for request in traces for r in request.resource_spans for scope in r.scope_spans for s in scope.spans]
-    assert Counter(span.name.split()[0] for span in spans)["execute_tool"] >= 40
+    assert Counter(span.name.split()[0] for span in spans)["execute_tool"] >= sessions * 20
     assert collector.bodies["/v1/metrics"]
 
 

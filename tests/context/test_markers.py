@@ -90,6 +90,6 @@ def test_the_place_is_read_back_whatever_was_cut(layer, what: str, place: str) -
 def test_looking_for_a_marker_does_not_read_a_huge_text() -> None:
     """Only as much of both ends is looked at as a marker can be long."""
     text = "[errcompact snip: " + "; whole: " * 3_000_000 + "\n" * 3_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert not is_marked(text)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05

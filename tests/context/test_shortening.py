@@ -218,9 +218,9 @@ def _differ_in_long_strings_alone(before, after) -> None:
 )
 def test_a_huge_text_is_shortened_at_once(text: str) -> None:
     """No pass over the text but the counter's own."""
-    start = time.perf_counter()
+    start = time.process_time()
     shortened(text, 500, partial(estimate_tokens))
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05
 
 
 @pytest.mark.parametrize("character", [pytest.param('"', id="quotes"), pytest.param("\\", id="backslashes")])
@@ -229,9 +229,9 @@ def test_huge_arguments_are_shortened_in_linear_time(character: str) -> None:
 
     def seconds(size: int) -> float:
         arguments = json.dumps({"content": character * size, "other": [character * 20] * (size // 100)})
-        start = time.perf_counter()
+        start = time.process_time()
         shortened_arguments(arguments, 500, estimate_tokens)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small = min(seconds(50_000) for _ in range(3))
     assert min(seconds(400_000) for _ in range(2)) < 24 * small

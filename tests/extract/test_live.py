@@ -78,7 +78,9 @@ def test_source_line_of_changed_file(monkeypatch):
 
 def test_frames_of_libraries_are_passed_over():
     """What failed inside a library is placed where own code called it, and shown by the line that did."""
-    found = facts(caught(json.loads, '{"a" 1}'))
+    error = caught(json.loads, '{"a" 1}')
+    traceback.format_exception(error)
+    found = facts(error)
     assert found.location.function == "caught"
     assert found.details == ("> function(*args)",)
 

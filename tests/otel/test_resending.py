@@ -336,6 +336,7 @@ class Away(SpanExporter):
         return SpanExportResult.FAILURE
 
 
+@pytest.mark.usefixtures("untraced")
 def test_memory_while_the_collector_is_away():
     """Ten thousand failures of 100 kB are a gigabyte; no more than the bound of it waits, and the rest is counted."""
     agent = Agent(Away(), pace=Pace(5, 512))
@@ -354,6 +355,7 @@ def test_memory_while_the_collector_is_away():
     assert agent.guard.failures == {"export_dropped": 10_000}
 
 
+@pytest.mark.usefixtures("untraced")
 def test_memory_of_small_spans_while_the_collector_is_away():
     """The estimate holds where the texts are short, too."""
     bound = 4 * 1024 * 1024

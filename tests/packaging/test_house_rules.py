@@ -3,19 +3,40 @@ from __future__ import annotations
 import ast
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+OURS = ("errcompact.", "gen_ai.", "exception.")
+CHECKOUT = ("benchmarks", "docs", "examples")
+
+
+def functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a module and of its classes, wherever pytest looks for tests: not those inside functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+        elif isinstance(child, ast.stmt):
+            yield from functions(child)
+
+
+def trees(folder: str, pattern: str, *words: str) -> Iterator[tuple[Path, ast.Module]]:
+    """The modules in a folder whose text has one of the words, parsed; without words all of them."""
+    for path in sorted((ROOT / folder).rglob(pattern)):
+        text = path.read_text(encoding="utf-8")
+        if not words or any(word in text for word in words):
+            yield path, ast.parse(text)
 
 
 def test_every_test_says_its_rule() -> None:
     """A test without a sentence is no specification."""
     silent = [
         f"{path.relative_to(ROOT)}::{node.name}"
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.name.startswith("test_")
-        and not ast.get_docstring(node)
+        for path, tree in trees("tests", "test_*.py")
+        for node in functions(tree)
+        if node.name.startswith("test_") and not ast.get_docstring(node)
     ]
     assert silent == []
 
@@ -34,12 +55,12 @@ def test_only_semconv_spells_our_telemetry_names() -> None:
     """A name written twice drifts."""
     spelt = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.value}"
-        for path in (ROOT / "otel_errcompact").rglob("*.py")
+        for path, tree in trees("otel_errcompact", "*.py", *(quote + name for quote in "'\"" for name in OURS))
         if path.name != "semconv.py"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and node.value.startswith(("errcompact.", "gen_ai.", "exception."))
+        and node.value.startswith(OURS)
         and " " not in node.value
     ]
     assert spelt == []
@@ -50,10 +71,9 @@ def test_what_the_wheel_is_tested_by_needs_no_checkout() -> None:
     imported = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.module}"
         for folder in ("core", "extract", "otel", "boundary")
-        for path in (ROOT / "tests" / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom)
-        and (node.module or "").partition(".")[0] in {"benchmarks", "docs", "examples"}
+        for path, tree in trees(f"tests/{folder}", "*.py", *(f"from {name}" for name in CHECKOUT))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in CHECKOUT
     ]
     assert imported == []
 

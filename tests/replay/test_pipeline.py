@@ -209,6 +209,7 @@ class Raising(Refusing):
         raise ConnectionError("refused")
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("kind", [Refusing, Raising])
 def test_an_endpoint_that_is_not_there_is_asked_once(kind: type[Refusing]) -> None:
     """The exporter has tried for long before it gives up; the replay goes on, and what is lost is counted."""
