@@ -122,6 +122,9 @@ class Listener:
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
         """Take note of a failure inside a call that in the end succeeded."""
 
+    def on_succeeded(self, run_id: str, scope: str) -> None:
+        """Take note that an operation has succeeded in a run in which something has failed."""
+
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
         """Take note of classes whose operation has succeeded again."""
 
@@ -169,6 +172,7 @@ class Ledger:
         self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
+        self._success_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
         reset_in_child(self._expected.clear)
 
@@ -242,6 +246,9 @@ class Ledger:
             call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
             resolved = state.history.succeed(scope or tool, call=call)
             agent = state.agent
+        for listener in self._success_listeners:
+            with self.guard.stage(listener.stage):
+                listener.on_succeeded(run_id, scope or tool)
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
@@ -491,9 +498,14 @@ class Ledger:
 
     def _tell_from_now_on(self, listeners: tuple[Listener, ...]) -> None:
         self._listeners = listeners
-        # Mostly nobody wants the raw error, and every failure would pay for asking.
+        # Mostly nobody wants the raw error or the success, and every call would pay for asking.
         self._raw_listeners = tuple(
             listener for listener in listeners if getattr(listener.on_raw, "__func__", None) is not Listener.on_raw
+        )
+        self._success_listeners = tuple(
+            listener
+            for listener in listeners
+            if getattr(listener.on_succeeded, "__func__", None) is not Listener.on_succeeded
         )
 
     def _tell_raw(self, run_id: str, raw: RawError) -> None:

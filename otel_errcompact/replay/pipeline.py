@@ -151,7 +151,7 @@ def open_pipeline(
     meters = _meter_provider(metric_exporter or otlp.metric_exporter(), resource)
     processors = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]  # of the SDK
     tracers = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, active_span_processor=processors)
-    tracers.add_span_processor(_Pace(tallies, processors))
+    tracers.add_span_processor(_Pace(processors))
     installed = install(tracer_provider=tracers, meter_provider=meters, options=options, ledger=ledger)
     exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
     try:
@@ -183,16 +183,14 @@ def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> Mete
 
 class _Pace(SpanProcessor):
     """
-    Keep the tallies in step with the ledger, and the exporter in step with the replay, which is faster than any agent.
+    Keep the exporter in step with the replay, which is faster than any agent.
     """
 
-    def __init__(self, tallies: Tallies, processors: SpanProcessor) -> None:
-        self._tallies = tallies
+    def __init__(self, processors: SpanProcessor) -> None:
         self._processors = processors
         self._spans = 0
 
     def on_end(self, span: ReadableSpan) -> None:  # noqa: ARG002 - the SDK's signature
-        self._tallies.settle()
         self._spans += 1
         if self._spans % FLUSH_EVERY == 0:
             self._processors.force_flush()

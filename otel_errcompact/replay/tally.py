@@ -43,8 +43,8 @@ class Tally:
     """The longest streak of each class, in the order in which they were first seen."""
 
     escalations: list[ReplayedEscalation] = field(default_factory=list[ReplayedEscalation])
-    carried: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
-    """Streaks by class and operation that fresh counters have cut, though nothing has succeeded."""
+    carried: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    """Streaks by class and then operation that fresh counters have cut, though nothing has succeeded."""
 
 
 class Tallies(Listener):
@@ -109,13 +109,6 @@ class Tallies(Listener):
         """End the run that was touched least recently."""
         return self.close(next(iter(self._open)))
 
-    def settle(self) -> None:
-        """Forget what was carried over of streaks that a success has since ended; call it after each span."""
-        for tally in self._open.values():
-            if tally.carried:
-                live = {(found.key, scope) for found in self._classes(tally.run_id) for scope in found.streaks}
-                tally.carried = {place: streak for place, streak in tally.carried.items() if place in live}
-
     def on_raw(self, run_id: str, raw: RawError) -> None:
         """Attend a run that makes itself known by a failure."""
         self.open(run_id, agent=raw.agent)
@@ -127,7 +120,15 @@ class Tallies(Listener):
         tally.raw_error_tokens += observation.raw_tokens
         tally.digest_tokens += observation.digest_tokens
         key = observation.found.key
+        if observation.count == 1:
+            tally.carried.pop(key, None)  # the history had forgotten the class, and begins with it anew
         tally.streaks[key] = max(tally.streaks.get(key, 0), self._streak(tally, key))
+
+    def on_succeeded(self, run_id: str, scope: str) -> None:
+        """Forget what was carried over of the streaks that the success ends."""
+        if (tally := self._open.get(run_id)) is not None:
+            for streaks in tally.carried.values():
+                streaks.pop(scope, None)
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""
@@ -139,22 +140,18 @@ class Tallies(Listener):
         tally.escalations.append(
             ReplayedEscalation(threshold=escalation.threshold, key=escalation.key, call=tally.tool_calls)
         )
+        carried, tally.carried = tally.carried, {}
         for found in self._classes(escalation.run_id):
-            for scope, streak in found.streaks.items():
-                place = (found.key, scope)
-                tally.carried[place] = tally.carried.get(place, 0) + streak
+            before = carried.get(found.key, {})
+            tally.carried[found.key] = {scope: before.get(scope, 0) + streak for scope, streak in found.streaks.items()}
         self._ledger.answer(escalation.run_id, Continue())
 
     def _streak(self, tally: Tally, key: str) -> int:
-        return max(
-            (
-                streak + tally.carried.get((key, scope), 0)
-                for found in self._classes(tally.run_id)
-                if found.key == key
-                for scope, streak in found.streaks.items()
-            ),
-            default=0,
-        )
+        carried = tally.carried.get(key, {})
+        with self._ledger.store.find(tally.run_id) as state:
+            found = state.history.get(key) if state is not None else None
+            streaks = found.streaks if found is not None else {}
+            return max((streak + carried.get(scope, 0) for scope, streak in streaks.items()), default=0)
 
     def _classes(self, run_id: str) -> Iterator[ErrorClass]:
         with self._ledger.store.find(run_id) as state:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from otel_errcompact.replay import pipeline
 from otel_errcompact.replay.traces import RebuiltSpan, _depths, in_order
+from otel_errcompact.stores.memory import MemoryStore
 from tests.replay.records import REFUSED, SECOND, TRACE_ID, span, tool_span, trace
 
 if TYPE_CHECKING:
@@ -123,6 +125,34 @@ def test_open_conversations_are_bounded(play: Play, monkeypatch: pytest.MonkeyPa
     turns = [trace(tool_span(n, conversation=f"c{n}", trace_id=n)) for n in (1, 2, 3)]
     turns.append(trace(tool_span(9, conversation="c1", trace_id=9)))
     assert [(run.run_id, run.tool_calls) for run in play(*turns).runs] == [("c1", 1), ("c2", 1), ("c3", 1), ("c1", 1)]
+
+
+def test_a_span_costs_the_same_however_many_conversations_are_open(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that escalated are looked at again only when something of theirs ends."""
+    looked: Counter[str] = Counter()
+    find = MemoryStore.find
+
+    def counting(store: MemoryStore, run_id: str) -> object:
+        looked["all"] += 1
+        return find(store, run_id)
+
+    monkeypatch.setattr(MemoryStore, "find", counting)
+
+    def cost(conversations: int) -> int:
+        looked.clear()
+        failures = ((number, turn) for turn in range(4) for number in range(conversations))
+        play(
+            *(
+                trace(
+                    tool_span(9, conversation=f"c{number}", status="error", error=REFUSED, trace_id=100 * turn + number)
+                )
+                for number, turn in failures
+            ),
+            same=2,
+        )
+        return looked["all"]
+
+    assert cost(32) - cost(16) == 2 * (cost(16) - cost(8))
 
 
 def test_the_tokens_of_a_trace_are_those_of_its_texts(play: Play) -> None:
