@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from otel_errcompact.context.messages import FormatName
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
+LISTS_PER_LAW = max(10, settings().max_examples // 10)
+"""Lists for each law: the suite must stay short, and `HYPOTHESIS_PROFILE=thorough` tries 200."""
+
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 """A whole picture, of one pixel."""
 

@@ -35,8 +35,11 @@ def rebuilt(messages: list[Any], archive: Archive, format: FormatName) -> list[A
         if place:
             kept = [json.loads(line) for line in archive.read(place).split("\n")]
             made += rebuilt(kept, archive, format)
-        else:
-            made.append(formats.FORMATS[format].write(_with_wholes(message, archive, format)))
+            continue
+        whole = _with_wholes(message, archive, format)
+        native = formats.FORMATS[format].write(whole)
+        # What was cut may have been the marker of an earlier cut.
+        made += [native] if whole is message else rebuilt([native], archive, format)
     return made
 
 
@@ -67,9 +70,9 @@ def _marker_in(part: Part) -> Marker | None:
 
 
 def _with_wholes(message: Message, archive: Archive, format: FormatName) -> Message:
-    """A message with the whole of each part that was cut, and of what was cut in that before."""
+    """A message with what is kept of each part that was cut; the very message if none was."""
     for index in range(len(message.parts)):
-        while place := _place_in(message.parts[index]):
+        if place := _place_in(message.parts[index]):
             message = _replaced(message, index, archive.read(place), format)
     return message
 

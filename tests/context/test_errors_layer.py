@@ -19,7 +19,7 @@ from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.pairs import pairs_of
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.tokens import estimate_mixed_tokens, estimate_tokens
-from tests.context.conversations import FORMATS, Call, Step, Turn, broken_conversations, told
+from tests.context.conversations import FORMATS, LISTS_PER_LAW, Call, Step, Turn, broken_conversations, told
 
 
 def traceback(cause: str = "KeyError: 'orders'", frames: int = 12) -> str:
@@ -245,7 +245,7 @@ _TURNS = st.lists(
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("count_tokens", [estimate_tokens, estimate_mixed_tokens])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=LISTS_PER_LAW, deadline=None)
 @given(turns=_TURNS)
 def test_laws(format: FormatName, count_tokens: Any, turns: tuple[Turn, ...]) -> None:
     """Valid as before, never larger, all of it to be read back, and a second run finds nothing to do."""
@@ -266,7 +266,7 @@ def test_laws(format: FormatName, count_tokens: Any, turns: tuple[Turn, ...]) ->
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=LISTS_PER_LAW, deadline=None)
 @given(data=st.data())
 def test_broken_lists_are_made_no_worse(format: FormatName, data: st.DataObject) -> None:
     """Orphans, ids twice, calls without an answer: nothing is lost and nothing raises."""
@@ -276,7 +276,7 @@ def test_broken_lists_are_made_no_worse(format: FormatName, data: st.DataObject)
     assert after.tokens <= before.tokens
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=LISTS_PER_LAW, deadline=None)
 @given(turns=_TURNS)
 def test_appending_leaves_what_was_compacted_as_it_was(turns: tuple[Turn, ...]) -> None:
     """A prompt cache keeps its prefix but for batches, each of which gains at least what it is to gain."""

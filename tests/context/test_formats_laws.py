@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from otel_errcompact.context import formats
 from otel_errcompact.context.messages import Conversation, with_text
 from otel_errcompact.tokens import estimate_tokens
-from tests.context.conversations import FORMATS, broken_conversations, conversations, long_conversation, of_any_format
+from tests.context.conversations import (
+    FORMATS,
+    LISTS_PER_LAW,
+    broken_conversations,
+    conversations,
+    long_conversation,
+    of_any_format,
+)
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName
@@ -39,7 +46,7 @@ def editable(conversation: Conversation) -> list[tuple[int, int]]:
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(LISTS | BROKEN_LISTS)
 def test_what_was_not_edited_comes_back_as_the_very_objects(case: tuple[FormatName, list[Any]]):
     """
@@ -54,7 +61,7 @@ def test_what_was_not_edited_comes_back_as_the_very_objects(case: tuple[FormatNa
     assert before == messages
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(LISTS)
 def test_valid_lists_have_no_problems(case: tuple[FormatName, list[Any]]):
     """
@@ -65,7 +72,7 @@ def test_valid_lists_have_no_problems(case: tuple[FormatName, list[Any]]):
     assert formats.problems(formats.read(messages, estimate_tokens, name)) == ()
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(LISTS)
 def test_a_list_is_told_by_its_content(case: tuple[FormatName, list[Any]]):
     """
@@ -77,7 +84,7 @@ def test_a_list_is_told_by_its_content(case: tuple[FormatName, list[Any]]):
     assert name == detected.format or detected.messages == formats.read(messages, estimate_tokens, name).messages
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(st.data(), LISTS | BROKEN_LISTS, st.text())
 def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: tuple[FormatName, list[Any]], text: str):
     """
@@ -106,7 +113,7 @@ def test_an_edit_replaces_one_part_and_nothing_else(data: st.DataObject, case: t
     json.dumps(written[index], default=formats.plain)
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(LISTS | BROKEN_LISTS)
 def test_whole_messages_can_be_kept_as_json(case: tuple[FormatName, list[Any]]):
     """

@@ -20,13 +20,13 @@ from otel_errcompact.context.markers import place_of
 from otel_errcompact.context.notes import invalidated_tokens
 from otel_errcompact.context.pairs import pairs_of
 from otel_errcompact.tokens import estimate_tokens
-from tests.context.conversations import FORMATS, broken_conversations, conversations
+from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations
 
 if TYPE_CHECKING:
     from otel_errcompact.context.layers import Edited, Layer
     from otel_errcompact.context.messages import Conversation
 
-FEW = settings(max_examples=max(settings().max_examples // 8, 10))
+FEW = settings(max_examples=LISTS_PER_LAW)
 """A whole conversation takes as long to make up as a hundred texts."""
 
 LAYERS = [results, snip, micro]

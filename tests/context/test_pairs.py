@@ -15,6 +15,7 @@ from otel_errcompact.context.pairs import Pair, Spot, cut_points, pairs_of
 from otel_errcompact.tokens import estimate_tokens
 from tests.context.conversations import (
     FORMATS,
+    LISTS_PER_LAW,
     Call,
     Step,
     Turn,
@@ -78,7 +79,7 @@ def test_cuts_leave_pairs_and_thinking_together(format: FormatName, expected: li
     assert expected == cut_points(read(format, told(format, TWO_TURNS)))
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(st.data(), of_any_format(conversations))
 def test_any_cut_of_a_valid_list_is_valid(data: st.DataObject, case: tuple[FormatName, list[Any]]):
     """
@@ -95,7 +96,7 @@ def test_any_cut_of_a_valid_list_is_valid(data: st.DataObject, case: tuple[Forma
     assert formats.problems(Conversation(format=name, messages=kept)) == ()
 
 
-@settings(max_examples=25)
+@settings(max_examples=LISTS_PER_LAW)
 @given(of_any_format(broken_conversations))
 def test_broken_lists_are_paired_as_far_as_they_go(case: tuple[FormatName, list[Any]]):
     """

@@ -27,7 +27,7 @@ from otel_errcompact.exceptions import ConfigurationError, ConversationError
 from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import estimate_tokens
 from otel_errcompact.transcripts import RecordedRun, find, read
-from tests.context.conversations import FORMATS, broken_conversations, conversations, long_conversation
+from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations, long_conversation
 from tests.context.rebuilding import as_read, rebuilt
 
 if TYPE_CHECKING:
@@ -389,15 +389,12 @@ def compacted(one: ContextWindow, messages: list[Any], **more: Any) -> Compactio
     return asyncio.run(one.acompact(messages, **more))
 
 
-LAWS = max(12, settings().max_examples // 10)
-"""Lists for each law and format; `HYPOTHESIS_PROFILE=thorough` tries 200."""
-
 FORMAT = pytest.mark.parametrize("format", FORMATS)
 OCCASIONS = st.permutations(["over_trigger", "overflow", "asked"])
 
 
 @FORMAT
-@settings(max_examples=LAWS)
+@settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
     """By the provider's rules, each call with its result; never larger; and the caller's list is as it was."""
@@ -417,7 +414,7 @@ def test_valid_lists_stay_valid(format: FormatName, data: st.DataObject):
 
 
 @FORMAT
-@settings(max_examples=LAWS)
+@settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
     """What is compacted stays as it is, the very objects, until something new comes; of broken lists too."""
@@ -430,7 +427,7 @@ def test_a_second_run_changes_nothing(format: FormatName, data: st.DataObject):
 
 
 @FORMAT
-@settings(max_examples=LAWS)
+@settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_the_list_can_be_rebuilt(format: FormatName, data: st.DataObject):
     """From the compacted list and the archive alone, to the character, however often and whatever was cut."""
@@ -443,7 +440,7 @@ def test_the_list_can_be_rebuilt(format: FormatName, data: st.DataObject):
 
 
 @FORMAT
-@settings(max_examples=LAWS)
+@settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_broken_lists_become_no_worse(format: FormatName, data: st.DataObject):
     """Orphans, ids twice, calls that nobody answered: as many problems at most, and nothing raises."""
@@ -459,7 +456,7 @@ def test_broken_lists_become_no_worse(format: FormatName, data: st.DataObject):
 
 
 @FORMAT
-@settings(max_examples=LAWS)
+@settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())
 def test_the_prefix_stays_up_to_the_first_cut(format: FormatName, data: st.DataObject):
     """
