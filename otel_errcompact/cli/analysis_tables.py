@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -13,10 +12,13 @@ from otel_errcompact.analysis.silence import confidence_in
 from otel_errcompact.analysis.stops import THRESHOLDS
 from otel_errcompact.analysis.total import RULES
 from otel_errcompact.analysis.verdict import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
+from otel_errcompact.cli.fitting import console_of, print_fitting
 from otel_errcompact.cli.output import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
 
     from otel_errcompact.analysis import Calibration, RunAnalysis, Total
     from otel_errcompact.analysis.calibration import Row, Side, Table
@@ -37,6 +39,11 @@ _LEGEND: Final = (
     "result, context: share of errors in their tokens; again: errors of a class that failed before; lines: characters "
     "in lines that came before; stop: the call after which a threshold stops the run"
 )
+_SPARE_OF_RUNS: Final = ("lines", "silent", "result", "again", "streak", "calls", "stop")
+_SPARE_OF_STOPS: Final = ("input after (no cache)", "calls after")
+_SPARE_OF_CALIBRATION: Final = ("calls", "lost", "saved")
+"""Columns that a narrow terminal goes without, the first of them first."""
+
 _ROUND_FROM: Final = 9.95
 _THOUSANDS_FROM: Final = 10_000
 _MILLIONS_FROM: Final = 1_000_000
@@ -48,18 +55,16 @@ def print_tables(analysis: Analysis, heaviest: Sequence[RunAnalysis]) -> None:
     """
     Print the heaviest runs, what all runs say together, and the calibration if it was asked for.
     """
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PIPE_WIDTH)
+    console = console_of(PIPE_WIDTH)
     if heaviest:
-        console.print(_runs(heaviest, analysis.total, console.width))
+        print_fitting(console, _runs(heaviest, analysis.total, console.width), _SPARE_OF_RUNS)
         console.print(Text(_LEGEND))
         console.print()
     for sentence in _sentences(analysis.total):
         console.print(Text(sentence))
     if analysis.total.counts.failures:
         console.print()
-        console.print(_thresholds(analysis.total))
+        print_fitting(console, _thresholds(analysis.total), _SPARE_OF_STOPS)
         for line in _stops(heaviest):
             console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
     if analysis.request.calibrate and analysis.total.runs_with_outcome:
@@ -149,7 +154,7 @@ def _sentences(total: Total) -> Iterator[str]:
     )
     yield f"Loops: {_loops(total)}; the longest row of any failures is {total.longest_row:,}."
     yield (
-        f"Digests: {counts.digest_tokens:,} tokens in place of {counts.error_tokens:,}. Of the whole bill that is "
+        f"Digests: {counts.digest_tokens:,} tokens in place of {counts.error_tokens:,}. Of the whole bill that saves "
         f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
         f"{share(counts.input_tokens_saved, counts.input_tokens):.1%} of the {counts.input_tokens:,} tokens that model "
         f"calls read if no cache helps."
@@ -194,11 +199,11 @@ def _stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
 def _print_calibration(analysis: Analysis, console: Console) -> None:
     calibration, tolerance = analysis.calibration, analysis.request.tolerance
     console.print()
-    console.print(_calibration(calibration.all, analysis.total))
+    print_fitting(console, _calibration(calibration.all, analysis.total), _SPARE_OF_CALIBRATION)
     console.print(Text("< as set. In brackets: 95 % interval. Lost and saved: tokens of the context after the stop."))
     if len(calibration.by_agent) > 1:
         console.print()
-        console.print(_by_agent(calibration, tolerance))
+        print_fitting(console, _by_agent(calibration, tolerance), [f"{name} from" for name in reversed(THRESHOLDS)])
     if len(calibration.by_agent) > MAX_AGENTS:
         console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
     console.print()

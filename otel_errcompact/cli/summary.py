@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from otel_errcompact.cli.fitting import console_of, print_fitting
 from otel_errcompact.cli.output import printable
 from otel_errcompact.replay import total_of
 
@@ -21,6 +21,9 @@ MAX_ESCALATIONS: Final = 10
 PIPE_WIDTH: Final = 160
 """Columns where there is no terminal to ask."""
 
+_SPARE: Final = ("classes", "streak", "escalations", "digests", "calls")
+"""Columns that a narrow terminal goes without, the first of them first."""
+
 _NUMBERS_WIDTH: Final = 68
 _MIN_NAME_WIDTH: Final = 12
 
@@ -29,13 +32,11 @@ def print_summary(runs: Sequence[ReplayedRun]) -> None:
     """
     Print the runs with the most failures, all runs together, and the escalations that would have fired.
     """
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PIPE_WIDTH)
+    console = console_of(PIPE_WIDTH)
     total = total_of(runs)
     failing = sorted((run for run in runs if run.failures), key=lambda run: -run.failures)
     if failing:
-        console.print(_table(failing, total, console.width))
+        print_fitting(console, _table(failing, total, console.width), _SPARE)
         console.print()
     for line in _account(total):
         console.print(line, markup=False, soft_wrap=not console.is_terminal)

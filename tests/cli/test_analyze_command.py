@@ -299,13 +299,13 @@ def test_no_transcript_does_anything_to_the_terminal(errcompact: Errcompact, tmp
     assert "\x07" not in outcome.out
 
 
+@pytest.mark.parametrize("width", [60, 80])
 def test_everything_fits_a_narrow_terminal(
-    errcompact: Errcompact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    errcompact: Errcompact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    """Long names are cut, numbers never, however large."""
+    """Long names are cut, numbers never, however large: columns without room are named in their place."""
     results = [*[REFUSED] * 12, *["3 rows"] * 120, "x" * 4_400_000, *[f"Error: no {number}" for number in range(30)]]
     file = write_lines(tmp_path / "a.jsonl", lost("r" * 90, *results), conversation("s" * 90, *results))
-    width = 80
     monkeypatch.setattr(analysis_tables, "PIPE_WIDTH", width)
     lines = plain(errcompact("analyze", file, "--calibrate").out)
     assert max(map(len, lines)) <= width
@@ -313,6 +313,7 @@ def test_everything_fits_a_narrow_terminal(
     cut = [line for line in numbers if "\u2026" in line[12:] and " at call " not in line]
     assert cut == []
     assert any("1.1M" in line for line in lines)
+    assert ("No room here for: lines" in "\n".join(lines)) == (width < 80)
 
 
 def test_long_work_has_a_progress_bar_on_a_terminal(

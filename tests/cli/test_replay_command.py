@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from otel_errcompact.cli import progress, summary
+from otel_errcompact.cli import fitting, progress
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.transcripts import read
 from tests.cli.transcripts import REFUSED, conversation, write_lines
@@ -213,12 +213,28 @@ def test_short_work_has_none(errcompact: Errcompact, folder: Path, monkeypatch: 
     assert "replaying" not in errcompact("replay", folder, "--json").err
 
 
+@pytest.mark.parametrize(
+    ("width", "numbers", "missing"),
+    [
+        pytest.param(80, ["3", "3", "1", "3", "1", "21", "21"], "", id="wide"),
+        pytest.param(60, ["3", "3", "1", "21", "21"], "classes, streak", id="narrow"),
+        pytest.param(40, ["3", "3", "21"], "classes, streak, escalations, digests", id="very narrow"),
+    ],
+)
 def test_a_terminal_gets_a_table_of_its_width(
-    errcompact: Errcompact, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    errcompact: Errcompact,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    numbers: list[str],
+    missing: str,
 ) -> None:
-    """Long names are cut, numbers never."""
+    """Long names are cut, numbers never: columns without room are named in their place."""
     file = write_lines(tmp_path / "a.jsonl", conversation("r" * 60, REFUSED, REFUSED, REFUSED))
-    monkeypatch.setattr(summary, "Console", lambda **options: Console(**options, force_terminal=True, width=80))
-    lines = errcompact("replay", file).out.splitlines()
-    assert max(map(len, lines[1:2])) <= 80
-    assert lines[1].split()[1:6] == ["3", "3", "1", "3", "1"]
+    monkeypatch.setattr(fitting, "Console", lambda **options: Console(**options, force_terminal=True, width=width))
+    out = errcompact("replay", file).out
+    lines = out.splitlines()
+    assert max(map(len, lines[1:2])) <= width
+    assert lines[1].split()[1:] == numbers
+    said = " ".join(out.split("No room here for: ")[1].split(". A wider")[0].split()) if missing else ""
+    assert (said, "No room" in out) == (missing, bool(missing))
