@@ -1,12 +1,15 @@
 """
 What compacting a message list costs, layer by layer: `python benchmarks/context.py`.
 
-Processor time, the best of `ROUNDS` runs, each with an archive of its own. The lists are of an agent at work, with
-results of 400 characters, of which each fifth is a failure.
+Processor time, the best of `ROUNDS` runs, each with an archive of its own in a folder, beside `json.dumps` of the same
+list: on a busy machine only the ratio of the two means something. The lists are of an agent at work, with results of
+400 characters, of which each fifth is a failure.
 """
 
 from __future__ import annotations
 
+import gc
+import json
 import sys
 import tempfile
 import time
@@ -27,25 +30,31 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.context.notes import Compaction
 
-SIZES: Final = (10_000, 100_000)
+SIZES: Final = (1_000, 10_000, 100_000)
 ROUNDS: Final = 3
 
 
 def main() -> None:
     """Print a table: what each layer takes, and what it leaves."""
-    print(f"| format | messages | read, ms | {', ms | '.join(LAYERS)}, ms | all, ms | tokens before | after |")
-    print("|---" * (len(LAYERS) + 6) + "|")
+    print(
+        f"| format | messages | read, ms | {', ms | '.join(LAYERS)}, ms "
+        "| all, ms | json.dumps, ms | ratio | tokens before | after |"
+    )
+    print("|---" * (len(LAYERS) + 8) + "|")
     for name in FORMATS:
         for size in SIZES:
             messages = long_conversation(name, messages=size)
             runs = [measured(messages, name) for _ in range(ROUNDS)]
             taken, compaction = min(runs, key=lambda run: run[0])
+            dumping = min(dumped(messages) for _ in range(ROUNDS))
             reading = min(read(messages, name) for _ in range(ROUNDS))
             spent = {note.layer: f"{note.duration_ns / 1e6:.0f}" for note in compaction.notes}
             layers = " | ".join(spent.get(layer, "-") for layer in LAYERS)
             before, after = compaction.tokens_before, compaction.tokens_after
             print(
-                f"| {name} | {size:,} | {reading:.0f} | {layers} | {taken:.0f} | {before:,} | {after:,} |", flush=True
+                f"| {name} | {size:,} | {reading:.0f} | {layers} | {taken:.0f} | {dumping:.0f} "
+                f"| {taken / dumping:.1f} | {before:,} | {after:,} |",
+                flush=True,
             )
 
 
@@ -57,17 +66,28 @@ def measured(messages: list[object], name: FormatName) -> tuple[float, Compactio
             archive=FolderArchive(folder),
             count_tokens=estimate_mixed_tokens,
             timer=time.process_time_ns,
+            observers=(),
         )
         start = time.process_time()
         compaction = window.compact(messages, format=name)
         return (time.process_time() - start) * 1e3, compaction
 
 
+def dumped(messages: list[object]) -> float:
+    """Return the milliseconds that the standard library takes to write a list as JSON."""
+    start = time.process_time()
+    json.dumps(messages)
+    return (time.process_time() - start) * 1e3
+
+
 def read(messages: list[object], name: FormatName) -> float:
-    """Return the milliseconds that it takes to read a list and to count its tokens."""
+    """Return the milliseconds that it takes to read a list and to count its tokens; the collector pauses, as it does in a window."""
+    gc.disable()
     start = time.process_time()
     formats.read(messages, estimate_mixed_tokens, name)
-    return (time.process_time() - start) * 1e3
+    taken = time.process_time() - start
+    gc.enable()
+    return taken * 1e3
 
 
 if __name__ == "__main__":

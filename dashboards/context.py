@@ -41,9 +41,9 @@ NO_OVERFLOW: Final = "No overflow"
 RESULTS: Final = {"recovered": OK, "failed": BAD, "refused": WARNING}
 
 MEANING: Final = """\
-- **Layers run in this order**, cheap first: `errors` (raw errors become digests), `results` (the largest of the newest
-  results go to disk), `snip` (the middle of a long conversation), `micro` (old results become one line), `summary` (a
-  model writes it), and after an overflow `reactive`.
+- **Layers run in this order**, cheap first: `results` (the largest of the newest results go to disk), `snip` (the
+  middle of a long conversation), `errors` (raw errors become digests), `micro` (old results become one line),
+  `summary` (a model writes it), and after an overflow `reactive`.
 - **Taken out is not money.** What stands behind the first change is read anew by the provider's prompt cache: a layer
   that takes out little and invalidates much costs more than it saves.
 - **Nothing is lost**: the whole of what was cut is in the folder that the options name, and the model is told where.

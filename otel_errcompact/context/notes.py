@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation
 
-LayerName = Literal["errors", "results", "snip", "micro", "summary", "reactive"]
+LayerName = Literal["results", "snip", "errors", "micro", "summary", "reactive"]
 Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
 """Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller."""
 
-LAYERS: Final[tuple[LayerName, ...]] = ("errors", "results", "snip", "micro", "summary", "reactive")
-"""All layers in the order in which they run: cheap first, expensive last."""
+LAYERS: Final[tuple[LayerName, ...]] = ("results", "snip", "errors", "micro", "summary", "reactive")
+"""All layers in the order in which they run: cheap first, expensive last.
+
+Errors come after what takes things out: what is gone need not be classified, and no digest refers to it as seen before.
+"""
 
 _FORGETTING: Final = frozenset({"snip", "micro", "summary", "reactive"})
 

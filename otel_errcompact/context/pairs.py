@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.context.messages import Message, Part
+
+
+NEARBY: Final = 64
+"""Messages that are looked at first to tell where a list may be cut."""
 
 
 class Spot(NamedTuple):
@@ -119,6 +123,48 @@ def cut_points(messages: Sequence[Message], pairs: Pairs | None = None) -> list[
         if held < after and not goes_on:
             points.append(after)
     return points
+
+
+def first_cut_from(messages: Sequence[Message], index: int) -> int | None:
+    """
+    Return the first of the `cut_points` from `index` on that lies before the end of the list; None if there is none.
+
+    Whether a list can be cut at a place shows nearby, unless a call is answered late or its id is used again: so only
+    the turns around `index` are looked at, and more of them as long as they do not tell.
+
+    Args:
+        messages: The list.
+        index: Where to begin.
+    """
+    start = min(index, len(messages) - 1)
+    while start > 0 and not (messages[start].role == "assistant" != messages[start - 1].role):
+        start -= 1
+    reach = NEARBY
+    while True:
+        near = messages[start : index + reach]
+        pairs = pairs_of(near)
+        if start and not _stands_alone(near, pairs):
+            return next((point for point in cut_points(messages) if index <= point < len(messages)), None)
+        is_all = index + reach >= len(messages)
+        found = next((at for at in cut_points(near, pairs) if index - start <= at < len(near)), None)
+        if is_all:
+            return None if found is None else start + found
+        waiting = min((call.message for call, result in pairs.pairs if result is None), default=len(near))
+        if found is not None and found <= waiting:
+            return start + found
+        reach *= 4
+
+
+def _stands_alone(messages: Sequence[Message], pairs: Pairs) -> bool:
+    """Tell whether what is in the middle of a list has the same pairs there, and none with what is before it."""
+    if pairs.orphans or any(part.kind == "other" and part.call_id for message in messages for part in message.parts):
+        return False
+    # A result that found no call with its id has taken one without; before these messages there may be its own.
+    return all(
+        messages[call.message].parts[call.part].call_id or not messages[result.message].parts[result.part].call_id
+        for call, result in pairs.pairs
+        if result is not None
+    )
 
 
 def _thinks(message: Message) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
@@ -25,7 +27,7 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import default_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.layers.summary import Answer, Summarize, Summary, SummaryRequest
@@ -36,8 +38,11 @@ if TYPE_CHECKING:
 Occasion = Literal["over_trigger", "overflow", "asked"]
 """Why a list is compacted: before every call of a model, after one that was refused, or because somebody wants it."""
 
-_CHEAP: Final[Mapping[LayerName, Layer]] = {"errors": errors, "results": results, "snip": snip, "micro": micro}
-_BY_THEIR_OWN_LIMITS: Final = ("errors", "results")
+_CHEAP: Final[Mapping[LayerName, Layer]] = {"results": results, "snip": snip, "errors": errors, "micro": micro}
+_BY_THEIR_OWN_LIMITS: Final = ("results", "errors")
+
+LONG: Final = 10_000
+"""Messages from which on reading a list would keep the garbage collector busy for more than half of the time."""
 
 
 class ContextWindow:
@@ -146,7 +151,8 @@ class ContextWindow:
         room = self._room(beside_tokens)
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
-        given = formats.read(messages, self.count_tokens, format_name)
+        with _collector_paused(len(messages)):
+            given = formats.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
         schedule = _Schedule(self.options, room, progress.tokens, reason)
         for layer in LAYERS:
@@ -213,9 +219,10 @@ class ContextWindow:
         )
         if layer == "summary":
             return (yield from summarise(conversation, workspace, session=session))
-        if layer == "reactive":
-            return reactive(conversation, workspace, room_tokens=schedule.hard_limit)
-        return _CHEAP[layer](conversation, workspace)
+        with _collector_paused(len(conversation.messages)):
+            if layer == "reactive":
+                return reactive(conversation, workspace, room_tokens=schedule.hard_limit)
+            return _CHEAP[layer](conversation, workspace)
 
     def _settle(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
         """
@@ -374,6 +381,25 @@ def _checked(options: ContextOptions) -> ContextOptions:
             "no middle that could be taken out"
         )
     return options
+
+
+@contextmanager
+def _collector_paused(messages: int) -> Iterator[None]:
+    """
+    Keep the garbage collector from going through a long list again and again while it is being made.
+
+    The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
+    garbage before the list is done. Never while a summariser is waited for. Who has switched the collector off
+    finds it off.
+    """
+    if messages < LONG or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _invalidated(before: Conversation, after: Conversation) -> int:

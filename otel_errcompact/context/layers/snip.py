@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from otel_errcompact.context.formats import FORMATS
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.pairs import cut_points, first_cut_from
 from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
@@ -53,14 +52,14 @@ def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, 
     """
     Return where the messages begin that can be taken out, and where they end; the newest turn always stays.
     """
-    points = [point for point in cut_points(messages) if point < len(messages)]
-    first = bisect_left(points, options.head_messages)
-    if first == len(points):
+    start = first_cut_from(messages, options.head_messages)
+    if start is None:
         return 0, 0
-    start = points[first]
     tail = max(1, options.snip_messages // 2 - start - 1)
-    last = min(bisect_left(points, len(messages) - tail), len(points) - 1)
-    return start, max(start, points[last])
+    end = first_cut_from(messages, len(messages) - tail)
+    if end is None:
+        end = next(point for point in reversed(cut_points(messages)) if point < len(messages))
+    return start, max(start, end)
 
 
 def _described(middle: Sequence[Message], tokens: int) -> str:
