@@ -14,7 +14,7 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.layers import Edited, Layer, Workspace
-from otel_errcompact.context.layers.errors import errors
+from otel_errcompact.context.layers.errors import ErrorPass, errors
 from otel_errcompact.context.layers.micro import micro
 from otel_errcompact.context.layers.reactive import reactive
 from otel_errcompact.context.layers.results import results
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.summary import Answer, Summarize, Summary, SummaryRequest
     from otel_errcompact.context.messages import Conversation, FormatName
     from otel_errcompact.context.notes import LayerName, Reason
+    from otel_errcompact.digest import DigestOptions
     from otel_errcompact.tokens import TokenCounter
 
 Occasion = Literal["over_trigger", "overflow", "asked"]
@@ -57,6 +58,7 @@ class ContextWindow:
         archive: Where the whole of what is cut is kept; files in `options.folder` by default.
         count_tokens: What a text costs; `default_counter()` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
+        digest: How long the digests of errors may be, and which tools' errors stay whole; the defaults if None.
         clock: Nanoseconds since the epoch.
         timer: Nanoseconds, monotonic.
         observers: Told every compaction; what they raise is kept away from the caller. If None, spans and metrics of
@@ -74,6 +76,7 @@ class ContextWindow:
         archive: Archive | None = None,
         count_tokens: TokenCounter | None = None,
         summarize: Summarize | None = None,
+        digest: DigestOptions | None = None,
         clock: Callable[[], int] = time.time_ns,
         timer: Callable[[], int] = time.perf_counter_ns,
         observers: Sequence[Callable[[Compaction], object]] | None = None,
@@ -84,6 +87,7 @@ class ContextWindow:
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
+        self._cheap = _CHEAP if digest is None else {**_CHEAP, "errors": ErrorPass(digest=digest)}
         self._clock = clock
         self._timer = timer
         self._observers = (global_telemetry(),) if observers is None else tuple(observers)
@@ -222,7 +226,7 @@ class ContextWindow:
         with _collector_paused(len(conversation.messages)):
             if layer == "reactive":
                 return reactive(conversation, workspace, room_tokens=schedule.hard_limit)
-            return _CHEAP[layer](conversation, workspace)
+            return self._cheap[layer](conversation, workspace)
 
     def _settle(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
         """

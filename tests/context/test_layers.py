@@ -126,6 +126,27 @@ def test_pictures_that_nobody_has_seen_yet_stay() -> None:
     assert [cut.tokens_before for cut in edited.cuts] == [973]
 
 
+@pytest.mark.parametrize(
+    ("tool", "said", "failed"),
+    [
+        pytest.param("read_file", f"KeyError: 'sku'\n{LOG}", True, id="flagged"),
+        pytest.param(
+            "bash", f"{LOG}=== short test summary info ===\nFAILED a.py::test\n1 failed in 1s", False, id="seen"
+        ),
+    ],
+)
+def test_failures_are_left_to_the_error_pass(tool: str, said: str, failed: bool) -> None:
+    """A digest says more than a preview, and the failure is counted; what a digest will replace is no part of the sum."""
+    step = Step(
+        calls=(
+            Call(tool=tool, arguments={"command": "pytest | tail"}, result=said, failed=failed),
+            Call(tool="read_file", result="x" * 400),
+        )
+    )
+    given = conversation(step)
+    assert results(given, workspace(result_budget_tokens=200)).conversation is given
+
+
 def test_a_large_text_that_the_disk_refuses_stays_whole() -> None:
     """Smaller ones that it takes are cut all the same."""
     given = conversation(calling(LOG, LOG[:2_000]))

@@ -24,6 +24,7 @@ from otel_errcompact.context.layers import Edited
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.notes import Compaction
 from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.digest import DigestOptions
 from otel_errcompact.exceptions import ConfigurationError, ConversationError
 from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import estimate_tokens
@@ -341,6 +342,22 @@ def test_a_message_of_100_mb_fits_afterwards():
     assert time.perf_counter() - start < 10
     assert compaction.fits
     assert archive.read(compaction.notes[0].cuts[0].place) == text
+
+
+def test_errors_of_verbatim_tools_stay_whole():
+    """Exact text matters there; the options of digests say of which tools."""
+    text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(100))
+    call = {"type": "tool_use", "id": "toolu_1", "name": "scan", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": text, "is_error": True}
+    messages: list[Any] = [
+        {"role": "user", "content": "Is it safe?"},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+    ]
+    verbatim = ContextWindow(archive=MemoryArchive(), digest=DigestOptions(verbatim_tools=frozenset({"scan"})))
+    assert verbatim.compact(messages).messages[2] is messages[2]
+    (cut,) = window().compact(messages).notes[-1].cuts
+    assert cut.tool == "scan"
 
 
 # The laws. Every list is compacted more than once: as before a call, after a refusal, because somebody asks.

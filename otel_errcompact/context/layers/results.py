@@ -10,9 +10,10 @@ from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import Spot
+from otel_errcompact.recognise import judge, may_have_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Message, Part
@@ -24,14 +25,16 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
 
     The newest are those that answer the newest calls: what the model has not read yet, so that hardly any cached prefix
     is lost. Of an archived one a marker with its place stays, and a preview of `preview_tokens`; pictures stay, since
-    nobody has seen them yet.
+    nobody has seen them yet. Failures are left to the error pass, whose digests say more than a preview.
     """
     messages = conversation.messages
     newest = _newest_results(messages)
-    excess = sum(messages[m].parts[p].tokens for m, p in newest) - workspace.options.result_budget_tokens
-    if excess <= 0:
+    budget = workspace.options.result_budget_tokens
+    if sum(messages[m].parts[p].tokens for m, p in newest) <= budget:
         return Edited(conversation)
-    tools = _tools(messages, newest[-1].message)
+    calls = _calls(messages, newest[-1].message)
+    newest = [spot for spot in newest if not _has_failed(messages[spot.message].parts[spot.part], calls)]
+    excess = sum(messages[m].parts[p].tokens for m, p in newest) - budget
     keeper = Keeper(workspace)
     edits: Edits = {}
     cuts: list[Cut] = []
@@ -41,7 +44,7 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
             break
         if _is_short_already(part, workspace) or is_picture(part, workspace):
             continue
-        tool = part.tool or tools.get(part.call_id, "")
+        tool = _tool(part, calls)
         preview = _preview(part, tool, keeper, workspace)
         if preview is None:
             continue
@@ -91,11 +94,25 @@ def _newest_results(messages: Sequence[Message]) -> list[Spot]:
     return spots
 
 
-def _tools(messages: Sequence[Message], first_result: int) -> dict[str, str]:
-    """Return the tools' names by the ids of the calls that stand directly before a message."""
-    tools: dict[str, str] = {}
+def _calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
+    """Return the calls that stand directly before a message, by their ids."""
+    calls: dict[str, Part] = {}
     index = first_result - 1
     while index >= 0 and messages[index].role == "assistant":
-        tools.update((part.call_id, part.tool) for part in messages[index].parts if part.kind == "call")
+        calls.update((part.call_id, part) for part in messages[index].parts if part.kind == "call")
         index -= 1
-    return tools
+    return calls
+
+
+def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
+    tool = _tool(part, calls)
+    arguments = calls[part.call_id].text if part.call_id in calls else ""
+    if not part.failed and not may_have_failed(part.text, tool=tool, arguments=arguments):
+        return False
+    return judge(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
+
+
+def _tool(part: Part, calls: Mapping[str, Part]) -> str:
+    if part.tool or part.call_id not in calls:
+        return part.tool
+    return calls[part.call_id].tool
