@@ -211,7 +211,7 @@ def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
 _SIGNS: Final = (
     "error", "fail", "exit", "exception", "traceback", "panic", "segmentation fault", "abort", "killed", "denied",
     "cannot", "can't", "unable to", "could not", "not found", "no such file", "a directory", "\nnot ok ", "stopped",
-    "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval): ", ":in ", ".go:", "\nnode.js v", " problem",
+    "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval):", ":in ", ".go:", "\nnode.js v", " problem",
     "would be reformatted", "hook id: ", "npm err", "err_pnpm", "no solution found", "no exact match", "timed out",
     "no replacement", "conflict (", "fatal", "% tests passed",
     '"success"', '"ok"',

@@ -78,6 +78,11 @@ def test_healthy_results_are_not_worth_judging(text: str, tool: str) -> None:
     assert not may_have_failed(text, tool=tool)
 
 
+def test_what_zsh_cannot_evaluate_is_judged() -> None:
+    """It says in which line, between the name and the words."""
+    assert not overlooked("(eval):1: no matches found: *.toml", "bash", '{"command": "make"}')
+
+
 def test_a_huge_output_is_judged() -> None:
     """Judging looks at its ends alone, which costs less than looking through all of it."""
     assert may_have_failed("x" * 70_000, tool="bash")

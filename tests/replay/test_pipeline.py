@@ -219,6 +219,14 @@ def test_an_endpoint_that_is_not_there_is_asked_once(kind: type[Refusing]) -> No
     assert (exporter.asked, pipeline.lost_spans, replayed.failures) == (1, 3_001, 3_000)
 
 
+@pytest.mark.parametrize("kind", [Refusing, Raising])
+def test_what_one_run_loses_is_counted(kind: type[Refusing]) -> None:
+    """Its span and that of its call."""
+    with open_pipeline(QUIET, span_exporter=kind()) as pipeline:
+        list(pipeline.play(run(failing())))
+    assert pipeline.lost_spans == 2
+
+
 def test_nothing_is_lost_where_nothing_is_exported() -> None:
     """No endpoint is configured."""
     with open_pipeline(QUIET) as pipeline:
