@@ -81,7 +81,7 @@ def dumped(messages: list[object]) -> float:
 
 
 def read(messages: list[object], name: FormatName) -> float:
-    """Return the milliseconds that it takes to read a list and to count its tokens; the collector pauses, as it does in a window."""
+    """Return the milliseconds that reading takes; the garbage collector pauses, as it does in a window."""
     gc.disable()
     start = time.process_time()
     formats.read(messages, estimate_mixed_tokens, name)
