@@ -203,7 +203,7 @@ def saved_over_time() -> TimeSeries:
     return timeseries(
         Caption(
             id=20,
-            title="Tokens taken out",
+            title="Tokens taken out over time",
             description="Tokens that each layer has taken out in each interval.",
             unit="short",
             empty=NO_COMPACTION,
@@ -238,7 +238,7 @@ def overflows_over_time() -> TimeSeries:
     return timeseries(
         Caption(
             id=22,
-            title="Overflows",
+            title="Overflows over time",
             description="Calls that a provider refused as too long: recovered by a compaction, failed in spite of it, "
             "or refused by the circuit breaker.",
             unit="short",
@@ -257,7 +257,7 @@ def problems_over_time() -> TimeSeries:
     return timeseries(
         Caption(
             id=23,
-            title="Layers with a problem",
+            title="Problems over time",
             description="Layers that could not do their work, by service; the spans compact_context say why.",
             unit="short",
             empty="None",

@@ -18,6 +18,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import MemoryArchive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,6 +49,7 @@ def main() -> None:
         "watch": watch,
         "succeed": succeed,
         "work": work,
+        "converse": converse,
         "flush": flush,
         "points": lambda: list(points(reader)),
     }
@@ -127,6 +129,34 @@ def work(message: str, *, seconds: float, pause: float = 0.02, tool: str = "poll
         traces.append((f"{context.trace_id:032x}", time.time()))
         time.sleep(pause)
     return traces
+
+
+def converse(*, turns: int = 60) -> object:
+    """Hold a conversation that outgrows its window, with a provider that refuses it once, and then on a full disk."""
+    options = errcompact.ContextOptions(window_tokens=8_000, reserve_tokens=1_000, snip_messages=20)
+    guard = errcompact.OverflowGuard(errcompact.ContextWindow(options, archive=MemoryArchive()))
+    messages: list[object] = [{"role": "user", "content": "Which of the pages is it?"}]
+    refusals = 0
+
+    def send(sent: list[object]) -> str:
+        nonlocal refusals
+        if len(sent) > 10 and not refusals:
+            refusals += 1
+            raise ToolFailedError("prompt is too long")
+        return f"not that one, of {len(sent)} messages"
+
+    for turn in range(turns):
+        messages = guard.call(send, [*messages, *_turn(turn)], session="e2e").messages
+    full = errcompact.ContextWindow(options, archive=MemoryArchive(max_characters=0))
+    whole = [messages[0], *(message for turn in range(turns) for message in _turn(turn))]
+    problems = [note.problem for note in full.compact(whole).notes if note.problem]
+    return {"messages": len(messages), "refusals": refusals, "problems": problems}
+
+
+def _turn(number: int) -> tuple[object, object]:
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "read", "input": {"page": number}}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": f"page {number}\n" * 200}
+    return {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
 
 
 def flush() -> bool:

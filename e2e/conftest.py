@@ -271,6 +271,7 @@ def _tell(agent: Agent) -> Story:
     escalated = agent.do("escalate", message="quota of project exceeded", more=4)
     unhandled = agent.do("watch", message="the printer is on fire")
     agent.do("succeed", times=3)
+    agent.do("converse")
     return Story(
         service=agent.service,
         agent=agent,

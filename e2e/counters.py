@@ -20,6 +20,9 @@ NAMES: Final = {
     "errcompact.runs": "errcompact_runs_total",
     "errcompact.context.tokens": "errcompact_context_tokens_total",
     "errcompact.internal.failures": "errcompact_internal_failures_total",
+    "errcompact.context.compactions": "errcompact_context_compactions_total",
+    "errcompact.context.layer.tokens": "errcompact_context_layer_tokens_total",
+    "errcompact.context.overflows": "errcompact_context_overflows_total",
 }
 """Written out: a test that derives names as the code does would be wrong in the same way."""
 

@@ -282,6 +282,7 @@ class TestKnownAnswers:
                 ("recurrence: Outcomes over time A", "errcompact_errors_total", ("errcompact_outcome",)),
                 ("recurrence: By tool A", "errcompact_errors_total", ("gen_ai_tool_name",)),
                 ("recurrence: By type A", "errcompact_errors_total", ("error_type",)),
+                ("context: Overflows over time A", "errcompact_context_overflows_total", ("errcompact_result",)),
             )
         ],
     )
@@ -305,7 +306,7 @@ class TestKnownAnswers:
         own = {
             dict(series)["errcompact_form"]: v
             for (n, series), v in counted(story.agent.points()).items()
-            if "tokens" in n
+            if n == "errcompact_context_tokens_total"
         }
         names = ("Raw errors kept out", "Digests let in", "Saved")
         found = {name: ask(filled_stack, _named(f"tokens: {name} A"), AGENT)[""] for name in names}
@@ -314,6 +315,19 @@ class TestKnownAnswers:
             "Digests let in": own["digest"],
             "Saved": own["raw"] - own["digest"],
         }
+
+    def test_layers(self, filled_stack: Stack, story: Story) -> None:
+        """What each layer has taken out, and what that cost a prompt cache, are those of the agent's own counters."""
+        own: dict[tuple[str, str], float] = {
+            (dict(series)["errcompact_layer"], dict(series)["errcompact_form"]): value
+            for (name, series), value in counted(story.agent.points()).items()
+            if name == "errcompact_context_layer_tokens_total"
+        }
+        layers = {layer for layer, _ in own}
+        assert len(layers) > 1
+        saved, invalidated = (ask(filled_stack, _named(f"context: By layer {ref}"), AGENT) for ref in "BC")
+        assert saved == {layer: own[layer, "before"] - own[layer, "after"] for layer in layers}
+        assert invalidated == {layer: own[layer, "invalidated"] for layer in layers}
 
     def test_a_share_is_of_its_own_whole(self, filled_stack: Stack) -> None:
         """Services whose models report nothing are left out of the share, instead of making it greater than it is."""

@@ -25,7 +25,8 @@ EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DO
 def rows(heading: str) -> list[list[str]]:
     """The cells of the first table under a heading, without its head."""
     section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
+    table = section[section.index("\n|") + 1 :].split("\n\n")[0]
+    lines = [line for line in table.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
