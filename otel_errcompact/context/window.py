@@ -6,9 +6,11 @@ import asyncio
 import gc
 import inspect
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from otel_errcompact.context.notes import LayerName, Reason
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.tokens import TokenCounter
+
+T = TypeVar("T")
 
 Occasion = Literal["over_trigger", "overflow", "asked"]
 """Why a list is compacted: before every call of a model, after one that was refused, or because somebody wants it."""
@@ -69,7 +73,7 @@ class ContextWindow:
         ConfigurationError: The options contradict one another.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first by name, and none must be given
         self,
         options: ContextOptions | None = None,
         *,
@@ -254,7 +258,7 @@ class ContextWindow:
             if _is_async(self._summarize):
                 answer = self._asked(request)
             else:
-                answer = await asyncio.to_thread(self._asked, request)
+                answer = await _in_own_thread(self._asked, request)
             return await answer if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
             return self._failed(error)
@@ -432,6 +436,18 @@ def _loop_is_running() -> bool:
 
 def _is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+async def _in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
+    """
+    Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here.
+    """
+    context = copy_context()
+    pool = ThreadPoolExecutor(1, "errcompact-summary")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(pool, lambda: context.run(function, request))
+    finally:
+        pool.shutdown(wait=False)
 
 
 async def _awaited(answer: Awaitable[Summary]) -> Summary:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -277,6 +279,20 @@ async def test_a_synchronous_summariser_does_not_hold_up_the_loop():
     compaction = await window(summarize).acompact(LONG)
     assert ready.is_set()
     assert summary_note(compaction).problem == ""
+
+
+async def test_a_synchronous_summariser_needs_no_thread_of_the_loop_s_pool():
+    """Those may all be waiting for this very compaction to end, and then nothing would move any more."""
+    over = threading.Event()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    waiting = asyncio.create_task(asyncio.to_thread(over.wait, 10))
+    await asyncio.sleep(0)
+    try:
+        compaction = await asyncio.wait_for(window(Summariser(SUMMARY)).acompact(LONG), 5)
+    finally:
+        over.set()
+        await waiting
+    assert summary_note(compaction).cuts
 
 
 async def test_what_an_asynchronous_summariser_raises_is_a_problem():
