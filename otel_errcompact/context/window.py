@@ -29,7 +29,7 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import default_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.layers.summary import Answer, Summarize, Summary, SummaryRequest
@@ -392,7 +392,7 @@ def _checked(options: ContextOptions) -> ContextOptions:
 
 
 @contextmanager
-def _collector_paused(messages: int) -> Iterator[None]:
+def _collector_paused(messages: int) -> Generator[None]:
     """
     Keep the garbage collector from going through a long list again and again while it is being made.
 

@@ -136,7 +136,7 @@ def test_pictures_that_nobody_has_seen_yet_stay() -> None:
     ],
 )
 def test_failures_are_left_to_the_error_pass(tool: str, said: str, failed: bool) -> None:
-    """A digest says more than a preview, and the failure is counted; what a digest will replace is no part of the sum."""
+    """A digest says more than a preview, and counts; what it will replace is no part of the sum."""
     step = Step(
         calls=(
             Call(tool=tool, arguments={"command": "pytest | tail"}, result=said, failed=failed),
