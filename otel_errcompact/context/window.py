@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
+from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers import Edited, Layer, Workspace
 from otel_errcompact.context.layers.errors import ErrorPass, errors
 from otel_errcompact.context.layers.micro import micro
@@ -22,7 +23,7 @@ from otel_errcompact.context.layers.reactive import reactive
 from otel_errcompact.context.layers.results import results
 from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.layers.summary import summarise
-from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote
+from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.guard import Guard
@@ -42,6 +43,9 @@ T = TypeVar("T")
 
 Occasion = Literal["over_trigger", "overflow", "asked"]
 """Why a list is compacted: before every call of a model, after one that was refused, or because somebody wants it."""
+
+BATCHES: Final = 4
+"""Old results are not touched for less than this part of the way from the trigger to the target."""
 
 _CHEAP: Final[Mapping[LayerName, Layer]] = {"results": results, "snip": snip, "errors": errors, "micro": micro}
 _BY_THEIR_OWN_LIMITS: Final = ("results", "errors")
@@ -91,6 +95,7 @@ class ContextWindow:
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
+        self._summaries = CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds)
         self._cheap = _CHEAP if digest is None else {**_CHEAP, "errors": ErrorPass(digest=digest)}
         self._clock = clock
         self._timer = timer
@@ -208,7 +213,7 @@ class ContextWindow:
                 reason=reason,
                 tokens_before=tokens,
                 tokens_after=after,
-                invalidated_tokens=_invalidated(before, edited.conversation),
+                invalidated_tokens=invalidated_tokens(before, edited.conversation),
                 start_ns=start,
                 duration_ns=self._timer() - began,
                 cuts=edited.cuts,
@@ -224,13 +229,31 @@ class ContextWindow:
             options=self.options,
             count_tokens=self.count_tokens,
             target_tokens=schedule.target,
+            least_gain_tokens=schedule.least_gain,
         )
         if layer == "summary":
-            return (yield from summarise(conversation, workspace, session=session))
+            return (yield from self._summary(conversation, workspace, session))
         with _collector_paused(len(conversation.messages)):
             if layer == "reactive":
                 return reactive(conversation, workspace, room_tokens=schedule.hard_limit)
             return self._cheap[layer](conversation, workspace)
+
+    def _summary(
+        self, conversation: Conversation, workspace: Workspace, session: str
+    ) -> Generator[SummaryRequest, Answer, Edited]:
+        """Have the middle summarised, unless that has failed lately: each attempt is a call of a model."""
+        if not self._summaries.allows(session):
+            failures, seconds = self.options.breaker_failures, self.options.breaker_seconds
+            problem = (
+                f"nobody was asked, for summaries have failed {failures} times in a row; again after {seconds:g} s"
+            )
+            return Edited(conversation, problem=problem)
+        edited = yield from summarise(conversation, workspace, session=session)
+        if edited.problem:
+            self._summaries.failed(session)
+        elif edited.cuts:
+            self._summaries.succeeded(session)
+        return edited
 
     def _settle(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
         """
@@ -296,6 +319,8 @@ class _Schedule:
         self.hard_limit = self.target if reason == "overflow" else room
         """What the reactive layer must reach."""
         self._trigger = int(limit * options.trigger_share)
+        self.least_gain = (self._trigger - self.target) // BATCHES if reason == "over_trigger" else 0
+        """What is worth a prompt cache; what gains less is left to the reactive layer, which goes to the target."""
         self._reason: Occasion = reason
         self._begun = reason != "over_trigger"
 
@@ -408,16 +433,6 @@ def _collector_paused(messages: int) -> Generator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _invalidated(before: Conversation, after: Conversation) -> int:
-    """Return what the old list costs from its first changed message on."""
-    if after is before:
-        return 0
-    # Untouched messages are the very objects, so that they need not be compared.
-    pairs = zip(before.messages, after.messages, strict=False)
-    same = next((index for index, (old, new) in enumerate(pairs) if old is not new), len(after.messages))
-    return sum(message.tokens for message in before.messages[same:])
 
 
 def _too_large(layer: LayerName, tokens: int, limit: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -181,6 +182,14 @@ def test_old_results_become_one_line_the_oldest_first() -> None:
     ]
     assert [(cut.message, cut.tokens_before, cut.tokens_after) for cut in edited.cuts] == [(2, 100, 19), (4, 100, 21)]
     assert invalidated_tokens(given, edited.conversation) == sum(message.tokens for message in given.messages[2:])
+
+
+@pytest.mark.parametrize(("least_gain", "cut"), [pytest.param(890, 1, id="worth it"), pytest.param(940, 0, id="not")])
+def test_old_results_wait_until_enough_can_be_gained_at_once(least_gain: int, cut: int) -> None:
+    """A prompt cache reads anew what follows the first of them, so that one at a time would cost more than it saves."""
+    given = conversation(calling(LOG), calling("newest"))
+    space = replace(workspace(), least_gain_tokens=least_gain)
+    assert len(micro(given, space).cuts) == cut
 
 
 def test_a_conversation_that_is_small_enough_is_left_alone() -> None:

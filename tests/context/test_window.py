@@ -344,6 +344,29 @@ def test_a_message_of_100_mb_fits_afterwards():
     assert archive.read(compaction.notes[0].cuts[0].place) == text
 
 
+def test_a_summariser_that_keeps_failing_is_left_alone_for_a_while():
+    """Each attempt is a call of a model; the other layers go on, and another conversation has attempts of its own."""
+    asked: list[str] = []
+
+    def summarize(request: SummaryRequest) -> str:
+        asked.append(request.session)
+        raise ConnectionError("no network")
+
+    options = SMALL.model_copy(update={"breaker_failures": 3, "keep_results": 100})
+    one = window(options, summarize=summarize, observers=())
+    messages = [said(number) for number in range(12)]
+    problems = [
+        note.problem
+        for session in ["a"] * 5 + ["b"]
+        for note in one.compact(messages, session=session, format="anthropic").notes
+        if note.layer == "summary"
+    ]
+    failed = "the summariser failed: ConnectionError: no network"
+    left_alone = "not asked: summaries have failed 3 times in a row; again after 60 s"
+    assert problems == [failed, failed, failed, left_alone, left_alone, failed]
+    assert asked == ["a", "a", "a", "b"]
+
+
 def test_errors_of_verbatim_tools_stay_whole():
     """Exact text matters there; the options of digests say of which tools."""
     text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(100))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
 from otel_errcompact.context.layers.keeping import Keeper, described
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Part
 
+LINE_TOKENS: Final = 40
+"""About what one line costs, for an estimate of the gain before anything is kept."""
+
 
 def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     """
@@ -21,19 +24,23 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
 
     The line says which tool's result it was, how large, and where the whole of it lies. The newest `keep_results` stay,
     results of tools that are not among `clearable_tools` do, and so do digests of errors: they are short already.
+    Where all of them together would gain less than `least_gain_tokens`, none is touched.
     """
     excess = conversation.tokens - workspace.target_tokens
     if excess <= 0:
+        return Edited(conversation)
+    old = [result for result in _old_results(conversation, workspace) if not _is_short_already(result[2], workspace)]
+    if sum(max(part.tokens - LINE_TOKENS, 0) for _, _, part, _ in old) < workspace.least_gain_tokens:
         return Edited(conversation)
     keeper = Keeper(workspace)
     count_tokens = workspace.count_tokens
     edits: Edits = {}
     cuts: list[Cut] = []
     least, place_size = 0, -1
-    for m, p, part, tool in _old_results(conversation, workspace):
+    for m, p, part, tool in old:
         if excess <= 0 or keeper.has_given_up:
             break
-        if part.tokens <= least or _is_short_already(part, workspace):
+        if part.tokens <= least:
             continue
         kept = keeper.keep(part)
         if kept is None:

@@ -27,6 +27,9 @@ class Workspace:
     target_tokens: int
     """How small the conversation should become; a layer stops cutting when it is."""
 
+    least_gain_tokens: int = 0
+    """What editing old messages must gain at once, since a prompt cache then reads anew what follows."""
+
 
 class Edited(NamedTuple):
     """
