@@ -362,7 +362,7 @@ def test_a_summariser_that_keeps_failing_is_left_alone_for_a_while():
         if note.layer == "summary"
     ]
     failed = "the summariser failed: ConnectionError: no network"
-    left_alone = "not asked: summaries have failed 3 times in a row; again after 60 s"
+    left_alone = "nobody was asked, for summaries have failed 3 times in a row; again after 60 s"
     assert problems == [failed, failed, failed, left_alone, left_alone, failed]
     assert asked == ["a", "a", "a", "b"]
 
