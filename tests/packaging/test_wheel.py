@@ -14,7 +14,7 @@ import pytest
 from otel_errcompact import stack
 
 ROOT = Path(__file__).parents[2]
-TESTS = ("core", "otel", "boundary", "test_trajectory.py", "test_installation.py")
+TESTS = ("core", "otel", "boundary", "context", "test_trajectory.py", "test_installation.py")
 """What a release of OpenTelemetry or pydantic could change; extraction knows neither, as the layers prove."""
 
 TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
