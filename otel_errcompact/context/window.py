@@ -12,12 +12,12 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
 
-from otel_errcompact.config import ContextOptions
+from otel_errcompact.config import Options
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers import Edited, Layer, Workspace
-from otel_errcompact.context.layers.errors import ErrorPass, errors
+from otel_errcompact.context.layers.errors import ErrorPass
 from otel_errcompact.context.layers.micro import micro
 from otel_errcompact.context.layers.reactive import reactive
 from otel_errcompact.context.layers.results import results
@@ -32,6 +32,7 @@ from otel_errcompact.tokens import default_counter
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 
+    from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.layers.summary import Answer, Summarize, Summary, SummaryRequest
     from otel_errcompact.context.messages import Conversation, FormatName
@@ -47,7 +48,7 @@ Occasion = Literal["over_trigger", "overflow", "asked"]
 BATCHES: Final = 4
 """Old results are not touched for less than this part of the way from the trigger to the target."""
 
-_CHEAP: Final[Mapping[LayerName, Layer]] = {"results": results, "snip": snip, "errors": errors, "micro": micro}
+_CHEAP: Final[Mapping[LayerName, Layer]] = {"results": results, "snip": snip, "micro": micro}
 _BY_THEIR_OWN_LIMITS: Final = ("results", "errors")
 
 LONG: Final = 10_000
@@ -62,7 +63,7 @@ class ContextWindow:
     Below the trigger nothing is changed but failures and huge results, so that prompt caches hold.
 
     Args:
-        options: How large the window is, and when what is cut.
+        options: How large the window is, and when what is cut; as the environment says if None.
         archive: Where the whole of what is cut is kept; files in `options.folder` by default.
         count_tokens: What a text costs; `default_counter()` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
@@ -90,13 +91,15 @@ class ContextWindow:
         observers: Sequence[Callable[[Compaction], object]] | None = None,
         guard: Guard | None = None,
     ) -> None:
-        self.options = _checked(options or ContextOptions())
+        environment = Options.from_environ() if options is None else Options(context=options)
+        self.options = _checked(environment.context)
         self.archive: Archive = FolderArchive(self.options.folder) if archive is None else archive
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
         self._summaries = CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds)
-        self._cheap = _CHEAP if digest is None else {**_CHEAP, "errors": ErrorPass(digest=digest)}
+        errors = ErrorPass(digest=digest or environment.digest, hidden_failures=environment.hidden_failures)
+        self._cheap = {**_CHEAP, "errors": errors}
         self._clock = clock
         self._timer = timer
         self._observers = (global_telemetry(),) if observers is None else tuple(observers)

@@ -344,6 +344,13 @@ def test_a_message_of_100_mb_fits_afterwards():
     assert archive.read(compaction.notes[0].cuts[0].place) == text
 
 
+def test_a_window_without_options_is_as_the_environment_says(monkeypatch: pytest.MonkeyPatch):
+    """As everything that `install()` sets up."""
+    monkeypatch.setenv("OTEL_ERRCOMPACT_CONTEXT_WINDOW_TOKENS", "50000")
+    assert ContextWindow().options == ContextOptions(window_tokens=50_000)
+    assert ContextWindow(ContextOptions()).options == ContextOptions()
+
+
 def test_a_summariser_that_keeps_failing_is_left_alone_for_a_while():
     """Each attempt is a call of a model; the other layers go on, and another conversation has attempts of its own."""
     asked: list[str] = []
