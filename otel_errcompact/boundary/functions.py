@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from otel_errcompact.coroutines import is_asynchronous
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
@@ -43,12 +45,6 @@ def execute(
             raise
         return _answer(failure(call.text), error)
     return _answer(failure(call.text)) if call.failed else call.result
-
-
-def is_asynchronous(function: object) -> bool:
-    """Tell whether calling it gives a coroutine: a coroutine function, or an object whose `__call__` is one."""
-    called = getattr(type(function), "__call__", None)  # noqa: B004 - every object's type has one; is it asynchronous?
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 async def _await(

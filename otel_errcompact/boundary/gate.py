@@ -9,13 +9,14 @@ from contextvars import ContextVar
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.digest import one_line
 from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause
 from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Callable, Generator
 
     from otel_errcompact.ledger import Ledger, Verdict
 
@@ -43,7 +44,7 @@ class Gate:
         self._run_id = run_id
         self._handler = handler
         self._on_answer = on_answer
-        self._asynchronous = handler is not None and _is_async(handler)
+        self._asynchronous = handler is not None and is_asynchronous(handler)
         self._lock = Lock()
         self._open_question: Event | None = None
 
@@ -55,7 +56,7 @@ class Gate:
     def settle(self) -> None:
         """Ask the handler if a breach stands unanswered and it can be asked from synchronous code."""
         escalation = self._unanswered()
-        if escalation is None or (self._asynchronous and _loop_is_running()):
+        if escalation is None or (self._asynchronous and loop_is_running()):
             return
         with self._question() as mine:
             if mine:
@@ -76,7 +77,7 @@ class Gate:
         """
         self.settle()
         question = self._open_question
-        if question is not None and not _asking.get() and not _loop_is_running():
+        if question is not None and not _asking.get() and not loop_is_running():
             question.wait()
         return self._stop()
 
@@ -133,7 +134,7 @@ class Gate:
             return NO_HANDLER
         try:
             answer = self._handler(escalation)
-            return _checked(asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer)
+            return _checked(run_awaited(answer) if inspect.isawaitable(answer) else answer)
         except Exception as error:  # noqa: BLE001 - a handler that fails must not let the run go on unseen
             return self._failed(error)
 
@@ -156,19 +157,3 @@ def _checked(answer: object) -> Action:
     if isinstance(answer, Halt | Continue | Pause):
         return answer
     raise ConfigurationError(f"an escalation handler returned {answer!r}; return Halt(), Continue() or Pause()")
-
-
-async def _awaited(answer: Awaitable[Action]) -> Action:
-    return await answer
-
-
-def _is_async(handler: Handler) -> bool:
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

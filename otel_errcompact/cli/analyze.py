@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.analysis import Analyzer, Calibration, Total
 from otel_errcompact.cli.output import Problems, say, write_json
 from otel_errcompact.cli.progress import progress
+from otel_errcompact.cli.thresholds import with_thresholds
 from otel_errcompact.config import Options
 from otel_errcompact.transcripts import RecordedTrace, find, read
 
@@ -41,10 +42,8 @@ class Request:
 
     def options(self) -> Options:
         """Return all options, with what the environment says where nothing was asked for."""
-        options = Options.from_environ()
-        asked = {"same": self.same, "consecutive": self.consecutive, "total": self.total}
-        thresholds = {name: limit for name, limit in asked.items() if limit is not None}
-        return options.model_copy(update={"thresholds": options.thresholds.model_copy(update=thresholds)})
+        asked = Options.from_environ()
+        return with_thresholds(asked, same=self.same, consecutive=self.consecutive, total=self.total)
 
 
 class Analysis:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.cli.output import Problems, write_json
 from otel_errcompact.cli.progress import progress
 from otel_errcompact.cli.summary import print_summary
+from otel_errcompact.cli.thresholds import with_thresholds
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.otel import otlp
@@ -44,15 +45,9 @@ class Settings:
         if self.trajectory is not None:
             _check_writable(self.trajectory)
         options = Options.from_environ()
-        asked = {"same": self.same, "consecutive": self.consecutive, "total": self.total}
-        thresholds = {name: limit for name, limit in asked.items() if limit is not None}
         file = {"enabled": self.trajectory is not None, "path": self.trajectory or options.trajectory.path}
-        return options.model_copy(
-            update={
-                "thresholds": options.thresholds.model_copy(update=thresholds),
-                "trajectory": options.trajectory.model_copy(update=file),
-            }
-        )
+        options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
+        return with_thresholds(options, same=self.same, consecutive=self.consecutive, total=self.total)
 
 
 def _check_writable(path: Path) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from otel_errcompact.tokens import TokenCounter
 
 FormatName = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
@@ -88,7 +90,19 @@ def with_text(message: Message, index: int, text: str, count_tokens: TokenCounte
         text: What takes its place; for a call an object as JSON.
         count_tokens: How tokens are counted.
     """
-    old = message.parts[index]
-    part = old._replace(text=text, tokens=count_tokens(text), edited=True)
-    parts = (*message.parts[:index], part, *message.parts[index + 1 :])
-    return message._replace(parts=parts, tokens=message.tokens - old.tokens + part.tokens, edited=True)
+    return with_parts(message, {index: with_new_text(message.parts[index], text, count_tokens(text))})
+
+
+def with_new_text(part: Part, text: str, tokens: int) -> Part:
+    """Return `part` with the whole of it replaced by `text`."""
+    return Part(part.kind, text, tokens, part.tool, part.call_id, part.failed, part.native, edited=True)
+
+
+def with_parts(message: Message, edits: Mapping[int, Part]) -> Message:
+    """Return `message` with some of its parts replaced, each by its index."""
+    parts = list(message.parts)
+    tokens = message.tokens
+    for index, part in edits.items():
+        tokens += part.tokens - parts[index].tokens
+        parts[index] = part
+    return Message(message.role, tuple(parts), tokens, message.native, edited=True)

@@ -25,6 +25,7 @@ from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.layers.summary import summarise
 from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.telemetry import global_telemetry
+from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.guard import Guard
 from otel_errcompact.tokens import default_counter
@@ -275,13 +276,13 @@ class ContextWindow:
     def _ask(self, request: SummaryRequest) -> Answer:
         try:
             answer = self._asked(request)
-            return asyncio.run(_awaited(_unless_in_loop(answer))) if inspect.isawaitable(answer) else answer
+            return run_awaited(_unless_in_loop(answer)) if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
             return self._failed(error)
 
     async def _aask(self, request: SummaryRequest) -> Answer:
         try:
-            if _is_async(self._summarize):
+            if is_asynchronous(self._summarize):
                 answer = self._asked(request)
             else:
                 answer = await _in_own_thread(self._asked, request)
@@ -444,18 +445,6 @@ def _too_large(layer: LayerName, tokens: int, limit: int) -> str:
     return f"{tokens} tokens do not fit into {limit}, and nothing that is left can be shortened"
 
 
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
-
-
 async def _in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
     """
     Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here.
@@ -468,10 +457,6 @@ async def _in_own_thread(function: Callable[[SummaryRequest], T], request: Summa
         pool.shutdown(wait=False)
 
 
-async def _awaited(answer: Awaitable[Summary]) -> Summary:
-    return await answer
-
-
 def _unless_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
     """
     Return what can be awaited by a loop of its own.
@@ -479,7 +464,7 @@ def _unless_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
     Raises:
         ConfigurationError: There is a loop already, which must not be held up.
     """
-    if not _loop_is_running():
+    if not loop_is_running():
         return answer
     if inspect.iscoroutine(answer):
         # Or it warns that it was never awaited.

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.transcripts.draft import Draft
 from otel_errcompact.transcripts.executor import TOOL, Executor, code_of
-from otel_errcompact.transcripts.records import Record, fields_of, is_list, items_of, record, records
+from otel_errcompact.transcripts.records import Record, conversations_in, fields_of, is_list, items_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from otel_errcompact.transcripts.model import RecordedRun
-    from otel_errcompact.transcripts.records import Place, Value
+    from otel_errcompact.transcripts.records import Value
 
 AGENT: Final = "autogen"
 
@@ -51,7 +51,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     number = 0
     alone: _Chat | None = None
     for value, place in values:
-        for entry in _entries(value, place):
+        for entry in conversations_in(value, place, is_message=_is_message):
             if _is_message(entry.fields):
                 alone = alone or _Chat(Record({}, place))
                 alone.take(entry)
@@ -77,18 +77,6 @@ def _is_message(value: object) -> bool:
     fields = fields_of(value)
     kind = fields.get("type")
     return isinstance(fields.get("source"), str) and isinstance(kind, str) and kind.endswith(_ENDS)
-
-
-def _entries(value: object, place: Place) -> Iterator[Record]:
-    items = items_of(value)
-    if any(map(_is_message, items[:1])):
-        yield Record({"messages": items}, place)
-    elif is_list(value):
-        yield from records(items, place)
-    else:
-        entry = record(value, place)
-        if entry is not None:
-            yield entry
 
 
 def _read_history(history: Record) -> _Chat:

@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.transcripts.draft import Draft
 from otel_errcompact.transcripts.executor import Executor
 from otel_errcompact.transcripts.items import is_item, take_item
-from otel_errcompact.transcripts.records import Record, fields_of, is_list, is_object, items_of, record, records
+from otel_errcompact.transcripts.records import (
+    Record,
+    conversations_in,
+    fields_of,
+    is_list,
+    is_object,
+    items_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from otel_errcompact.transcripts.model import RecordedRun
-    from otel_errcompact.transcripts.records import Place, Value
+    from otel_errcompact.transcripts.records import Value
 
 CHAT: Final = "chat"
 TAU_BENCH: Final = "tau-bench"
@@ -59,7 +66,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """
     number = 0
     for value, place in values:
-        for conversation in _conversations(value, place):
+        for conversation in conversations_in(value, place, is_message=_is_message):
             number += 1
             yield _run(conversation, number)
 
@@ -73,18 +80,6 @@ def _is_conversation(value: object) -> bool:
     if "task_id" in fields and is_list(fields.get("traj")):
         return True
     return any(_is_message(message) for key in _LISTS for message in items_of(fields.get(key))[:1])
-
-
-def _conversations(value: object, place: Place) -> Iterator[Record]:
-    items = items_of(value)
-    if any(_is_message(item) for item in items[:1]):
-        yield Record({"messages": items}, place)
-    elif is_list(value):
-        yield from records(items, place)
-    else:
-        conversation = record(value, place)
-        if conversation is not None:
-            yield conversation
 
 
 def _run(conversation: Record, number: int) -> RecordedRun:

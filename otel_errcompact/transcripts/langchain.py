@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.transcripts.draft import Draft
 from otel_errcompact.transcripts.records import (
     Record,
+    conversations_in,
     fields_of,
     is_list,
     is_object,
     items_of,
     kind_of,
-    record,
     records,
 )
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from otel_errcompact.transcripts.model import RecordedRun
-    from otel_errcompact.transcripts.records import Place, Value
+    from otel_errcompact.transcripts.records import Value
 
 AGENT: Final = "langchain"
 
@@ -71,7 +71,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     trace: _Trace | None = None
     number = 0
     for value, place in values:
-        for entry in _entries(value, place):
+        for entry in conversations_in(value, place, is_message=_is_message):
             number += 1
             name = entry.text("trace_id") or entry.text("id") if _is_run(entry.fields) else ""
             if trace is None or not name or trace.name != name:
@@ -110,18 +110,6 @@ def _class_of(fields: object) -> str:
     """
     way = items_of(fields_of(fields).get("id"))
     return way[-1] if way and isinstance(way[-1], str) else ""
-
-
-def _entries(value: object, place: Place) -> Iterator[Record]:
-    items = items_of(value)
-    if any(_is_message(item) for item in items[:1]):
-        yield Record({"messages": items}, place)
-    elif is_list(value):
-        yield from records(items, place)
-    else:
-        entry = record(value, place)
-        if entry is not None:
-            yield entry
 
 
 def _name(entry: Record) -> str:

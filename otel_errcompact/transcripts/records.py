@@ -273,6 +273,21 @@ def records(values: list[object], place: Place) -> Iterator[Record]:
             yield found
 
 
+def conversations_in(value: object, place: Place, *, is_message: Callable[[object], bool]) -> Iterator[Record]:
+    """
+    Return the conversations of a value: itself, those of a list, or the one whose messages the list holds.
+    """
+    items = items_of(value)
+    if any(is_message(item) for item in items[:1]):
+        yield Record({"messages": items}, place)
+    elif is_list(value):
+        yield from records(items, place)
+    else:
+        conversation = record(value, place)
+        if conversation is not None:
+            yield conversation
+
+
 def as_json(value: object, place: Place) -> str:
     """
     Render a value as compact JSON.

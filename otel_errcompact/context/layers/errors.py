@@ -14,10 +14,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.editing import Edits, with_edits
 from otel_errcompact.context.layers.failures import Failures, Standing, digested, pruned
+from otel_errcompact.context.layers.keeping import Keeper
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
+from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
@@ -45,9 +47,6 @@ INPUT_TOKENS: Final = 300
 
 INPUT_TURNS: Final = 4
 """Further answers of the model during which a failed input stays whole: it may want to send it again."""
-
-MAX_REFUSALS: Final = 3
-"""After so many refusals of the archive the disk is full, and not just too small for one large text."""
 
 _OURS: Final = "[errcompact errors: "
 _CUT: Final = re.compile(r"\[\.\.\. ([0-9,]{1,20}) characters cut \.\.\.\]")
@@ -126,8 +125,7 @@ class _Pass:
         self._answers = 0
         self._place = ""
         """The newest place: others look alike, so that it tells what a marker will cost."""
-        self._refusals = 0
-        self._refusal = ""
+        self._keeper = Keeper(workspace, "errors")
 
     def run(self) -> Edited:
         """Walk, and return what has become of the conversation."""
@@ -338,15 +336,9 @@ class _Pass:
 
     def _keep(self, text: str) -> str:
         """Keep the whole of what is to go and return its place; empty if that cannot be."""
-        if self._refusals >= MAX_REFUSALS:
-            return ""
-        try:
-            self._place = self._workspace.archive.keep(text)
-        except OSError as error:
-            self._refusals += 1
-            self._refusal = str(error)
-            return ""
-        return self._place
+        place = "" if self._keeper.has_given_up else self._keeper.keep_text(text)
+        self._place = place or self._place
+        return place
 
     def _edited(self) -> Edited:
         edits: Edits = {}
@@ -365,5 +357,4 @@ class _Pass:
                     place=new.place,
                 )
             )
-        problem = f"errors stay whole because the archive refused {self._refusals} of them: {self._refusal}"
-        return Edited(with_edits(self._conversation, edits), tuple(cuts), problem if self._refusals else "")
+        return Edited(with_edits(self._conversation, edits), tuple(cuts), self._keeper.problem)

@@ -32,10 +32,12 @@ class Keeper:
 
     Args:
         workspace: What the layer works with.
+        kind: What it keeps, in a word.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, kind: str = "results") -> None:
         self._workspace = workspace
+        self._kind = kind
         self._refusals = 0
         self._refusal = ""
 
@@ -44,7 +46,7 @@ class Keeper:
         """Why something was not cut; empty if all could be kept."""
         if not self._refusals:
             return ""
-        return f"results stay whole because the archive refused {self._refusals} of them: {self._refusal}"
+        return f"{self._kind} stay whole because the archive refused {self._refusals} of them: {self._refusal}"
 
     @property
     def has_given_up(self) -> bool:
@@ -58,12 +60,28 @@ class Keeper:
         What stays of a result that was archived before is not kept again: its whole has a place already. The archive
         is asked for that, since a marker alone is a line that any tool can print.
         """
+        before = self._kept_before(part)
+        if before is not None:
+            return before
         try:
-            return self._kept_before(part) or Kept(self._workspace.archive.keep(self._whole(part)), part.tokens)
+            whole = self._whole(part)
         except OSError as error:
-            self._refusals += 1
-            self._refusal = str(error)
+            self._refuse(error)
             return None
+        place = self.keep_text(whole)
+        return Kept(place, part.tokens) if place else None
+
+    def keep_text(self, text: str) -> str:
+        """Keep a text and return its place; empty if that was refused."""
+        try:
+            return self._workspace.archive.keep(text)
+        except OSError as error:
+            self._refuse(error)
+            return ""
+
+    def _refuse(self, error: OSError) -> None:
+        self._refusals += 1
+        self._refusal = str(error)
 
     def _whole(self, part: Part) -> str:
         if part.native is None or part.edited or part.tokens <= self._workspace.count_tokens(part.text):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.editing import Edits, with_edits
 from otel_errcompact.context.layers.keeping import Keeper, described
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
+from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.notes import Cut
 
 if TYPE_CHECKING:

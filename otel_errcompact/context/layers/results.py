@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_errcompact.context.layers.editing import Edits, with_edits, with_new_text
+from otel_errcompact.context.layers.editing import Edits, with_edits
 from otel_errcompact.context.layers.keeping import Keeper, described, is_picture, with_preview
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
+from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import Spot
 from otel_errcompact.recognise import judge, may_have_failed

@@ -1,0 +1,48 @@
+"""Callables of users that may be asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
+
+
+async def later() -> int:
+    return 3
+
+
+class Later:
+    """An object that is called like a coroutine function."""
+
+    async def __call__(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        pytest.param(later, True, id="coroutine function"),
+        pytest.param(Later(), True, id="object whose call is one"),
+        pytest.param(Later, False, id="its class, which makes the object at once"),
+        pytest.param(len, False, id="plain function"),
+    ],
+)
+def test_what_gives_a_coroutine_when_it_is_called(function: object, expected: bool) -> None:
+    """Told without calling it."""
+    assert is_asynchronous(function) is expected
+
+
+def test_a_loop_runs_inside_of_a_coroutine_only() -> None:
+    """In this thread."""
+
+    async def inside() -> bool:
+        return loop_is_running()
+
+    assert (loop_is_running(), asyncio.run(inside())) == (False, True)
+
+
+def test_an_awaitable_is_waited_for_on_a_loop_of_its_own() -> None:
+    """Its result comes back."""
+    assert run_awaited(later()) == 3
