@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,16 @@ def _faults_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _exporters_end() -> Iterator[None]:
+    """Their threads draw jitter from `random`, whose state Hypothesis watches: left behind, they fail another test."""
+    yield
+    exporters = [thread for thread in threading.enumerate() if thread.name.startswith(("Otel", "errcompact-outbox"))]
+    for thread in exporters:
+        thread.join(5)
+    assert [thread.name for thread in exporters if thread.is_alive()] == []
 
 
 @pytest.fixture(name="untraced")

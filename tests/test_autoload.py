@@ -376,6 +376,7 @@ class TestEntryPoints:
         assert log.records[0].levelno == logging.WARNING
         ledger = current_ledger()
         monkeypatch.setattr(trace, "get_tracer_provider", lambda: tracers)
+        monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")
         added = install()
         assert processors(tracers) == ["ErrorCompactionSpanProcessor"]
         assert installation._installed == [added]

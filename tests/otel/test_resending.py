@@ -217,12 +217,14 @@ def test_nothing_listens_until_it_does():
 
 def test_a_listener_that_never_answers(silent):
     """The application does not wait; a shutdown does no longer than is named; what is lost is counted."""
-    agent = Agent(http_exporter(silent, timeout_s=30))
+    inner = http_exporter(silent, timeout_s=30)
+    agent = Agent(inner)
     assert agent.work(*names(100)) < 0.5
     started = time.monotonic()
     agent.provider.shutdown()
     assert time.monotonic() - started < STALLED_S + 0.5
     assert agent.guard.failures == {"export_dropped": 100}
+    inner.shutdown()  # Or it would try again when the listener is gone.
 
 
 @pytest.mark.parametrize("status", [503, 429, 500, 404])
@@ -544,6 +546,7 @@ class TestMetrics:
         started = time.monotonic()
         provider.shutdown()
         assert time.monotonic() - started < STALLED_S + 0.5
+        exporter.shutdown()  # Or it would try again when the listener is gone.
 
     def test_a_collector_that_is_there_gets_them(self, collector):
         """Once more at the end."""
