@@ -120,6 +120,16 @@ def test_calls_that_still_wait_have_no_results() -> None:
     assert results(waiting, workspace(result_budget_tokens=100)).conversation is waiting
 
 
+def test_results_before_messages_that_were_taken_out_are_not_the_newest() -> None:
+    """Among what was taken out were later calls; a budget that looked past the marker would cut anew in each turn."""
+    given = conversation(calling(LOG), *[calling("x" * 40)] * 5, Step(text="done"))
+    space = workspace(result_budget_tokens=100, head_messages=3, snip_messages=8)
+    question = formats.read(told("anthropic", (Turn("and now?"),)), estimate_tokens, "anthropic").messages
+    snipped = snip(replace(given, messages=(*given.messages, *question)), space).conversation
+    assert [message.role for message in snipped.messages] == ["user", "assistant", "user", "user", "user"]
+    assert results(snipped, space).conversation is snipped
+
+
 def test_pictures_that_nobody_has_seen_yet_stay() -> None:
     """A marker instead of a screenshot would blind the agent; it is what the text costs that is saved."""
     step = Step(calls=(Call(result="a screenshot", with_image=True), Call(result=LOG)))

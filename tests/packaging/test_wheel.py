@@ -62,9 +62,9 @@ def run_tests(python: Path, folder: Path) -> str:
     shutil.copytree(ROOT / "tests", folder / "checkout" / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder / "checkout")
     chosen = [f"tests/{name}" for name in TESTS]
-    return run(
-        python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *chosen, cwd=folder / "checkout"
-    )
+    # Short, for the end of it is all that is shown.
+    options = ("-q", "-p", "no:cacheprovider", "-m", "not slow", "--tb=short", "--show-capture=no")
+    return run(python, "-m", "pytest", *options, *chosen, cwd=folder / "checkout")
 
 
 def test_a_bare_wheel_works_without_any_extra(wheel: Path, tmp_path: Path) -> None:

@@ -85,11 +85,15 @@ def _is_short_already(part: Part, workspace: Workspace) -> bool:
 
 
 def _newest_results(messages: Sequence[Message]) -> list[Spot]:
-    """Return the results that follow the newest calls, the last one first; none if those still wait."""
+    """
+    Return the results that follow the newest calls, the last one first.
+
+    None if those still wait, or if they were read and then taken out: what stands before the marker of that was read too.
+    """
     spots: list[Spot] = []
     for m in range(len(messages) - 1, -1, -1):
         parts = messages[m].parts
-        if any(part.kind == "call" for part in parts):
+        if any(part.kind == "call" or (part.kind == "text" and is_marked(part.text)) for part in parts):
             break
         spots += [Spot(m, p) for p in range(len(parts) - 1, -1, -1) if parts[p].kind == "result"]
     return spots
