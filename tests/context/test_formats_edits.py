@@ -70,6 +70,20 @@ CUSTOM = {"id": "1", "type": "custom", "custom": {"name": "sql", "input": "SELEC
             {"parts": [{"functionResponse": {"name": "a", "response": {"error": "cut"}}}]},
             id="a failure stays one",
         ),
+        pytest.param(
+            "gemini",
+            {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"error": None, "n": 9}}}]},
+            '{"error":null,"n":9}', "cut",
+            {"parts": [{"functionResponse": {"name": "a", "response": {"result": "cut"}}}]},
+            id="an empty error becomes none",
+        ),
+        pytest.param(
+            "gemini",
+            {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"output": "long", "n": 9}}}]},
+            '{"output":"long","n":9}', "cut",
+            {"parts": [{"functionResponse": {"name": "a", "response": {"output": "cut"}}}]},
+            id="a success stays one",
+        ),
     ],
 )  # fmt: skip
 def test_an_edit_keeps_the_form(

@@ -35,6 +35,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 _PAIRED: Final = frozenset({"call", "result"})
 _OUTPUT: Final = "output"
 _ERROR: Final = "error"
+_KEYS: Final[Mapping[bool | None, str]] = {True: _ERROR, False: _OUTPUT, None: "result"}
 
 
 def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
@@ -173,9 +174,11 @@ def _written(part: Part) -> object:
 
 def _key(response: object, part: Part) -> str:
     """
-    Return under which key an edited response says its text: the one it had, or what the API knows.
+    Return under which key an edited response says its text: the one it had, or one that says of success what it said.
+
+    An empty `error` is no failure, and a text under that key would be one.
     """
     said = fields_of(response)
-    if len(said) == 1:
+    if len(said) == 1 and _ERROR not in said:
         return next(iter(said))
-    return _ERROR if part.failed else _OUTPUT
+    return _KEYS[part.failed]

@@ -88,7 +88,7 @@ def _newest_results(messages: Sequence[Message]) -> list[Spot]:
     """
     Return the results that follow the newest calls, the last one first.
 
-    None if those still wait, or if they were read and then taken out: what stands before the marker of that was read too.
+    None if those still wait, or were read and then taken out: what stands before the marker of that was read too.
     """
     spots: list[Spot] = []
     for m in range(len(messages) - 1, -1, -1):
