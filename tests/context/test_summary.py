@@ -155,7 +155,11 @@ CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 4000}],
-            "the summary costs 1025 tokens, not less than the 832 that it would replace", id="longer than the turns",
+            "the summary costs 1025 tokens, not a tenth less than the 832 that it would replace", id="longer",
+        ),
+        pytest.param(
+            [{"role": "assistant", "content": "x" * 2900}],
+            "the summary costs 750 tokens, not a tenth less than the 832 that it would replace", id="hardly shorter",
         ),
         pytest.param([42], "the summariser returned messages that cannot be read", id="no messages at all"),
     ],

@@ -32,6 +32,9 @@ _SHARE_OF_TARGET: Final = 4
 _SHARE_OF_REPLACED: Final = 2
 """And half of what it replaces, or it is not worth the call."""
 
+_LEAST_GAIN: Final = 10
+"""One part in so many it must save; messages that a provider gives back as they are would save a few digits."""
+
 _MIN_SUMMARY_TOKENS: Final = 64
 """Less says nothing; so little is not worth a call of a model."""
 
@@ -245,8 +248,8 @@ def _checked(
     else:
         return f"the summariser returned {type(answer).__name__}; return a text, or the provider's messages"
     tokens = sum(message.tokens for message in made)
-    if not problem and tokens >= middle.tokens:
-        problem = f"the summary costs {tokens} tokens, not less than the {middle.tokens} that it would replace"
+    if not problem and tokens > middle.tokens - middle.tokens // _LEAST_GAIN:
+        problem = f"the summary costs {tokens} tokens, not a tenth less than the {middle.tokens} that it would replace"
     return problem or made
 
 
