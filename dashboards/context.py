@@ -20,6 +20,7 @@ from dashboards.layout import (
     Table,
     Text,
     TimeSeries,
+    bars,
     columns,
     instant,
     legend,
@@ -200,7 +201,7 @@ def layers() -> Table:
 
 def saved_over_time() -> TimeSeries:
     """What each layer takes out."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Tokens taken out over time",
@@ -209,15 +210,12 @@ def saved_over_time() -> TimeSeries:
             empty=NO_COMPACTION,
         ),
         promql(queries.saved_over_time(), legend(LAYER)),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
 def cut_over_time() -> TimeSeries:
     """How often each layer cuts."""
-    return timeseries(
+    return bars(
         Caption(
             id=21,
             title="Layers that cut, and why",
@@ -227,15 +225,12 @@ def cut_over_time() -> TimeSeries:
             empty=NO_COMPACTION,
         ),
         promql(queries.cut_over_time(), legend(LAYER, REASON)),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
 def overflows_over_time() -> TimeSeries:
     """What became of calls that were too long."""
-    return timeseries(
+    return bars(
         Caption(
             id=22,
             title="Overflows over time",
@@ -246,15 +241,12 @@ def overflows_over_time() -> TimeSeries:
         ),
         promql(queries.overflows_over_time(), legend(RESULT)),
         colours=RESULTS,
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
 def problems_over_time() -> TimeSeries:
     """What could not be compacted, and where."""
-    return timeseries(
+    return bars(
         Caption(
             id=23,
             title="Problems over time",
@@ -263,9 +255,6 @@ def problems_over_time() -> TimeSeries:
             empty="None",
         ),
         promql(queries.problems_over_time(), legend(SERVICE, LAYER)),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 

@@ -23,6 +23,7 @@ from dashboards.layout import (
     Text,
     TimeSeries,
     bar_gauge,
+    bars,
     columns,
     instant,
     legend,
@@ -34,7 +35,6 @@ from dashboards.layout import (
     state_timeline,
     table,
     text,
-    timeseries,
     traceql,
     traces,
 )
@@ -255,7 +255,7 @@ def last_seen() -> Stat:
 
 def trend() -> TimeSeries:
     """How often it fails over time."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Trend",
@@ -265,15 +265,13 @@ def trend() -> TimeSeries:
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
-        stacked=True,
-        bars=True,
         calcs=("max", "sum"),
     )
 
 
 def outcomes() -> TimeSeries:
     """What its failures turned out to be."""
-    return timeseries(
+    return bars(
         Caption(
             id=21,
             title="Outcomes",
@@ -283,8 +281,6 @@ def outcomes() -> TimeSeries:
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME)),
-        stacked=True,
-        bars=True,
         colours=OUTCOME_COLOURS,
         calcs=("max", "sum"),
     )
@@ -308,7 +304,7 @@ def streaks() -> StateTimeline:
 
 def resolutions() -> TimeSeries:
     """Whether runs get over it."""
-    return timeseries(
+    return bars(
         Caption(
             id=23,
             title="Failing and resolved",
@@ -318,7 +314,7 @@ def resolutions() -> TimeSeries:
         ),
         promql(queries.began(), "began to fail", ref="A"),
         promql(queries.resolutions(), "resolved", ref="B"),
-        bars=True,
+        stacked=False,
         colours={"began to fail": OUTCOME_COLOURS[NEW], "resolved": OUTCOME_COLOURS[HANDLED]},
         calcs=("max", "sum"),
     )

@@ -23,6 +23,7 @@ from dashboards.layout import (
     Table,
     TimeSeries,
     bar_gauge,
+    bars,
     columns,
     instant,
     logql,
@@ -219,7 +220,7 @@ def runs_by_result() -> BarGauge:
 
 def over_time() -> TimeSeries:
     """When runs escalated."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Escalations over time",
@@ -228,15 +229,12 @@ def over_time() -> TimeSeries:
             empty="No escalation",
         ),
         promql(queries.escalations_over_time(), f"{{{{{AGENT}}}}} {{{{{THRESHOLD}}}}}"),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
 def by_action() -> TimeSeries:
     """What was done about them."""
-    return timeseries(
+    return bars(
         Caption(
             id=21,
             title="Escalations by action",
@@ -245,16 +243,13 @@ def by_action() -> TimeSeries:
             empty="No escalation",
         ),
         promql(queries.escalations_over_time_by_action(), f"{{{{{ACTION}}}}}"),
-        stacked=True,
-        bars=True,
         colours=ACTIONS,
-        calcs=("sum",),
     )
 
 
 def failures_after_over_time() -> TimeSeries:
     """Which agents fail on after an escalation."""
-    return timeseries(
+    return bars(
         Caption(
             id=22,
             title="Failures after escalation",
@@ -263,9 +258,6 @@ def failures_after_over_time() -> TimeSeries:
             empty="No failure after an escalation",
         ),
         promql(queries.after_escalation_over_time(), f"{{{{{AGENT}}}}} {{{{{CLASS}}}}}", exemplar=True),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 

@@ -28,6 +28,7 @@ from dashboards.layout import (
     Table,
     TimeSeries,
     bar_gauge,
+    bars,
     columns,
     instant,
     merged,
@@ -206,7 +207,7 @@ def series() -> Stat:
 
 def faults_over_time() -> TimeSeries:
     """Where we failed ourselves."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Own faults",
@@ -216,9 +217,6 @@ def faults_over_time() -> TimeSeries:
             empty="No faults",
         ),
         promql(queries.faults_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
@@ -269,7 +267,7 @@ def services() -> Table:
 
 def bounds() -> TimeSeries:
     """What was forgotten to bound memory."""
-    return timeseries(
+    return bars(
         Caption(
             id=22,
             title="Forgotten to stay within bounds",
@@ -278,9 +276,6 @@ def bounds() -> TimeSeries:
             empty="Nothing",
         ),
         promql(queries.bounded_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
@@ -361,7 +356,7 @@ def duration_heatmap() -> Heatmap:
 
 def sdk_dropped() -> TimeSeries:
     """What did not leave the agents."""
-    return timeseries(
+    return bars(
         Caption(
             id=40,
             title="Dropped by the SDK",
@@ -371,9 +366,6 @@ def sdk_dropped() -> TimeSeries:
             empty=f"Nothing dropped, or not measured: {NO_SDK}",
         ),
         promql(queries.sdk_dropped(), f"{{{{{SERVICE}}}}} {{{{{queries.COMPONENT}}}}} {{{{{ERROR_TYPE}}}}}"),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
@@ -433,7 +425,7 @@ def exported() -> TimeSeries:
 
 def lost() -> TimeSeries:
     """What was turned away or lost."""
-    return timeseries(
+    return bars(
         Caption(
             id=52,
             title="Refused and lost",
@@ -450,9 +442,6 @@ def lost() -> TimeSeries:
             )
             for ref, signal in zip("ABC", queries.SIGNALS, strict=True)
         ),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 
@@ -520,7 +509,7 @@ def uptime() -> Stat:
 
 def rejected() -> TimeSeries:
     """What Prometheus did not take."""
-    return timeseries(
+    return bars(
         Caption(
             id=60,
             title="Samples that Prometheus refused",
@@ -530,9 +519,6 @@ def rejected() -> TimeSeries:
             empty=f"None, or {NO_PROMETHEUS}",
         ),
         promql(queries.rejected_samples(), "{{kind}}"),
-        stacked=True,
-        bars=True,
-        calcs=("sum",),
     )
 
 

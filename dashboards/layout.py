@@ -192,7 +192,6 @@ def timeseries(
     caption: Caption,
     *targets: Target,
     stacked: bool = False,
-    bars: bool = False,
     threshold: float | None = None,
     colours: dict[str, str] | None = None,
     links: Iterable[Link] = (),
@@ -200,21 +199,53 @@ def timeseries(
 ) -> TimeSeries:
     """Draw values over time, with a table of them as the legend."""
     panel = (
+        _graph(caption, targets, stacked=stacked, colours=colours, links=links, calcs=calcs)
+        .fill_opacity(10)
+        .show_points(common.VisibilityMode.AUTO)
+        .draw_style(common.GraphDrawStyle.LINE)
+    )
+    if threshold is not None:
+        panel.thresholds(thresholds(((None, "transparent"), (threshold, BAD))))
+        panel.thresholds_style(options.GraphThresholdsStyleConfig().mode(common.GraphThresholdsStyleMode.DASHED))
+    return panel
+
+
+def bars(
+    caption: Caption,
+    *targets: Target,
+    stacked: bool = True,
+    colours: dict[str, str] | None = None,
+    links: Iterable[Link] = (),
+    calcs: Sequence[str] = ("sum",),
+) -> TimeSeries:
+    """Draw what each interval has added, with the sums as the legend."""
+    return (
+        _graph(caption, targets, stacked=stacked, colours=colours, links=links, calcs=calcs)
+        .fill_opacity(60)
+        .show_points(common.VisibilityMode.NEVER)
+        .draw_style(common.GraphDrawStyle.BARS)
+    )
+
+
+def _graph(
+    caption: Caption,
+    targets: Iterable[Target],
+    *,
+    stacked: bool,
+    colours: dict[str, str] | None,
+    links: Iterable[Link],
+    calcs: Sequence[str],
+) -> TimeSeries:
+    panel = (
         _about(TimeSeries(), caption, targets, links)
         .legend(_legend(calcs))
         .tooltip(options.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI).sort(common.SortOrder.DESCENDING))
-        .fill_opacity(60 if bars else 10)
         .line_width(1)
-        .show_points(common.VisibilityMode.NEVER if bars else common.VisibilityMode.AUTO)
-        .draw_style(common.GraphDrawStyle.BARS if bars else common.GraphDrawStyle.LINE)
         .axis_soft_min(0)
         .color_scheme(_palette_by_name())
     )
     if stacked:
         panel.stacking(options.StackingConfig().mode(common.StackingMode.NORMAL).group("A"))
-    if threshold is not None:
-        panel.thresholds(thresholds(((None, "transparent"), (threshold, BAD))))
-        panel.thresholds_style(options.GraphThresholdsStyleConfig().mode(common.GraphThresholdsStyleMode.DASHED))
     for name, colour in (colours or {}).items():
         _override(panel, (name, fixed_colour(colour)))
     return panel

@@ -22,6 +22,7 @@ from dashboards.layout import (
     TimeSeries,
     alert_list,
     bar_gauge,
+    bars,
     cell,
     columns,
     events,
@@ -361,7 +362,7 @@ def links_of_class() -> tuple[Link, ...]:
 
 def top_classes() -> TimeSeries:
     """Which classes fail most, over time."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Top classes over time",
@@ -371,8 +372,6 @@ def top_classes() -> TimeSeries:
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
-        stacked=True,
-        bars=True,
         calcs=("max", "sum"),
         links=(_link_of_series(),),
     )
@@ -398,7 +397,7 @@ def live_streaks() -> TimeSeries:
 
 def outcomes() -> TimeSeries:
     """What failures turned out to be, over time."""
-    return timeseries(
+    return bars(
         Caption(
             id=22,
             title="Outcomes over time",
@@ -409,8 +408,6 @@ def outcomes() -> TimeSeries:
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
-        stacked=True,
-        bars=True,
         colours=OUTCOME_COLOURS,
         calcs=("max", "sum"),
     )
@@ -434,7 +431,7 @@ def resolution_rate() -> Stat:
 
 def resolutions() -> TimeSeries:
     """Whether agents get over failures as fast as these come."""
-    return timeseries(
+    return bars(
         Caption(
             id=24,
             title="Failing and resolved",
@@ -445,7 +442,7 @@ def resolutions() -> TimeSeries:
         ),
         promql(queries.began(), "began to fail", ref="A"),
         promql(queries.resolutions(), "resolved", ref="B"),
-        bars=True,
+        stacked=False,
         colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED]},
         calcs=("max", "sum"),
     )

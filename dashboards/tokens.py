@@ -18,6 +18,7 @@ from dashboards.layout import (
     Table,
     Text,
     TimeSeries,
+    bars,
     columns,
     difference,
     instant,
@@ -268,7 +269,7 @@ def share_of_raw() -> Stat:
 
 def errors_over_time() -> TimeSeries:
     """Raw errors beside digests."""
-    return timeseries(
+    return bars(
         Caption(
             id=20,
             title="Raw errors and digests",
@@ -279,14 +280,13 @@ def errors_over_time() -> TimeSeries:
         promql(queries.raw_over_time(), "raw errors", ref="A"),
         promql(queries.digest_over_time(), "digests", ref="B"),
         colours=FORMS,
-        bars=True,
-        calcs=("sum",),
+        stacked=False,
     )
 
 
 def bill_over_time() -> TimeSeries:
     """The whole bill, with what digests are of it."""
-    return timeseries(
+    return bars(
         Caption(
             id=21,
             title="The whole bill",
@@ -298,8 +298,7 @@ def bill_over_time() -> TimeSeries:
         promql(queries.billed_over_time("output"), "output", ref="B"),
         promql(queries.digest_over_time(), "digests", ref="C"),
         colours={**USAGE, **FORMS},
-        bars=True,
-        calcs=("sum",),
+        stacked=False,
     )
 
 
