@@ -14,13 +14,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.context.layers.editing import Edits, with_edits
+from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.failures import Failures, Standing, digested, pruned
 from otel_errcompact.context.layers.keeping import Keeper
-from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
-from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
 from otel_errcompact.digest import DigestOptions
@@ -29,7 +27,7 @@ from otel_errcompact.operation import operation_of
 from otel_errcompact.recognise import judge, may_have_failed
 
 if TYPE_CHECKING:
-    from otel_errcompact.context.layers.workspace import Workspace
+    from otel_errcompact.context.layers.workspace import Edited, Workspace
     from otel_errcompact.context.messages import Conversation, Part
     from otel_errcompact.history import ErrorClass
 
@@ -341,20 +339,9 @@ class _Pass:
         return place
 
     def _edited(self) -> Edited:
-        edits: Edits = {}
-        cuts: list[Cut] = []
+        edits = Edits(self._conversation)
         for spot in sorted(self._edits):
             new, part = self._edits[spot], self._part(spot)
-            edits.setdefault(spot.message, {})[spot.part] = with_new_text(part, new.text, new.tokens)
             tool = part.tool if part.kind == "call" else self._call_of(spot, part).tool
-            cuts.append(
-                Cut(
-                    message=spot.message,
-                    tool=tool,
-                    call_id=part.call_id,
-                    tokens_before=part.tokens,
-                    tokens_after=new.tokens,
-                    place=new.place,
-                )
-            )
-        return Edited(with_edits(self._conversation, edits), tuple(cuts), self._keeper.problem)
+            edits.replace(spot, with_new_text(part, new.text, new.tokens), tool=tool, place=new.place)
+        return edits.edited(self._keeper.problem)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.context.layers.editing import Edits, with_edits
+from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, described
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
-from otel_errcompact.context.notes import Cut
+from otel_errcompact.context.pairs import Spot
 
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
@@ -30,15 +30,14 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     excess = conversation.tokens - workspace.target_tokens
     if excess <= 0:
         return Edited(conversation)
-    old = [result for result in _old_results(conversation, workspace) if not _is_short_already(result[2], workspace)]
-    if sum(max(part.tokens - LINE_TOKENS, 0) for _, _, part, _ in old) < workspace.least_gain_tokens:
+    old = [result for result in _old_results(conversation, workspace) if not _is_short_already(result[1], workspace)]
+    if sum(max(part.tokens - LINE_TOKENS, 0) for _, part, _ in old) < workspace.least_gain_tokens:
         return Edited(conversation)
     keeper = Keeper(workspace)
     count_tokens = workspace.count_tokens
-    edits: Edits = {}
-    cuts: list[Cut] = []
+    edits = Edits(conversation)
     least, place_size = 0, -1
-    for m, p, part, tool in old:
+    for spot, part, tool in old:
         if excess <= 0 or keeper.has_given_up:
             break
         if part.tokens <= least:
@@ -53,35 +52,25 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         tokens = count_tokens(line)
         if tokens >= part.tokens:
             continue
-        edits.setdefault(m, {})[p] = with_new_text(part, line, tokens)
+        edits.replace(spot, with_new_text(part, line, tokens), tool=tool, place=kept.place)
         excess -= part.tokens - tokens
-        cuts.append(
-            Cut(
-                message=m,
-                tool=tool,
-                call_id=part.call_id,
-                tokens_before=part.tokens,
-                tokens_after=tokens,
-                place=kept.place,
-            )
-        )
-    return Edited(with_edits(conversation, edits), tuple(cuts), keeper.problem)
+    return edits.edited(keeper.problem)
 
 
-def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[int, int, Part, str]]:
+def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
     """Return the results that may become one line, the oldest first: where each stands, itself, and its tool."""
     tools: dict[str, str] = {}
-    found: list[tuple[int, int, Part, str]] = []
+    found: list[tuple[Spot, Part, str]] = []
     for m, message in enumerate(conversation.messages):
         for p, part in enumerate(message.parts):
             kind = part.kind
             if kind == "call":
                 tools[part.call_id] = part.tool
             elif kind == "result":
-                found.append((m, p, part, part.tool or tools.get(part.call_id, "")))
+                found.append((Spot(m, p), part, part.tool or tools.get(part.call_id, "")))
     del found[-workspace.options.keep_results :]
     clearable = workspace.options.clearable_tools
-    return [result for result in found if result[3] in clearable] if clearable else found
+    return [result for result in found if result[2] in clearable] if clearable else found
 
 
 def _is_short_already(part: Part, workspace: Workspace) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from otel_errcompact.context.layers.editing import Edits, with_edits
+from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, described, is_picture, with_preview
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
-from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import Spot
 from otel_errcompact.recognise import judge, may_have_failed
 
@@ -37,8 +36,7 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
     newest = [spot for spot in newest if not _has_failed(messages[spot.message].parts[spot.part], calls)]
     excess = sum(messages[m].parts[p].tokens for m, p in newest) - budget
     keeper = Keeper(workspace)
-    edits: Edits = {}
-    cuts: list[Cut] = []
+    edits = Edits(conversation)
     for spot in sorted(newest, key=lambda spot: -messages[spot.message].parts[spot.part].tokens):
         part = messages[spot.message].parts[spot.part]
         if excess <= 0 or part.tokens <= workspace.options.preview_tokens or keeper.has_given_up:
@@ -50,19 +48,9 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
         if preview is None:
             continue
         smaller, place = preview
-        edits.setdefault(spot.message, {})[spot.part] = smaller
+        edits.replace(spot, smaller, tool=tool, place=place)
         excess -= part.tokens - smaller.tokens
-        cuts.append(
-            Cut(
-                message=spot.message,
-                tool=tool,
-                call_id=part.call_id,
-                tokens_before=part.tokens,
-                tokens_after=smaller.tokens,
-                place=place,
-            )
-        )
-    return Edited(with_edits(conversation, edits), tuple(cuts), keeper.problem)
+    return edits.edited(keeper.problem)
 
 
 def _preview(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
