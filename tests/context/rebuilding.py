@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.markers import marker_of
-from otel_errcompact.context.messages import Message, Part, with_text
+from otel_errcompact.context.messages import Conversation, Message, Part, with_text
 from otel_errcompact.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def rebuilt(messages: list[Any], archive: Archive, format: FormatName) -> list[A
             made += rebuilt(kept, archive, format)
             continue
         whole = _with_wholes(message, archive, format)
-        native = formats.FORMATS[format].write(whole)
+        natives = formats.write(Conversation(format=format, messages=(whole,)))
         # What was cut may have been the marker of an earlier cut.
-        made += [native] if whole is message else rebuilt([native], archive, format)
+        made += natives if whole is message else rebuilt(natives, archive, format)
     return made
 
 

@@ -30,17 +30,17 @@ class MessageFormat(Protocol):
         """The format's name."""
         ...
 
-    def read(self, messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+    def read(self, native: object, index: int, count_tokens: TokenCounter) -> Message:
         """
-        Read a list; what is not understood becomes a part of the kind `other`, and is written back as it came.
+        Read one message; what is not understood becomes a part of the kind `other`, and is written back as it came.
 
         Raises:
-            ConversationError: A message is of another format, or of none.
+            ConversationError: It is a message of another format, or of none; `index` says which.
         """
         ...
 
     def write(self, message: Message) -> object:
-        """Return the provider's message: the caller's own object unless it was edited, else a new one."""
+        """Return the provider's message of one that was edited or made; the caller's own is never changed."""
         ...
 
     def make(self, role: Role, text: str, count_tokens: TokenCounter) -> Message:
@@ -79,7 +79,10 @@ def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatN
         raise ConversationError("a text is no list of messages: hand in the list, a text as its first message")
     if format is None:
         format = detect(messages)  # noqa: A001 - the word for it
-    return Conversation(format=format, messages=FORMATS[format].read(messages, count_tokens))
+    one = FORMATS[format].read
+    return Conversation(
+        format=format, messages=tuple([one(native, index, count_tokens) for index, native in enumerate(messages)])
+    )
 
 
 def write(conversation: Conversation) -> list[object]:
@@ -87,7 +90,10 @@ def write(conversation: Conversation) -> list[object]:
     Return the provider's list: a new list with the caller's own objects, new dicts for what was edited or made.
     """
     one = FORMATS[conversation.format].write
-    return [one(message) for message in conversation.messages]
+    return [
+        one(message) if message.edited or message.native is None else message.native
+        for message in conversation.messages
+    ]
 
 
 def problems(conversation: Conversation) -> tuple[str, ...]:

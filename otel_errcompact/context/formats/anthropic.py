@@ -21,20 +21,33 @@ _PAIRED: Final = frozenset({"call", "result"})
 _ROLES: Final = frozenset({"user", "assistant", "system"})
 
 
-def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     """
-    Read a list; results stand in messages of the user, thinking and what a provider's own tools did are `other`.
+    Read a message; results stand in those of the user, thinking and what a provider's own tools did are `other`.
     """
-    return tuple([_message(native, index, count_tokens) for index, native in enumerate(messages)])
+    fields = fields_at(index, native)
+    role, content = text_in(fields, "role"), fields.get("content")
+    if isinstance(content, str) and role in _ROLES:
+        tokens = count_tokens(content)
+        return Message(cast("Role", role), (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
+    if role not in _ROLES or not isinstance(content, (list, tuple)):
+        refuse_foreign(fields, index, name)
+    parts: list[Part] = []
+    total = FRAME_TOKENS
+    for block in items_of(fields.get("content")):
+        part = _part(block, index, count_tokens)
+        total += part.tokens
+        if part.kind in _PAIRED:
+            total += BLOCK_TOKENS
+        parts.append(part)
+    return Message(cast("Role", role), tuple(parts), total, native)
 
 
 def write(message: Message) -> object:
     """
-    Return the provider's message: the caller's own object unless it was edited, else a new dict.
+    Return a new dict: the provider's message.
     """
     native, parts = message.native, message.parts
-    if native is not None and not message.edited:
-        return native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     is_text = len(parts) == 1 and parts[0].kind == "text" and parts[0].native is None
     made["content"] = parts[0].text if is_text else [_written(part) for part in parts]
@@ -117,25 +130,6 @@ def _unanswered(open_calls: dict[str, int]) -> Iterator[str]:
 
 def _is_thinking(part: Part) -> bool:
     return part.kind == "other" and fields_of(part.native).get("type") in {"thinking", "redacted_thinking"}
-
-
-def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    fields = fields_at(index, native)
-    role, content = text_in(fields, "role"), fields.get("content")
-    if isinstance(content, str) and role in _ROLES:
-        tokens = count_tokens(content)
-        return Message(cast("Role", role), (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
-    if role not in _ROLES or not isinstance(content, (list, tuple)):
-        refuse_foreign(fields, index, name)
-    parts: list[Part] = []
-    total = FRAME_TOKENS
-    for block in items_of(fields.get("content")):
-        part = _part(block, index, count_tokens)
-        total += part.tokens
-        if part.kind in _PAIRED:
-            total += BLOCK_TOKENS
-        parts.append(part)
-    return Message(cast("Role", role), tuple(parts), total, native)
 
 
 def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:

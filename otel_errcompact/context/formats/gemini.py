@@ -38,20 +38,30 @@ _ERROR: Final = "error"
 _KEYS: Final[Mapping[bool | None, str]] = {True: _ERROR, False: _OUTPUT, None: "result"}
 
 
-def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     """
-    Read a list; results stand in contents of the user, thoughts and what a provider's own tools did are `other`.
+    Read a content; results stand in those of the user, thoughts and what a provider's own tools did are `other`.
     """
-    return tuple([_message(native, index, count_tokens) for index, native in enumerate(messages)])
+    fields = fields_at(index, native)
+    role = _ROLES.get(text_in(fields, "role"))
+    if role is None or not isinstance(fields.get("parts"), (list, tuple)):
+        refuse_foreign(fields, index, name)
+    parts: list[Part] = []
+    total = FRAME_TOKENS
+    for block in items_of(fields.get("parts")):
+        part = _part(block, index, count_tokens)
+        total += part.tokens
+        if part.kind in _PAIRED:
+            total += BLOCK_TOKENS
+        parts.append(part)
+    return Message(role or "user", tuple(parts), total, native)
 
 
 def write(message: Message) -> object:
     """
-    Return the provider's content: the caller's own object unless it was edited, else a new dict.
+    Return a new dict: the provider's content.
     """
     native = message.native
-    if native is not None and not message.edited:
-        return native
     made: dict[str, object] = (
         {"role": "model" if message.role == "assistant" else "user"} if native is None else copy_of(native)
     )
@@ -96,22 +106,6 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
         asked, before = calls, message.role
     if asked:
         yield f"message {len(messages) - 1}: {asked} function calls are followed by 0 responses"
-
-
-def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    fields = fields_at(index, native)
-    role = _ROLES.get(text_in(fields, "role"))
-    if role is None or not isinstance(fields.get("parts"), (list, tuple)):
-        refuse_foreign(fields, index, name)
-    parts: list[Part] = []
-    total = FRAME_TOKENS
-    for block in items_of(fields.get("parts")):
-        part = _part(block, index, count_tokens)
-        total += part.tokens
-        if part.kind in _PAIRED:
-            total += BLOCK_TOKENS
-        parts.append(part)
-    return Message(role or "user", tuple(parts), total, native)
 
 
 def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:

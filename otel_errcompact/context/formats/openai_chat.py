@@ -28,20 +28,39 @@ _UNSAID: Final = ("reasoning_content", "reasoning", "refusal", "audio")
 """Fields of an answer beside its content that cost tokens where providers take them back."""
 
 
-def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     """
-    Read a list; each result is a message of the tool, and what an answer holds beside texts and calls is `other`.
+    Read a message; each result is one of the tool, and what an answer holds beside texts and calls is `other`.
     """
-    return tuple([_message(native, index, count_tokens) for index, native in enumerate(messages)])
+    fields = fields_at(index, native)
+    role = _ROLES.get(text_in(fields, "role"))
+    if role is None or fields.get("parts") is not None:
+        refuse_foreign(fields, index, name)
+    content = fields.get("content")
+    if role == "tool":
+        return _result(native, fields, index, count_tokens)
+    parts: list[Part] = []
+    total = FRAME_TOKENS
+    if isinstance(content, str):
+        tokens = count_tokens(content)
+        total += tokens
+        parts.append(Part("text", content, tokens))
+    else:
+        for block in items_of(content):
+            part = _content_part(block, index, count_tokens)
+            total += part.tokens
+            parts.append(part)
+    # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
+    if role == "assistant" and (content is None or len(fields) > 2):  # noqa: PLR2004
+        total += _take_answer(fields, index, count_tokens, parts)
+    return Message(cast("Role", role), tuple(parts), total, native)
 
 
 def write(message: Message) -> object:
     """
-    Return the provider's message: the caller's own object unless it was edited, else a new dict.
+    Return a new dict: the provider's message.
     """
     native, parts = message.native, message.parts
-    if native is not None and not message.edited:
-        return native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     calls = [part for part in parts if part.kind == "call"]
     said = [part for part in parts if part.kind != "call" and (part.native is not None or part.kind != "other")]
@@ -101,31 +120,6 @@ def _unanswered(open_calls: dict[str, int]) -> Iterator[str]:
 def _key(part: Part) -> str:
     """Return the id; the old functions have none, and there is but one in an answer."""
     return part.call_id or part.tool
-
-
-def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    fields = fields_at(index, native)
-    role = _ROLES.get(text_in(fields, "role"))
-    if role is None or fields.get("parts") is not None:
-        refuse_foreign(fields, index, name)
-    content = fields.get("content")
-    if role == "tool":
-        return _result(native, fields, index, count_tokens)
-    parts: list[Part] = []
-    total = FRAME_TOKENS
-    if isinstance(content, str):
-        tokens = count_tokens(content)
-        total += tokens
-        parts.append(Part("text", content, tokens))
-    else:
-        for block in items_of(content):
-            part = _content_part(block, index, count_tokens)
-            total += part.tokens
-            parts.append(part)
-    # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
-    if role == "assistant" and (content is None or len(fields) > 2):  # noqa: PLR2004
-        total += _take_answer(fields, index, count_tokens, parts)
-    return Message(cast("Role", role), tuple(parts), total, native)
 
 
 def _take_answer(fields: Fields, index: int, count_tokens: TokenCounter, parts: list[Part]) -> int:

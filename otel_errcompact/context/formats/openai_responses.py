@@ -53,20 +53,37 @@ _OUTPUTS: Final = frozenset(f"{kind}_output" for kind in _CALLS)
 """Other results, as screenshots, cannot be replaced by a text."""
 
 
-def read(messages: Sequence[object], count_tokens: TokenCounter) -> tuple[Message, ...]:
+def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     """
-    Read a list; each item is a message: calls and reasoning are the assistant's, outputs are the tool's.
+    Read an item, which is a message: calls and reasoning are the assistant's, outputs are the tool's.
     """
-    return tuple([_message(native, index, count_tokens) for index, native in enumerate(messages)])
+    fields = fields_at(index, native)
+    kind = text_in(fields, "type")
+    called = _CALLS.get(kind)
+    if called is not None:
+        value = fields.get(called.key)
+        text = value if isinstance(value, str) else json_of(value, index)
+        tokens = count_tokens(text)
+        tool = called.tool or text_in(fields, "name")
+        part = Part("call", text, tokens, tool, text_in(fields, "call_id"), None, native)
+        return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+    if kind in _OUTPUTS:
+        output = fields.get("output")
+        text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _result(output, count_tokens)
+        failed = fields.get("status") == "failed" or None
+        part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
+        return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+    named = fields.get("role")
+    if named is None or kind not in {"", "message"}:
+        return _other(native, fields, kind, index, count_tokens)
+    return _said(native, fields, index, count_tokens)
 
 
 def write(message: Message) -> object:
     """
-    Return the provider's item: the caller's own object unless it was edited, else a new dict.
+    Return a new dict: the provider's item.
     """
     native, parts = message.native, message.parts
-    if native is not None and not message.edited:
-        return native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     if len(parts) == 1 and parts[0].kind == "call":
         key = _CALLS[str(made["type"])].key
@@ -124,29 +141,6 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
 
 def _is_reasoning(native: object) -> bool:
     return fields_of(native).get("type") == "reasoning"
-
-
-def _message(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    fields = fields_at(index, native)
-    kind = text_in(fields, "type")
-    called = _CALLS.get(kind)
-    if called is not None:
-        value = fields.get(called.key)
-        text = value if isinstance(value, str) else json_of(value, index)
-        tokens = count_tokens(text)
-        tool = called.tool or text_in(fields, "name")
-        part = Part("call", text, tokens, tool, text_in(fields, "call_id"), None, native)
-        return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
-    if kind in _OUTPUTS:
-        output = fields.get("output")
-        text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _result(output, count_tokens)
-        failed = fields.get("status") == "failed" or None
-        part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
-        return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
-    named = fields.get("role")
-    if named is None or kind not in {"", "message"}:
-        return _other(native, fields, kind, index, count_tokens)
-    return _said(native, fields, index, count_tokens)
 
 
 def _said(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:

@@ -240,11 +240,11 @@ def _checked(
         made = (adapter.make("user", f"{head}\n{encodable(answer.strip())}", workspace.count_tokens),)
     elif isinstance(items, list | tuple) and items:
         try:
-            made = adapter.read(cast("Sequence[object]", items), workspace.count_tokens)
+            read = formats.read(cast("Sequence[object]", items), workspace.count_tokens, conversation.format)
         except ConversationError as error:
             return f"the summariser returned messages that cannot be read: {error}"
-        problem = "the summary calls a tool" if _calls(made) else ""
-        made = (adapter.make("user", head, workspace.count_tokens), *made)
+        problem = "the summary calls a tool" if _calls(read.messages) else ""
+        made = (adapter.make("user", head, workspace.count_tokens), *read.messages)
     else:
         return f"the summariser returned {type(answer).__name__}; return a text, or the provider's messages"
     tokens = sum(message.tokens for message in made)
