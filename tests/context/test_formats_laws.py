@@ -131,7 +131,7 @@ def test_a_made_message_reads_as_it_was_made(format: FormatName, text: str):
     """
     Markers and summaries are messages like any other.
     """
-    made = formats.FORMATS[format].make("user", text, estimate_tokens)
+    made = formats.from_user(text, estimate_tokens)
 
     (again,) = formats.read([formats.FORMATS[format].write(made)], estimate_tokens, format).messages
 

@@ -92,7 +92,7 @@ def test_any_cut_of_a_valid_list_is_valid(data: st.DataObject, case: tuple[Forma
     conversation = formats.read(messages, estimate_tokens, name)
     points = cut_points(conversation.messages)
     begin, end = sorted([data.draw(st.sampled_from(points)), data.draw(st.sampled_from(points))])
-    marker = formats.FORMATS[name].make("user", "the middle was cut", estimate_tokens)
+    marker = formats.from_user("the middle was cut", estimate_tokens)
 
     kept = (*conversation.messages[:begin], marker, *conversation.messages[end:])
 

@@ -6,18 +6,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from otel_errcompact.context.formats import anthropic, gemini, openai_chat, openai_responses
+from otel_errcompact.context.formats.costs import FRAME_TOKENS
 from otel_errcompact.context.formats.native import plain
 from otel_errcompact.context.formats.telling import detect
-from otel_errcompact.context.messages import Conversation
+from otel_errcompact.context.messages import Conversation, Message, Part
 from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from otel_errcompact.context.messages import FormatName, Message, Role
+    from otel_errcompact.context.messages import FormatName
     from otel_errcompact.tokens import TokenCounter
 
-__all__ = ["FORMATS", "MessageFormat", "detect", "plain", "problems", "read", "write"]
+__all__ = ["FORMATS", "MessageFormat", "detect", "from_user", "plain", "problems", "read", "write"]
 
 
 class MessageFormat(Protocol):
@@ -41,10 +42,6 @@ class MessageFormat(Protocol):
 
     def write(self, message: Message) -> object:
         """Return the provider's message of one that was edited or made; the caller's own is never changed."""
-        ...
-
-    def make(self, role: Role, text: str, count_tokens: TokenCounter) -> Message:
-        """Return a new message with a text, for markers and summaries."""
         ...
 
     def problems(self, messages: Sequence[Message]) -> Iterable[str]:
@@ -94,6 +91,18 @@ def write(conversation: Conversation) -> list[object]:
         one(message) if message.edited or message.native is None else message.native
         for message in conversation.messages
     ]
+
+
+def from_user(text: str, count_tokens: TokenCounter) -> Message:
+    """
+    Return a new message of the user, the one kind that all providers take anywhere between turns.
+
+    Args:
+        text: What it says: a marker, or a summary.
+        count_tokens: How tokens are counted.
+    """
+    tokens = count_tokens(text)
+    return Message("user", (Part("text", text, tokens),), tokens + FRAME_TOKENS)
 
 
 def problems(conversation: Conversation) -> tuple[str, ...]:

@@ -54,14 +54,6 @@ def write(message: Message) -> object:
     return made
 
 
-def make(role: Role, text: str, count_tokens: TokenCounter) -> Message:
-    """
-    Return a new message with a text; whoever is not the assistant speaks as the user.
-    """
-    part = Part("text", text, count_tokens(text))
-    return Message("assistant" if role == "assistant" else "user", (part,), part.tokens + FRAME_TOKENS)
-
-
 def problems(messages: Sequence[Message]) -> Iterator[str]:
     """
     Say where a list breaks the rules for turns.

@@ -62,18 +62,8 @@ def write(message: Message) -> object:
     Return a new dict: the provider's content.
     """
     native = message.native
-    made: dict[str, object] = (
-        {"role": "model" if message.role == "assistant" else "user"} if native is None else copy_of(native)
-    )
+    made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     return {**made, "parts": [_written(part) for part in message.parts]}
-
-
-def make(role: Role, text: str, count_tokens: TokenCounter) -> Message:
-    """
-    Return a new content with a text; whoever is not the model speaks as the user.
-    """
-    part = Part("text", text, count_tokens(text))
-    return Message("assistant" if role == "assistant" else "user", (part,), part.tokens + FRAME_TOKENS)
 
 
 def problems(messages: Sequence[Message]) -> Iterator[str]:

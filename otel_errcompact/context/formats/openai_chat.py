@@ -75,14 +75,6 @@ def write(message: Message) -> object:
     return made
 
 
-def make(role: Role, text: str, count_tokens: TokenCounter) -> Message:
-    """
-    Return a new message with a text; a tool cannot speak without a call, so that the user does.
-    """
-    part = Part("text", text, count_tokens(text))
-    return Message("user" if role == "tool" else role, (part,), part.tokens + FRAME_TOKENS)
-
-
 def problems(messages: Sequence[Message]) -> Iterator[str]:
     """
     Say where a list breaks the rules for turns.

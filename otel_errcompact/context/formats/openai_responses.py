@@ -97,14 +97,6 @@ def write(message: Message) -> object:
     return {**made, "content": [_written(part, kind) for part in parts]}
 
 
-def make(role: Role, text: str, count_tokens: TokenCounter) -> Message:
-    """
-    Return a new message with a text; a tool cannot speak without a call, so that the user does.
-    """
-    part = Part("text", text, count_tokens(text))
-    return Message("user" if role == "tool" else role, (part,), part.tokens + FRAME_TOKENS)
-
-
 def problems(messages: Sequence[Message]) -> Iterator[str]:
     """
     Say where a list breaks the rules for items, if the list is all that is sent: no `previous_response_id`.

@@ -102,7 +102,6 @@ class _Draft:
         """Where the task stands; -1 if there is none."""
         self.head = self._head_end()
         """How many messages at the beginning are never taken out."""
-        self._format = formats.FORMATS[conversation.format]
         self._cuts: list[Cut] = []
 
     def _head_end(self) -> int:
@@ -164,7 +163,7 @@ class _Draft:
         line = marker(
             "reactive", f"{len(gone):,} {'messages' if len(gone) > 1 else 'message'}, {tokens:,} tokens", place
         )
-        made = self._format.make("user", line, self.workspace.count_tokens)
+        made = formats.from_user(line, self.workspace.count_tokens)
         if made.tokens < tokens:
             self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)
             self.messages[start:end] = [made]
@@ -205,9 +204,9 @@ class _Draft:
         line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
         count = self.workspace.count_tokens
-        frame = self._format.make("user", line, count).tokens - count(line)
+        frame = formats.from_user(line, count).tokens - count(line)
         size = room - self.tokens + message.tokens - frame
-        made = self._format.make("user", _shorter_text(text, line, size, self.workspace), count)
+        made = formats.from_user(_shorter_text(text, line, size, self.workspace), count)
         if made.tokens < message.tokens:
             self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
             self.messages[self.task] = made

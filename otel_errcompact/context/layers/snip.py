@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from otel_errcompact.context.formats import FORMATS
+from otel_errcompact.context.formats import from_user
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
@@ -41,7 +41,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     except OSError as error:
         return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
     line = marker("snip", _described(middle, tokens), place)
-    made = FORMATS[conversation.format].make("user", line, workspace.count_tokens)
+    made = from_user(line, workspace.count_tokens)
     if made.tokens >= tokens:
         return Edited(conversation)
     cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=made.tokens, place=place)

@@ -231,20 +231,19 @@ def _checked(
         return f"the summariser failed: {type(answer).__name__}: {answer}"
     count = middle.end - middle.start
     head = marker("summary", f"{count:,} messages, {middle.tokens:,} tokens", place)
-    adapter = formats.FORMATS[conversation.format]
     made: tuple[Message, ...]
     items = cast("object", answer)
     if isinstance(answer, str):
         problem = _problem_of(answer, middle, workspace)
         # Half a character would keep the whole list from being sent.
-        made = (adapter.make("user", f"{head}\n{encodable(answer.strip())}", workspace.count_tokens),)
+        made = (formats.from_user(f"{head}\n{encodable(answer.strip())}", workspace.count_tokens),)
     elif isinstance(items, list | tuple) and items:
         try:
             read = formats.read(cast("Sequence[object]", items), workspace.count_tokens, conversation.format)
         except ConversationError as error:
             return f"the summariser returned messages that cannot be read: {error}"
         problem = "the summary calls a tool" if _calls(read.messages) else ""
-        made = (adapter.make("user", head, workspace.count_tokens), *read.messages)
+        made = (formats.from_user(head, workspace.count_tokens), *read.messages)
     else:
         return f"the summariser returned {type(answer).__name__}; return a text, or the provider's messages"
     tokens = sum(message.tokens for message in made)
