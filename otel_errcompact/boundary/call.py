@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from opentelemetry import context as otel_context
 from opentelemetry import trace
 
 from otel_errcompact.boundary.answers import is_flagged, judge_answer
+from otel_errcompact.boundary.entered import Entered, forget_left
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
@@ -23,7 +22,6 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import with_call, with_run
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow, judge
 
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.runs import Run
     from otel_errcompact.ledger import Observation
-
-current_call: Final[ContextVar[Call | None]] = ContextVar("errcompact-call", default=None)
-"""The innermost call that is open in this context."""
 
 
 class Call:
@@ -81,6 +76,7 @@ class Call:
         self._opened_at = 0
         self._span: Span = trace.INVALID_SPAN
         self._scope = operation_of(tool, arguments)
+        self._entered = Entered(run, self)
 
     @property
     def run_id(self) -> str:
@@ -172,13 +168,17 @@ class Call:
 
     def _open(self) -> None:
         self.is_open = True
-        with self._run.guard.stage("boundary"):
-            self._opened_at = self._run.tick()
-            self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
-            self._span = self._start_span()
-        context = with_call(self, trace.set_span_in_context(self._span, with_run(self.run_id)))
-        self._context_token = otel_context.attach(context)
-        self._call_token = current_call.set(self)
+        forget_left()
+        try:
+            with self._run.guard.stage("boundary"):
+                self._opened_at = self._run.tick()
+                self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
+                self._span = self._start_span()
+            self._entered.enter(self._span)
+        except BaseException:  # an interrupt: the block is not entered, and so never left
+            self._entered.leave()
+            self._span.end()
+            raise
 
     def _start_span(self) -> Span:
         return self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
@@ -196,8 +196,7 @@ class Call:
     def _close(self, error: BaseException | None) -> bool:
         """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
         self.is_open = False
-        current_call.reset(self._call_token)
-        otel_context.detach(self._context_token)
+        self._entered.leave()
         control = True
         with self._run.guard.stage("boundary"):
             control = self._is_control_flow(error)

@@ -6,8 +6,9 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from otel_errcompact.boundary.entered import current_run
 from otel_errcompact.boundary.functions import execute
-from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.boundary.runs import unattended_run
 from otel_errcompact.coroutines import is_asynchronous
 from otel_errcompact.exceptions import ConfigurationError
 

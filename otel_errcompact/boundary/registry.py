@@ -6,7 +6,8 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from otel_errcompact.boundary.runs import Run, check_settings, current_run
+from otel_errcompact.boundary.entered import current_run
+from otel_errcompact.boundary.runs import Run, check_settings
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.installation import current_ledger

@@ -8,14 +8,13 @@ import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
-from opentelemetry import context as otel_context
 from opentelemetry import trace
 
 from otel_errcompact.boundary.arguments import as_text
-from otel_errcompact.boundary.call import Call, current_call
+from otel_errcompact.boundary.call import Call
+from otel_errcompact.boundary.entered import Entered, current_call, forget_left
 from otel_errcompact.boundary.functions import execute
 from otel_errcompact.boundary.gate import Gate
 from otel_errcompact.boundary.recording import (
@@ -32,7 +31,7 @@ from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import PROCESS_RUN, with_run
+from otel_errcompact.otel.context import PROCESS_RUN
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
@@ -59,8 +58,6 @@ Ask = Callable[[str], Awaitable[object]]
 REFUSED: Final = "refused"
 MAX_DIGESTS: Final = 16
 """Digests of a run that are recognised when they come back."""
-
-_current_run: Final[ContextVar[Run | None]] = ContextVar("errcompact-run", default=None)
 
 
 class Run:
@@ -257,7 +254,7 @@ class Run:
             call_id: The id of the call.
             exit_code: The exit status of a command.
         """
-        call = current_call.get()
+        call = current_call()
         if not tool and call is not None and call.run_id == self.run_id:
             call.fail(text, exit_code=exit_code)
             return ""
@@ -388,6 +385,7 @@ class Run:
 
     def open(self) -> None:
         """Begin the run without a `with` block, for frameworks that begin and end it in hooks; `close` ends it."""
+        self._final = None
         with self.guard.stage("boundary"):
             self.ledger.open(self.run_id, agent=self.agent, thresholds=self._thresholds)
 
@@ -397,28 +395,33 @@ class Run:
             self._final = self.ledger.end(self.run_id)
 
     def __enter__(self) -> Self:
-        self.open()
-        with self.guard.stage("boundary"):
-            self._span = self.tracer.start_span(
-                f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=self._attributes()
-            )
-        context = trace.set_span_in_context(self._span, with_run(self.run_id))
-        self._context_token = otel_context.attach(context)
-        self._run_token: Token[Run | None] = _current_run.set(self)
+        forget_left()
+        self._entered = Entered(self)
+        try:
+            self.open()
+            with self.guard.stage("boundary"):
+                self._span = self.tracer.start_span(
+                    f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=self._attributes()
+                )
+            self._entered.enter(self._span)
+        except BaseException:  # an interrupt: the block is not entered, and so never left
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> None:
-        _current_run.reset(self._run_token)
-        otel_context.detach(self._context_token)
-        with self.guard.stage("boundary"):
-            if error is not None:
-                self._count(error)
-        self.close()
-        with self.guard.stage("boundary"):
-            self._span.set_attribute(semconv.RESULT, self.report().result)
-            self._span.end()
+        try:
+            self._entered.leave()
+            with self.guard.stage("boundary"):
+                if error is not None:
+                    self._count(error)
+        finally:
+            self.close()
+            with self.guard.stage("boundary"):
+                self._span.set_attribute(semconv.RESULT, self.report().result)
+                self._span.end()
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -513,11 +516,6 @@ def check_settings(on_escalation: object, thresholds: object) -> None:
         raise ConfigurationError(
             f"thresholds is {thresholds!r}; give it Thresholds(same=..., consecutive=..., total=...)"
         )
-
-
-def current_run() -> Run | None:
-    """Return the run that is open in this context."""
-    return _current_run.get()
 
 
 def unattended_run() -> Run:

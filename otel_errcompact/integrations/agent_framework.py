@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
-from otel_errcompact.boundary.call import current_call
+from otel_errcompact.boundary.entered import current_call
 from otel_errcompact.escalation import Continue, Escalation, Halt
 from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
@@ -70,7 +70,7 @@ class CompactionMiddleware(AgentMiddleware):
         question = (call.parse_arguments() or {}) if call is not None else {}
         waiting = str(question.get("run", ""))
         run_id = waiting or (context.session.session_id if context.session is not None else uuid.uuid4().hex)
-        around = current_call.get()
+        around = current_call()
         nested = around is not None and around.run_id == run_id  # an agent in a tool of this run, with its session
         begin = self.runs.of if waiting or nested else self.runs.begin
         run = begin(run_id, agent="" if self._named else context.agent.name or "")

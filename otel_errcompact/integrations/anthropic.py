@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.boundary.entered import current_run
+from otel_errcompact.boundary.runs import unattended_run
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv

@@ -8,7 +8,8 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otel_errcompact.boundary.runs import current_run, unattended_run
+from otel_errcompact.boundary.entered import current_run
+from otel_errcompact.boundary.runs import unattended_run
 from otel_errcompact.integrations.requirement import required
 
 with required("openai", "3.31.0", extra="openai"):

@@ -14,7 +14,7 @@ PROCESS_RUN: Final = "default"
 """The run of what fails outside any run and any trace."""
 
 _RUN: Final = otel_context.create_key("errcompact-run")
-_CALL: Final = otel_context.create_key("errcompact-call")
+_OPENED: Final = otel_context.create_key("errcompact-opened")
 _EMPTY: Final = otel_context.Context()
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 _NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
@@ -25,30 +25,59 @@ def with_run(run_id: str, context: otel_context.Context | None = None) -> otel_c
     return otel_context.set_value(_RUN, run_id, context)
 
 
+class Opened(Protocol):
+    """
+    A block of one of our own runs or calls. A context is copied, and may outlive the block in which it was made.
+    """
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        ...
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call's block, and not a run's."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the run, or the outcome of the call, is still open."""
+        ...
+
+    @property
+    def outer(self) -> Opened | None:
+        """The block around it."""
+        ...
+
+
+def with_opened(block: Opened, context: otel_context.Context) -> otel_context.Context:
+    """Return a context inside of `block`."""
+    return otel_context.set_value(_OPENED, block, context)
+
+
+def opened_in(context: otel_context.Context | None = None) -> Opened | None:
+    """Return the innermost block that `context` was made in, the current context if None; it may be over."""
+    return cast("Opened | None", otel_context.get_value(_OPENED, context))
+
+
 def current_run_id(context: otel_context.Context | None = None) -> str:
     """Return the id of the run that is open in `context`, the current one if None; empty if none is."""
+    block = opened_in(context)
+    while block is not None and not block.is_open:
+        block = block.outer
+    if block is not None:
+        return block.run_id
     found = otel_context.get_value(_RUN, context)
     return found if isinstance(found, str) else ""
 
 
-class OpenCall(Protocol):
-    """
-    One of our own boundaries.
-    """
-
-    is_open: bool
-    """Whether its outcome is still unknown; a task that was started inside may outlive it."""
-
-
-def with_call(call: OpenCall, context: otel_context.Context) -> otel_context.Context:
-    """Return a context in which one of our own boundaries is open: what fails there is its to count."""
-    return otel_context.set_value(_CALL, call, context)
-
-
 def is_in_call(context: otel_context.Context | None = None) -> bool:
-    """Tell whether one of our own boundaries is open in `context`, the current one if None."""
-    call = cast("OpenCall | None", otel_context.get_value(_CALL, context))
-    return call is not None and call.is_open
+    """Tell whether a call of ours is open in `context`, the current one if None: what fails there is its to count."""
+    block = opened_in(context)
+    while block is not None and not (block.is_call and block.is_open):
+        block = block.outer
+    return block is not None
 
 
 def context_of(span: SpanRef | None) -> otel_context.Context | None:
