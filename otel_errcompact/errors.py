@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from otel_errcompact.operation import UNKNOWN, Operation
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanRef:
@@ -43,8 +45,8 @@ class RawError:
     tool: str = ""
     """The tool's name (`gen_ai.tool.name`)."""
 
-    operation: str = ""
-    """What must succeed for this failure to count as resolved; empty means the tool's name."""
+    operation: Operation = UNKNOWN
+    """What must succeed for this failure to count as resolved; unknown means the tool."""
 
     call_id: str = ""
     """The id of the tool call (`gen_ai.tool.call.id`)."""
@@ -65,9 +67,9 @@ class RawError:
     """The span it was recorded on."""
 
     @property
-    def scope(self) -> str:
+    def scope(self) -> Operation:
         """The operation whose success resolves this failure."""
-        return self.operation or self.tool
+        return self.operation if self.operation.name else Operation(self.tool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.masking import mask
+from otel_errcompact.operation import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -78,7 +79,7 @@ class ErrorClass:
     count: int = 0
     resolved: bool = False
     escalated: bool = False
-    streaks: dict[str, int] = field(default_factory=dict[str, int])
+    streaks: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Occurrences for each operation since it last succeeded; operations that did succeed are gone."""
 
     told: Facts | None = None
@@ -164,15 +165,18 @@ class History:
             _trim(self._failed_calls, MAX_FAILED_CALLS)
         return error_class
 
-    def succeed(self, scope: str, *, call: str = "") -> tuple[ErrorClass, ...]:
+    def succeed(self, scope: Operation, *, call: str = "") -> tuple[ErrorClass, ...]:
         """
-        End the streaks of the operation `scope` and return the classes that are thereby resolved.
+        End the streaks of what `scope` covers and return the classes that are thereby resolved.
         """
         self.consecutive = 0
         self._failed_calls.pop(call, None)
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
-            if error_class.streaks.pop(scope, None) is not None and not error_class.streaks:
+            ended = [operation for operation in error_class.streaks if scope.covers(operation)]
+            for operation in ended:
+                del error_class.streaks[operation]
+            if ended and not error_class.streaks:
                 error_class.resolved = True
                 resolved.append(error_class)
         return tuple(resolved)

@@ -25,7 +25,7 @@ from otel_errcompact.forks import reset_in_child
 from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
-from otel_errcompact.operation import call_fingerprint
+from otel_errcompact.operation import Operation, call_fingerprint
 from otel_errcompact.report import AnsweredEscalation, Result, RunReport, class_report
 from otel_errcompact.stores import RunState
 from otel_errcompact.stores.memory import MemoryStore
@@ -122,7 +122,7 @@ class Listener:
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
         """Take note of a failure inside a call that in the end succeeded."""
 
-    def on_succeeded(self, run_id: str, scope: str) -> None:
+    def on_succeeded(self, run_id: str, operation: Operation) -> None:
         """Take note that an operation has succeeded in a run in which something has failed."""
 
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
@@ -230,25 +230,28 @@ class Ledger:
                 agent = agent or state.agent
         self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
 
-    def succeed(self, run_id: str, tool: str, *, scope: str = "", arguments: str = "") -> tuple[ErrorClass, ...]:
+    def succeed(
+        self, run_id: str, tool: str, *, operation: Operation | None = None, arguments: str = ""
+    ) -> tuple[ErrorClass, ...]:
         """
         Note that a call succeeded and return the classes that are thereby resolved.
 
         Args:
             run_id: The run's id; a run in which nothing has failed needs no note.
             tool: The tool's name.
-            scope: The operation that succeeded; the tool's name if empty.
+            operation: The operation that succeeded; the tool if unknown.
             arguments: The call's arguments; empty if unknown.
         """
+        operation = operation or Operation(tool)
         with self.store.find(run_id) as state:
             if state is None:
                 return ()
             call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
-            resolved = state.history.succeed(scope or tool, call=call)
+            resolved = state.history.succeed(operation, call=call)
             agent = state.agent
         for listener in self._success_listeners:
             with self.guard.stage(listener.stage):
-                listener.on_succeeded(run_id, scope or tool)
+                listener.on_succeeded(run_id, operation)
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved

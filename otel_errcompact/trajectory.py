@@ -249,7 +249,7 @@ def _name(raw: RawError) -> str:
 
 
 def _is_model_call(raw: RawError) -> bool:
-    return raw.tool == raw.operation and raw.operation in semconv.MODEL_OPERATIONS
+    return raw.tool == raw.operation.name and raw.tool in semconv.MODEL_OPERATIONS
 
 
 def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]
         semconv.ERROR_TYPE: raw.type,
     }
     if raw.boundary and _is_model_call(raw):
-        attributes[semconv.GEN_AI_OPERATION_NAME] = raw.operation
+        attributes[semconv.GEN_AI_OPERATION_NAME] = raw.operation.name
     elif raw.boundary:
         attributes[semconv.GEN_AI_OPERATION_NAME] = semconv.SPAN_TOOL
         attributes[semconv.GEN_AI_TOOL_NAME] = raw.tool

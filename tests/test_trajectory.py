@@ -29,6 +29,7 @@ from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.guard import Guard
 from otel_errcompact.ledger import Ledger
+from otel_errcompact.operation import Operation
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.trajectory import MAX_PENDING, TrajectoryFile
 
@@ -120,7 +121,7 @@ class TestLine:
 
     def test_model_call(self, sink):
         """A model call's failure carries its operation and no tool."""
-        span = span_of(json.loads(sink.encode("r", raw(tool="chat", operation="chat"))))
+        span = span_of(json.loads(sink.encode("r", raw(tool="chat", operation=Operation("chat")))))
         assert span["name"] == "chat"
         assert attributes(span)["gen_ai.operation.name"] == "chat"
         assert "gen_ai.tool.name" not in attributes(span)

@@ -171,8 +171,8 @@ class _Reading:
         self.breaches.succeed()
         # Nothing that has failed can be resolved yet; which operation a call is takes longer to tell than all else.
         if self.breaches.total:
-            scope = operation_of(call.tool, call.arguments)
-            self.ledger.succeed(self.run.run_id, call.tool, scope=scope, arguments=call.arguments)
+            operation = operation_of(call.tool, call.arguments)
+            self.ledger.succeed(self.run.run_id, call.tool, operation=operation, arguments=call.arguments)
 
     def _fail(self, call: RecordedCall, judgement: Judgement, number: int) -> None:
         observation = self.ledger.observe(self.run.run_id, _raw_error(call, judgement, self.run.agent))

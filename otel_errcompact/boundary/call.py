@@ -244,7 +244,7 @@ class Call:
             if self._error is not None:
                 self._counted = self._count(self._error)
             elif not control and not self.refused:
-                self._run.ledger.succeed(self._run.run_id, self.tool, scope=self._scope, arguments=self.arguments)
+                self._run.ledger.succeed(self._run.run_id, self.tool, operation=self._scope, arguments=self.arguments)
         finally:
             if self._error is not None:
                 self._run.recorder.record(self._span, self._error, self._counted.key if self._counted else "")

@@ -114,7 +114,7 @@ def _add(event: ErrorEvent, history: History) -> None:
     code = "" if event.code is None else str(event.code)
     said = event.text or event.reason
     raw = RawError(
-        text=said if said or code else f"{operation.removeprefix(_SHELL).strip()} failed",
+        text=said if said or code else f"{operation.name.removeprefix(_SHELL).strip()} failed",
         type=code,
         message=event.reason,
         exit_code=event.exit_code,

@@ -262,7 +262,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         steered = live is not None and is_control_flow(live, self.outcomes.control_flow)
         if not steered and call.tool not in boundary.failing:
             run_id = self.outcomes.run_of(span, boundary)
-            self._ledger.succeed(run_id, call.tool, scope=call.operation, arguments=call.arguments)
+            self._ledger.succeed(run_id, call.tool, operation=call.operation, arguments=call.arguments)
 
     def _failures(self, span: EndedSpan, call: BoundaryCall | None) -> _Failures:
         records, repeated = failures_of(span)

@@ -9,7 +9,7 @@ from opentelemetry.trace import INVALID_SPAN_CONTEXT, StatusCode
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
-from otel_errcompact.operation import operation_of
+from otel_errcompact.operation import UNKNOWN, Operation, operation_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import AGENTS, understood
 from otel_errcompact.otel.conventions import text_of as _text
@@ -47,7 +47,7 @@ class BoundaryCall:
     """
 
     tool: str
-    operation: str = ""
+    operation: Operation = UNKNOWN
     call_id: str = ""
     arguments: str = ""
 
@@ -145,7 +145,7 @@ def boundary_call(span: EndedSpan) -> BoundaryCall | None:
     attributes = span.attributes
     operation = _text(attributes, semconv.GEN_AI_OPERATION_NAME)
     if operation in semconv.MODEL_OPERATIONS:
-        return BoundaryCall(tool=operation, operation=operation)
+        return BoundaryCall(tool=operation, operation=Operation(operation))
     if operation != semconv.SPAN_TOOL and _text(attributes, semconv.MCP_METHOD_NAME) != semconv.MCP_TOOL_CALL:
         return None
     tool = _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2]
@@ -260,7 +260,7 @@ def raw_error(
         exit_code=_exit_code(attributes),
         detected=_text(attributes, semconv.DETECTED),
         tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name,
-        operation=call.operation if call else "",
+        operation=call.operation if call else UNKNOWN,
         call_id=call.call_id if call else "",
         arguments=call.arguments if call else "",
         agent=_text(attributes, semconv.GEN_AI_AGENT_NAME),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.escalation import Continue
 from otel_errcompact.ledger import Listener
+from otel_errcompact.operation import Operation
 from otel_errcompact.replay.results import ReplayedEscalation, ReplayedRun
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Tally:
     """The longest streak of each class, in the order in which they were first seen."""
 
     escalations: list[ReplayedEscalation] = field(default_factory=list[ReplayedEscalation])
-    carried: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    carried: dict[str, dict[Operation, int]] = field(default_factory=dict[str, dict[Operation, int]])
     """Streaks by class and then operation that fresh counters have cut, though nothing has succeeded."""
 
 
@@ -124,11 +125,12 @@ class Tallies(Listener):
             tally.carried.pop(key, None)  # the history had forgotten the class, and begins with it anew
         tally.streaks[key] = max(tally.streaks.get(key, 0), self._streak(tally, key))
 
-    def on_succeeded(self, run_id: str, scope: str) -> None:
+    def on_succeeded(self, run_id: str, operation: Operation) -> None:
         """Forget what was carried over of the streaks that the success ends."""
         if (tally := self._open.get(run_id)) is not None:
             for streaks in tally.carried.values():
-                streaks.pop(scope, None)
+                for ended in [scope for scope in streaks if operation.covers(scope)]:
+                    del streaks[ended]
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from otel_errcompact.classify import Classified
 from otel_errcompact.errors import NOWHERE, Facts, Location, RawError
+from otel_errcompact.operation import UNKNOWN, Operation
 
 
 def raw(
@@ -11,7 +12,7 @@ def raw(
     *,
     tool: str = "db.query",
     arguments: str = "",
-    operation: str = "",
+    operation: Operation = UNKNOWN,
     boundary: bool = True,
     time_ns: int = 0,
 ) -> RawError:

@@ -10,6 +10,7 @@ from otel_errcompact.digest import CLOSING, OPENING, DigestOptions, block, inlin
 from otel_errcompact.errors import Facts, Location, RawError
 from otel_errcompact.escalation import CARRY_ON, Decision, Escalation
 from otel_errcompact.history import ErrorClass, History
+from otel_errcompact.operation import Operation
 from otel_errcompact.tokens import estimate_tokens
 from tests.core.builders import classified, facts, raw
 
@@ -63,7 +64,7 @@ def test_a_repeat_after_a_success_is_in_no_row() -> None:
     """The row is named only where there is one."""
     history = History(max_classes=9)
     shown(history, facts())
-    history.succeed("db.query")
+    history.succeed(Operation("db.query"))
     assert shown(history, facts()) == "ConnectionError #3f2a again (x2)"
 
 
@@ -139,7 +140,7 @@ def test_the_repeat_of_a_short_error_is_short(count: int, streak: int, decision:
     history = History(max_classes=9)
     for _ in range(count - streak):
         failed(history, facts("no such user", type="error"))
-    history.succeed("db.query")
+    history.succeed(Operation("db.query"))
     for _ in range(streak):
         error, made = failed(history, facts("no such user", type="error"), text="no such user 12")
     named = f"error #3f2a again {text}"
@@ -343,7 +344,7 @@ def test_nothing_failed_means_nothing_said() -> None:
     history = History(max_classes=9)
     assert block(history, options=OPTIONS, decision=lambda _: CARRY_ON) == ""
     failed(history, facts())
-    history.succeed("db.query")
+    history.succeed(Operation("db.query"))
     assert block(history, options=OPTIONS, decision=lambda _: CARRY_ON) == ""
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.history import History, ShownLines
+from otel_errcompact.operation import Operation
 from tests.core.builders import classified, facts, raw
 
 
@@ -33,7 +34,7 @@ def test_success_of_the_operation_resolves_its_classes() -> None:
     """When the operation that failed succeeds, its streak ends and the class is resolved; the count stays."""
     history = History(max_classes=10)
     made = history.record(raw(), classified())
-    assert history.succeed("db.query") == (made,)
+    assert history.succeed(Operation("db.query")) == (made,)
     assert (made.count, made.streak, made.resolved, history.consecutive) == (1, 0, True, 0)
 
 
@@ -41,7 +42,7 @@ def test_success_of_another_operation_resolves_nothing() -> None:
     """An agent that lists files between two failing edits is still looping."""
     history = History(max_classes=10)
     made = history.record(raw(tool="edit"), classified())
-    assert history.succeed("list") == ()
+    assert history.succeed(Operation("list")) == ()
     assert (made.streak, made.resolved, history.consecutive) == (1, False, 0)
 
 
@@ -49,7 +50,7 @@ def test_a_resolved_class_that_fails_again_is_live_again() -> None:
     """A failure after the success starts a new streak."""
     history = History(max_classes=10)
     history.record(raw(), classified())
-    history.succeed("db.query")
+    history.succeed(Operation("db.query"))
     made = history.record(raw(), classified())
     assert (made.count, made.streak, made.resolved) == (2, 1, False)
 
@@ -61,17 +62,17 @@ def test_a_class_shared_by_two_operations_is_resolved_when_both_succeed() -> Non
     history.record(raw(tool="read"), classified())
     made = history.record(raw(tool="write"), classified())
     assert made.streak == 2
-    assert history.succeed("read") == ()
+    assert history.succeed(Operation("read")) == ()
     assert (made.streak, made.resolved) == (1, False)
-    assert history.succeed("write") == (made,)
+    assert history.succeed(Operation("write")) == (made,)
 
 
 def test_the_operation_may_be_finer_than_the_tool() -> None:
     """A shell's `ls` does not resolve its failing `pytest`."""
     history = History(max_classes=10)
-    made = history.record(raw(tool="bash", operation="bash pytest"), classified())
-    assert history.succeed("bash ls") == ()
-    assert history.succeed("bash pytest") == (made,)
+    made = history.record(raw(tool="bash", operation=Operation("bash pytest")), classified())
+    assert history.succeed(Operation("bash ls")) == ()
+    assert history.succeed(Operation("bash pytest")) == (made,)
 
 
 def test_a_failure_outside_any_boundary_is_not_in_the_row() -> None:
@@ -95,7 +96,7 @@ def test_resolved_classes_are_forgotten_before_live_ones() -> None:
     history = History(max_classes=2)
     history.record(raw(tool="a"), classified("aaaa0"))
     history.record(raw(tool="b"), classified("bbbb0"))
-    history.succeed("b")
+    history.succeed(Operation("b"))
     history.record(raw(tool="c"), classified("cccc0"))
     assert keys(history) == ["aaaa0", "cccc0"]
 
@@ -186,7 +187,7 @@ def test_identical_calls_are_counted_until_one_succeeds() -> None:
     made = history.record(raw(), classified("bbbb0"), call="c1")
     assert history.failures_of("c1") == 2
     assert history.class_of("c1") is made
-    history.succeed("db.query", call="c1")
+    history.succeed(Operation("db.query"), call="c1")
     assert history.failures_of("c1") == 0
     assert history.class_of("c1") is None
 
@@ -225,7 +226,7 @@ def test_fresh_counters_keep_what_happened() -> None:
     assert (history.total, history.spent, history.consecutive, history.failures_of("c1")) == (3, 0, 0, 0)
     history.record(raw(), classified())
     assert (made.streak, history.spent) == (1, 1)
-    assert history.succeed("db.query") == (made,)
+    assert history.succeed(Operation("db.query")) == (made,)
 
 
 events = st.lists(
@@ -241,7 +242,7 @@ def test_every_occurrence_is_counted_exactly_once(steps: list[tuple[str, str, st
         if step == "fail":
             history.record(raw(tool=tool), classified(key))
         else:
-            history.succeed(tool)
+            history.succeed(Operation(tool))
     failures = sum(step == "fail" for step, _, _ in steps)
     assert history.total == failures == sum(found.count for found in history)
     assert all(found.streak <= found.count for found in history)

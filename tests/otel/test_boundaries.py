@@ -299,7 +299,11 @@ class TestModelAndMcp:
         ):
             raise ConnectionError("refused")
         (observation,) = rig.told.observed
-        assert (observation.raw.tool, observation.raw.operation, observation.raw.boundary) == ("chat", "chat", True)
+        assert (observation.raw.tool, str(observation.raw.operation), observation.raw.boundary) == (
+            "chat",
+            "chat",
+            True,
+        )
 
     def test_mcp_result(self, rig, tracer):
         """An MCP result with `isError` is a failure without any exception."""

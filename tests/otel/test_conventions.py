@@ -51,7 +51,6 @@ UNDERSTOOD: Final = {
             call_id="c1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "agent_framework-sensitive-model_failed": [Seen("chat", type="TimeoutError", message="the model did not answer")],
@@ -62,28 +61,23 @@ UNDERSTOOD: Final = {
             call_id="c1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "agno-official-handled": [Seen("find_order", call_id="c1", message="no such order: A-1", resolved=True)],
     "agno-official-model_failed": [],
     "agno-official-nested": [Seen("find_order", call_id="c1", message="no such order: A-1", resolved=True)],
     "agno-openinference-handled": [
-        Seen("find_order", arguments='{"order": "A-1"}', run="t-1", message="no such order: A-1", resolved=True)
+        Seen("find_order", arguments='{"order": "A-1"}', run="t-1", message="no such order: A-1")
     ],
     "agno-openinference-model_failed": [
         Seen("shop.run", run="t-1", message="the model did not answer", boundary=False)
     ],
     "agno-openinference-nested": [
-        Seen("find_order", arguments='{"order": "A-1"}', run="t-1", message="no such order: A-1", resolved=True)
+        Seen("find_order", arguments='{"order": "A-1"}', run="t-1", message="no such order: A-1")
     ],
-    "agno-openllmetry-handled": [
-        Seen("find_order", arguments='{"order": "A-1"}', message="no such order: A-1", resolved=True)
-    ],
+    "agno-openllmetry-handled": [Seen("find_order", arguments='{"order": "A-1"}', message="no such order: A-1")],
     "agno-openllmetry-model_failed": [],
-    "agno-openllmetry-nested": [
-        Seen("find_order", arguments='{"order": "A-1"}', message="no such order: A-1", resolved=True)
-    ],
+    "agno-openllmetry-nested": [Seen("find_order", arguments='{"order": "A-1"}', message="no such order: A-1")],
     "anthropic-native-handled": [Seen("find_order", call_id="c1", type="tool_error", resolved=True)],
     "anthropic-native-model_failed": [Seen("chat", type="overloaded_error")],
     "anthropic-official-handled": [Seen("find_order", call_id="c1", type="tool_error", resolved=True)],
@@ -118,7 +112,6 @@ UNDERSTOOD: Final = {
             arguments='{"order":"A-1"}',
             call_id="c1",
             message="no such order: A-1",
-            resolved=True,
         ),
         Seen("find_order", type="tool_error"),
     ],
@@ -129,14 +122,11 @@ UNDERSTOOD: Final = {
             call_id="c1",
             type="Exception",
             message="no such order: A-1",
-            resolved=True,
         ),
         Seen("find_order", type="tool_error"),
     ],
     "crewai-openinference-handled": [
-        Seen(
-            "find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1", resolved=True
-        )
+        Seen("find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1")
     ],
     "crewai-openinference-model_failed": [
         Seen("shop._execute_core", type="TimeoutError", message="the model did not answer", boundary=False)
@@ -170,14 +160,14 @@ UNDERSTOOD: Final = {
         Seen("find_order", arguments="A-1", run="t-1", type="LookupError", message="no such order: A-1")
     ],
     "langchain-openinference-handled": [
-        Seen("find_order", arguments="A-1", run="t-1", type="LookupError", message="no such order: A-1", resolved=True)
+        Seen("find_order", arguments="A-1", run="t-1", type="LookupError", message="no such order: A-1")
     ],
     "langchain-openinference-interrupted": [],
     "langchain-openinference-model_failed": [
         Seen("chat", run="t-1", type="TimeoutError", message="the model did not answer")
     ],
     "langchain-openinference-nested": [
-        Seen("find_order", arguments="A-1", run="t-1", type="LookupError", message="no such order: A-1", resolved=True)
+        Seen("find_order", arguments="A-1", run="t-1", type="LookupError", message="no such order: A-1")
     ],
     "langchain-openllmetry-crashed": [
         Seen("find_order", arguments='{"order": "A-1"}', run="t-1", type="LookupError", message="no such order: A-1")
@@ -189,7 +179,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "langchain-openllmetry-interrupted": [],
@@ -203,7 +192,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "llama_index-official-handled": [
@@ -216,15 +204,11 @@ UNDERSTOOD: Final = {
         Seen("find_order", call_id="c1", type="LookupError", message="no such order: A-1", resolved=True)
     ],
     "llama_index-openinference-handled": [
-        Seen(
-            "find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1", resolved=True
-        )
+        Seen("find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1")
     ],
     "llama_index-openinference-model_failed": [Seen("chat", type="TimeoutError", message="the model did not answer")],
     "llama_index-openinference-nested": [
-        Seen(
-            "find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1", resolved=True
-        )
+        Seen("find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1")
     ],
     "mcp-native-fast": [
         Seen(
@@ -261,7 +245,6 @@ UNDERSTOOD: Final = {
             arguments='{"order":"A-1"}',
             run="t-1",
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "openai_agents-logfire-model_failed": [
@@ -273,7 +256,6 @@ UNDERSTOOD: Final = {
             arguments='{"order":"A-1"}',
             run="t-1",
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "openai_agents-official-crashed": [Seen("find_order", message="no such order: A-1")],
@@ -294,7 +276,6 @@ UNDERSTOOD: Final = {
             "find_order",
             arguments='{"order":"A-1"}',
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "openai_agents-openinference-model_failed": [Seen("shop", message="the model did not answer", boundary=False)],
@@ -303,7 +284,6 @@ UNDERSTOOD: Final = {
             "find_order",
             arguments='{"order":"A-1"}',
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "openai_agents-openllmetry-crashed": [
@@ -314,7 +294,6 @@ UNDERSTOOD: Final = {
             "find_order",
             arguments='{"order":"A-1"}',
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "openai_agents-openllmetry-model_failed": [Seen("shop.agent", message="the model did not answer", boundary=False)],
@@ -323,7 +302,6 @@ UNDERSTOOD: Final = {
             "find_order",
             arguments='{"order":"A-1"}',
             message="Tool execution failed. Error details are redacted.",
-            resolved=True,
         )
     ],
     "pydantic_ai-logfire-crashed": [
@@ -344,7 +322,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="pydantic_ai.exceptions.ToolFailed",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "pydantic_ai-logfire-model_failed": [
@@ -358,7 +335,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="pydantic_ai.exceptions.ToolFailed",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "pydantic_ai-logfire-retried": [],
@@ -380,7 +356,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="pydantic_ai.exceptions.ToolFailed",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "pydantic_ai-native-model_failed": [
@@ -394,7 +369,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="pydantic_ai.exceptions.ToolFailed",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "pydantic_ai-native-retried": [],
@@ -409,9 +383,7 @@ UNDERSTOOD: Final = {
     ],
     "smolagents-official-nested": [],
     "smolagents-openinference-handled": [
-        Seen(
-            "find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1", resolved=True
-        )
+        Seen("find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1")
     ],
     "smolagents-openinference-model_failed": [
         Seen(
@@ -422,9 +394,7 @@ UNDERSTOOD: Final = {
         )
     ],
     "smolagents-openinference-nested": [
-        Seen(
-            "find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1", resolved=True
-        )
+        Seen("find_order", arguments='{"order": "A-1"}', type="LookupError", message="no such order: A-1")
     ],
     "strands-native-handled": [
         Seen(
@@ -434,7 +404,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
     "strands-native-model_failed": [Seen("chat", run="t-1", type="TimeoutError", message="the model did not answer")],
@@ -446,7 +415,6 @@ UNDERSTOOD: Final = {
             run="t-1",
             type="LookupError",
             message="no such order: A-1",
-            resolved=True,
         )
     ],
 }
@@ -505,7 +473,7 @@ def seen(told) -> list[Seen]:
 class TestRecorded:
     @pytest.mark.parametrize("name", UNDERSTOOD)
     def test_recording(self, play, name):
-        """Each failure is one occurrence, with all that its spans say; a later success of the tool resolves it."""
+        """Each failure is one occurrence, with all its spans say; a success resolves it, but not of another order."""
         told = play(name)
         assert seen(told) == UNDERSTOOD[name]
         assert told.handled == []

@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, Status, StatusCode
 
+from otel_errcompact.operation import Operation
 from otel_errcompact.otel.spans import (
     BoundaryCall,
     EndedSpan,
@@ -339,10 +340,10 @@ class TestRawError:
 
     def test_of_a_call(self):
         """A boundary's failure carries the call's tool, operation, id and arguments."""
-        call = BoundaryCall(tool="db", operation="db:read", call_id="c1", arguments="{}")
+        call = BoundaryCall(tool="db", operation=Operation("db:read"), call_id="c1", arguments="{}")
         span = ended(told("tool_error"))
         raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=call)
-        assert (raw.tool, raw.operation, raw.call_id, raw.arguments) == ("db", "db:read", "c1", "{}")
+        assert (raw.tool, str(raw.operation), raw.call_id, raw.arguments) == ("db", "db:read", "c1", "{}")
         assert raw.boundary
 
     def test_span_without_context(self):
@@ -372,7 +373,7 @@ class TestBoundary:
                     "gen_ai.tool.call.id": "c1",
                     "gen_ai.tool.call.arguments": '{"id": 1}',
                 },
-                ("db.query", "db.query", "c1", '{"id": 1}'),
+                ("db.query", "db.query 1", "c1", '{"id": 1}'),
                 id="tool",
             ),
             pytest.param(
@@ -390,7 +391,7 @@ class TestBoundary:
     def test_call(self, name, attributes, expected):
         """Tool calls, MCP calls and model calls are boundaries, if their attributes say so."""
         call = boundary_call(ended(name=name, attributes=attributes))
-        found = call and (call.tool, call.operation, call.call_id, call.arguments)
+        found = call and (call.tool, str(call.operation), call.call_id, call.arguments)
         assert found == expected
 
     @pytest.mark.parametrize(

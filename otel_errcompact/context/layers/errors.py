@@ -23,7 +23,7 @@ from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.errors import RawError
-from otel_errcompact.operation import operation_of
+from otel_errcompact.operation import Operation, operation_of
 from otel_errcompact.recognise import judge, may_have_failed
 
 if TYPE_CHECKING:
@@ -110,10 +110,10 @@ class _Pass:
         self._settings = settings
         self._failures = Failures(workspace, settings.digest)
         self._edits: dict[Spot, _New] = {}
-        self._open: dict[str, set[str]] = {}
+        self._open: dict[str, set[Operation]] = {}
         """The operations that have failed and not succeeded since, by tool."""
         self._calls: dict[str, Spot] = {}
-        self._operations: dict[Spot, str] = {}
+        self._operations: dict[Spot, Operation] = {}
         self._calls_by_result: dict[Spot, Spot] | None = None
         self._inputs: deque[tuple[int, Spot]] = deque()
         """Huge inputs of failed calls, each with the answer of the model from which on it is old."""
@@ -175,9 +175,16 @@ class _Pass:
 
     def _may_resolve(self, call: _Call) -> bool:
         scopes = self._open.get(call.tool)
-        return scopes is not None and self._operation(call) in scopes
+        return scopes is not None and bool(self._covered(self._operation(call), scopes))
 
-    def _operation(self, call: _Call) -> str:
+    @staticmethod
+    def _covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
+        """Return those of many operations whose failures this one's success ends; mostly that is looked up."""
+        if operation.wide:
+            return {scope for scope in scopes if operation.covers(scope)}
+        return {operation} & scopes
+
+    def _operation(self, call: _Call) -> Operation:
         """Return what must succeed for a failure of this call to be resolved; it is asked for more than once."""
         if call.spot is None:
             return operation_of(call.tool, call.arguments)
@@ -256,7 +263,7 @@ class _Pass:
         if not self._may_resolve(call):
             return
         operation, scopes = self._operation(call), self._open[call.tool]
-        scopes.discard(operation)
+        scopes -= self._covered(operation, scopes)
         if not scopes:
             del self._open[call.tool]
         for error_class in self._failures.history.succeed(operation):
