@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from otel_errcompact.context.archive import Archive, FolderArchive, MemoryArchive
     from otel_errcompact.context.breaker import CircuitBreaker
     from otel_errcompact.context.endpoints import anthropic_compaction, openai_compaction
-    from otel_errcompact.context.events import ErrorEvent, compact_errors
+    from otel_errcompact.context.entries import ErrorEvent
+    from otel_errcompact.context.events import compact_errors
     from otel_errcompact.context.guard import OverflowGuard, Sent
     from otel_errcompact.context.lanes import Lanes
     from otel_errcompact.context.layers.summary import SummaryRequest
@@ -29,7 +30,8 @@ _MODULES: Final = {
     "context.archive": ("Archive", "FolderArchive", "MemoryArchive"),
     "context.breaker": ("CircuitBreaker",),
     "context.endpoints": ("anthropic_compaction", "openai_compaction"),
-    "context.events": ("ErrorEvent", "compact_errors"),
+    "context.entries": ("ErrorEvent",),
+    "context.events": ("compact_errors",),
     "context.guard": ("OverflowGuard", "Sent"),
     "context.lanes": ("Lanes",),
     "context.layers.summary": ("SummaryRequest",),

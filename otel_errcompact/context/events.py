@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact import digest as rendering
 from otel_errcompact.classify import classify
+from otel_errcompact.context.entries import FAILED, ErrorEvent, read_events
 from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalation import CARRY_ON
-from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
 from otel_errcompact.operation import operation_of
@@ -21,7 +19,7 @@ from otel_errcompact.redaction import redact
 from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from otel_errcompact.errors import Facts
 
@@ -34,42 +32,6 @@ _MAX_NOTE: Final = 120
 _SHELL: Final = "shell"
 """What an event without a tool was run by."""
 
-_SUCCEEDED: Final = frozenset({"ok", "success", "succeeded", "passed", "completed", "done"})
-_FAILED: Final = frozenset({"error", "failed", "failure", "timeout", "timed_out", "crashed"})
-_NEITHER: Final = frozenset({"pending", "running", "skipped", "cancelled", "canceled", "declined", "rejected"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorEvent:
-    """
-    Something that was run, and how it ended.
-    """
-
-    command: str = ""
-    """The command line, or the arguments of a tool as JSON."""
-
-    code: str | int | None = None
-    """An error's own code: `ENOENT`, `E0382`, 404."""
-
-    exit_code: int | None = None
-    reason: str = ""
-    """What went wrong, in one line."""
-
-    duration: float | None = None
-    """How long it took, in seconds."""
-
-    status: str = ""
-    """What the log says of it: `ok`, `failed`, `cancelled` ...; if empty, the other fields decide."""
-
-    text: str = ""
-    """The whole output; what it says goes before what `reason` says."""
-
-    tool: str = ""
-    """The tool that ran it; a shell if empty."""
-
-    time: float | None = None
-    """When it ended, in seconds since the epoch; without it the order of the list counts."""
-
 
 def compact_errors(
     events: Iterable[ErrorEvent | Mapping[str, object]],
@@ -81,22 +43,25 @@ def compact_errors(
     Return the `[RECENT ERRORS] ... [/RECENT ERRORS]` block of a list of events; empty if nothing failed.
 
     Failures of one class (the same keys as everywhere in this library) are one line with their count, the newest class
-    first. A later success of the same operation resolves a class, and it is left out. An event has failed if its status
-    says so, or else its exit code, a code or a reason, or what its text plainly says.
+    first. A later success of the same operation resolves a class, and it is left out. An event has failed if a flag, a
+    status or an error says so, or else its exit code, a code or a reason, or what its text plainly says.
+
+    Mappings have the fields of `ErrorEvent`, or those of a log: names in any spelling and by what they mean
+    (`exitCode`, `returncode`; `ok`, `success`, `isError`; `error` as a text or an object; `cmd`, `stdout` ...), at the
+    top or in containers such as `payload`, `data`, `event` and `result`. Events of other kinds, as messages and
+    thoughts, are skipped, unless they say that something failed.
 
     Args:
-        events: What happened, oldest first unless each has a time; mappings have the fields of `ErrorEvent`.
+        events: What happened, oldest first unless each has a time.
         options: The budget of the block and the length of its lines.
         count_tokens: How tokens are counted.
 
     Raises:
-        ConfigurationError: An event is none; the message says which, what is wrong, and what to do.
+        ConfigurationError: An event is none, a field of a result is malformed, or no field of a result is known; the
+            message says which, what is wrong, and what to do.
     """
-    read = [_event(event, index) for index, event in enumerate(events)]
-    if all(event.time is not None for event in read):
-        read.sort(key=lambda event: event.time or 0)
     history = History(max_classes=MAX_CLASSES)
-    for event in read:
+    for event in read_events(events):
         _add(event, history)
     return rendering.block(
         history, options=options or DigestOptions(), decision=lambda _: CARRY_ON, count_tokens=count_tokens
@@ -107,7 +72,7 @@ def _add(event: ErrorEvent, history: History) -> None:
     tool = event.tool or _SHELL
     operation = operation_of(tool, event.command)
     outcome = _outcome(event, tool)
-    if outcome == "success":
+    if outcome == "success" and (event.tool or event.command):
         history.succeed(operation)
     if outcome != "failure":
         return
@@ -129,11 +94,9 @@ def _add(event: ErrorEvent, history: History) -> None:
 
 
 def _outcome(event: ErrorEvent, tool: str) -> str:
-    if event.status in _NEITHER:
-        return "ignored"
     flagged = None
     if event.status:
-        flagged = event.status in _FAILED
+        flagged = event.status == FAILED
     elif event.code is not None or event.reason:
         flagged = True
     exit_code = None if flagged is False else event.exit_code
@@ -160,62 +123,3 @@ def _seconds(duration: float) -> str:
     if duration < 1:
         return f"{duration * 1_000:.0f} ms"
     return f"{duration:.1f} s" if duration < 100 else f"{duration:,.0f} s"  # noqa: PLR2004 - three digits are enough
-
-
-# Reading what the application hands over.
-
-_FIELDS: Final = tuple(field.name for field in fields(ErrorEvent))
-_MEANT: Final = {name.replace("_", ""): name for name in _FIELDS}
-_TEXTS: Final = frozenset({"command", "reason", "text", "tool"})
-
-
-def _event(event: object, index: int) -> ErrorEvent:
-    if isinstance(event, Mapping):
-        given = cast("Mapping[object, object]", event)
-        values = {name: given[name] for name in _FIELDS if given.get(name) is not None}
-        _refuse_misspelt(given, index)
-    elif isinstance(event, ErrorEvent):
-        values = {name: value for name in _FIELDS if (value := getattr(event, name)) is not None}
-    else:
-        raise _bad(index, "", event, f"an ErrorEvent or a mapping with some of {', '.join(_FIELDS)}")
-    checked = {name: _checked(name, value, index) for name, value in values.items()}
-    return ErrorEvent(**checked)  # type: ignore[arg-type] # each was checked by its name
-
-
-def _refuse_misspelt(given: Mapping[object, object], index: int) -> None:
-    """Other fields are the application's own; one that is nearly ours would be a failure that nobody sees."""
-    for name in given:
-        plain = name.replace("_", "").replace("-", "").lower() if isinstance(name, str) else ""
-        meant = _MEANT.get(plain)
-        if meant is not None and meant != name:
-            raise ConfigurationError(f"events[{index}] has a field {name!r}; it is called {meant!r}")
-
-
-def _checked(name: str, value: object, index: int) -> object:
-    if name in _TEXTS:
-        if not isinstance(value, str):
-            raise _bad(index, name, value, "a text")
-        return value
-    if name == "status":
-        status = value.strip().lower() if isinstance(value, str) else None
-        if status is None or (status and status not in _SUCCEEDED | _FAILED | _NEITHER):
-            known = ", ".join(sorted(_SUCCEEDED | _FAILED | _NEITHER))
-            raise _bad(index, name, value, f"one of {known}, or nothing where the other fields decide")
-        return status
-    if name == "code":
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise _bad(index, name, value, "a text or a whole number")
-        return value if value not in {"", 0} else None
-    if name == "exit_code":
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise _bad(index, name, value, "a whole number")
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        what = "seconds since the epoch (of a datetime its .timestamp())" if name == "time" else "seconds"
-        raise _bad(index, name, value, f"a number of {what}, not below zero")
-    return value
-
-
-def _bad(index: int, name: str, value: object, wanted: str) -> ConfigurationError:
-    field = f".{name}" if name else ""
-    return ConfigurationError(f"events[{index}]{field} must be {wanted}, and is {one_line(repr(value), 80)}")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.context.events import ErrorEvent, compact_errors
+from otel_errcompact.context.entries import ErrorEvent
+from otel_errcompact.context.events import compact_errors
 from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.tokens import estimate_tokens
@@ -152,7 +153,7 @@ def test_the_budget_is_kept_visibly() -> None:
             id="no event",
         ),
         pytest.param(
-            [{}, {"exitCode": 1}], "events[1] has a field 'exitCode'; it is called 'exit_code'", id="a name misspelt"
+            [{}, {"exitCode": "1"}], "events[1].exitCode must be a whole number, and is '1'", id="another spelling"
         ),
         pytest.param([{"exit_code": "1"}], "events[0].exit_code must be a whole number, and is '1'", id="exit code"),
         pytest.param([{"exit_code": True}], "events[0].exit_code must be a whole number, and is True", id="a flag"),
@@ -171,9 +172,8 @@ def test_the_budget_is_kept_visibly() -> None:
         pytest.param([{"reason": b"no"}], "events[0].reason must be a text, and is b'no'", id="bytes"),
         pytest.param(
             [{"status": "meh"}],
-            "events[0].status must be one of canceled, cancelled, completed, crashed, declined, done, error, failed, "
-            "failure, ok, passed, pending, rejected, running, skipped, succeeded, success, timed_out, timeout, or "
-            "nothing where the other fields decide, and is 'meh'",
+            "events[0].status must be ok, failed, timeout, cancelled, skipped, running or the like, or nothing where "
+            "other fields decide, and is 'meh'",
             id="status",
         ),
     ],
