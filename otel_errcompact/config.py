@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.escalation import Thresholds
+from otel_errcompact.escalation import Mode, Thresholds
 from otel_errcompact.stores.memory import MemoryLimits
 
 if TYPE_CHECKING:
@@ -127,6 +127,12 @@ class Options(BaseModel):
 
     enabled: bool = True
     """The off switch: with `False`, `install()` installs nothing."""
+
+    mode: Mode = "enforce"
+    """
+    What the library may do: `observe` (count, record, alert; change nothing that the agent reads), `advise` (also
+    digests, notices, refusals of identical calls; ask and halt nothing), or `enforce`.
+    """
 
     thresholds: Thresholds = Thresholds()
     digest: DigestOptions = DigestOptions()

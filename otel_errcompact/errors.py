@@ -57,6 +57,12 @@ class RawError:
     agent: str = ""
     """The agent's name (`gen_ai.agent.name`)."""
 
+    directory: str = ""
+    """The call's working directory, where it is known."""
+
+    began: int = 0
+    """The tick at which the agent asked for the call; 0 where it is not known, and then it counts as now."""
+
     boundary: bool = True
     """Whether the agent sees the outcome of what failed: a tool call, an MCP call, a model call."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -12,74 +12,185 @@ from otel_errcompact.errors import SpanRef  # noqa: TC001 - pydantic reads the a
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from otel_errcompact.history import ErrorClass, History
+    from otel_errcompact.history import History
+    from otel_errcompact.repeats import RepeatedCall
+    from otel_errcompact.streaks import Attempts
 
-Threshold = Literal["same", "consecutive", "total"]
+Threshold = Literal["same", "rejected", "loop", "consecutive", "total"]
 Level = Literal["carry_on", "notice", "escalate"]
 ActionName = Literal["halt", "continue", "pause", "unhandled"]
+Mode = Literal["observe", "advise", "enforce"]
+"""What the library may do: count, record and alert; also write digests, notices and refusals; also ask and halt."""
+
+MODES: Final[tuple[Mode, ...]] = ("observe", "advise", "enforce")
+
+THRESHOLDS: Final[tuple[Threshold, ...]] = ("same", "rejected", "loop", "consecutive", "total")
+ASKING: Final[frozenset[Threshold]] = frozenset({"same", "rejected", "loop"})
+"""Thresholds that ask the escalation handler, whatever `Thresholds.halts` holds."""
 
 
 class Thresholds(BaseModel):
     """
-    When a run escalates.
+    When a run escalates. All but `total` count turns: failures that the agent could not have read yet count once.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     same: int = Field(default=3, ge=1)
-    """The streak of one class."""
+    """Failures of one class in one operation since that operation last succeeded, where the calls were executed."""
+
+    rejected: int = Field(default=5, ge=1)
+    """The same where nothing was executed: input that was refused, unknown tools, commands that do not exist."""
+
+    loop: int = Field(default=4, ge=1)
+    """Failures and refusals of identical calls of an agent since any of its calls succeeded."""
+
+    loop_halt: int = Field(default=6, ge=1)
+    """The same count, at which a run is halted that no handler has answered for."""
+
+    refuse: int = Field(default=2, ge=1)
+    """Failures of identical calls, none of them transient, after which the next one is refused."""
 
     consecutive: int = Field(default=6, ge=1)
-    """Boundary failures in a row, of any class, with no success between."""
+    """Failures in a row, of any class, with no success between; an alert."""
 
     total: int = Field(default=30, ge=1)
-    """Occurrences in the run: the error budget."""
+    """Occurrences in the run: the error budget; an alert."""
+
+    halts: frozenset[Threshold] = frozenset()
+    """Thresholds that halt the run where no handler decides, and that ask the handler where there is one."""
+
+    def asks(self, threshold: Threshold) -> bool:
+        """Return whether the escalation handler is asked when `threshold` is reached."""
+        return threshold in ASKING or threshold in self.halts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """
+    What the thresholds are compared with, after one occurrence.
+    """
+
+    same: int = 0
+    rejected: int = 0
+    loop: int = 0
+    consecutive: int = 0
+    total: int = 0
+
+    def __getitem__(self, threshold: Threshold) -> int:
+        return int(getattr(self, threshold))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """
-    What the counts say after one occurrence.
+    What the counts call for after one occurrence or refusal.
     """
 
     level: Level = "carry_on"
     threshold: Threshold = "same"
     count: int = 0
     limit: int = 0
+    halts: bool = False
+    """Whether the run halts unless a handler decides otherwise."""
 
 
 CARRY_ON: Final = Decision()
 
 
-def decide(error_class: ErrorClass, history: History, thresholds: Thresholds) -> Decision:
+@dataclass(slots=True, kw_only=True)
+class Rows:
     """
-    Return the most serious decision any threshold calls for after an occurrence of `error_class`.
+    The rows of failures that one occurrence or refusal belongs to.
     """
-    streak, row, spent = error_class.streak, history.consecutive, history.spent
-    # Below half of a limit nothing is near it.
-    if 2 * streak < thresholds.same and 2 * row < thresholds.consecutive and 2 * spent < thresholds.total:
+
+    rejected: bool
+    """Whether nothing was executed."""
+
+    streak: Attempts | None
+    """The failures of the class in the operation; None for a refusal, which is no failure of the class."""
+
+    repeated: RepeatedCall | None
+    """The identical calls; None where the call is not known."""
+
+    history: History
+
+    @property
+    def counts(self) -> Counts:
+        """What the thresholds are compared with."""
+        streak = self.streak.count if self.streak is not None else 0
+        return Counts(
+            same=0 if self.rejected else streak,
+            rejected=streak if self.rejected else 0,
+            loop=self.repeated.attempts.count if self.repeated is not None else 0,
+            consecutive=self.history.row.count,
+            total=self.history.spent,
+        )
+
+
+def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> Decision:
+    """
+    Return the most serious step that any threshold calls for; a row escalates once.
+
+    Args:
+        rows: The rows that the newest occurrence or refusal belongs to.
+        thresholds: When the run escalates.
+        may_escalate: Whether a step of the ladder is left in this turn.
+    """
+    counts = rows.counts
+    if may_escalate:
+        reached = [step for step in _steps(rows, counts, thresholds) if step.count >= step.limit]
+        if reached:
+            return max(reached, key=lambda step: (step.halts, thresholds.asks(step.threshold)))
+    streak = max(counts.same, counts.rejected)
+    if counts.loop >= max(streak, 2):
+        return Decision(level="notice", threshold="loop", count=counts.loop, limit=thresholds.loop)
+    if streak < 2:  # noqa: PLR2004 - a first failure is no news
         return CARRY_ON
-    counts: tuple[tuple[Threshold, int, int], ...] = (
-        ("same", streak, thresholds.same),
-        ("consecutive", row, thresholds.consecutive),
-        ("total", spent, thresholds.total),
+    name: Threshold = "rejected" if rows.rejected else "same"
+    return Decision(level="notice", threshold=name, count=streak, limit=int(getattr(thresholds, name)))
+
+
+def mark_escalated(rows: Rows, decision: Decision) -> None:
+    """Note on its row that an escalation was raised for it."""
+    if decision.threshold == "total":
+        rows.history.budget_escalated = True
+        return
+    row = rows.history.row if decision.threshold == "consecutive" else rows.streak
+    if decision.threshold == "loop":
+        row = rows.repeated.attempts if rows.repeated is not None else None
+    if row is not None:
+        row.mark_escalated(halted=decision.threshold == "loop" and decision.halts)
+
+
+def _steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
+    """Yield the steps that have not been taken yet, whether their counts are reached or not."""
+    if rows.repeated is not None:
+        yield from _loop_steps(rows.repeated.attempts, counts.loop, thresholds)
+    if rows.streak is not None and not rows.streak.escalated:
+        yield _step("rejected" if rows.rejected else "same", counts, thresholds)
+    if not rows.history.row.escalated:
+        yield _step("consecutive", counts, thresholds)
+    if not rows.history.budget_escalated:
+        yield _step("total", counts, thresholds)
+
+
+def _loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[Decision]:
+    if not row.halted:
+        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop_halt, halts=True)
+    if not row.escalated:
+        halts = "loop" in thresholds.halts
+        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop, halts=halts)
+
+
+def _step(threshold: Threshold, counts: Counts, thresholds: Thresholds) -> Decision:
+    return Decision(
+        level="escalate",
+        threshold=threshold,
+        count=counts[threshold],
+        limit=int(getattr(thresholds, threshold)),
+        halts=threshold in thresholds.halts,
     )
-    worst = CARRY_ON
-    for threshold, count, limit in counts:
-        decision = _compare(threshold, count, limit)
-        if decision.level == "escalate":
-            return decision
-        worst = worst if worst.level == "notice" else decision
-    return worst
-
-
-def _compare(threshold: Threshold, count: int, limit: int) -> Decision:
-    if count >= limit:
-        return Decision(level="escalate", threshold=threshold, count=count, limit=limit)
-    # The last tenth is near, and so is the last step; the very first failure of all is not news.
-    if count > 1 and limit - count <= max(1, limit // 10):
-        return Decision(level="notice", threshold=threshold, count=count, limit=limit)
-    return CARRY_ON
 
 
 class Escalation(BaseModel):
@@ -94,6 +205,9 @@ class Escalation(BaseModel):
     threshold: Threshold
     count: int
     limit: int
+    halts: bool = False
+    """Whether the run halts unless the handler decides otherwise."""
+
     key: str
     """The dedup key of the class whose occurrence reached the threshold."""
 
@@ -115,6 +229,8 @@ class Escalation(BaseModel):
 
 _REACHED: Final[dict[Threshold, str]] = {
     "same": "one error class keeps recurring",
+    "rejected": "input is rejected for the same reason again and again",
+    "loop": "the identical call is repeated while nothing succeeds",
     "consecutive": "calls keep failing in a row",
     "total": "the run's error budget is spent",
 }

@@ -7,20 +7,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
+from otel_errcompact.kinds import FailureKind
 from otel_errcompact.masking import mask
-from otel_errcompact.operation import Operation
+from otel_errcompact.repeats import RepeatedCalls
+from otel_errcompact.streaks import Attempts, Streak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from otel_errcompact.classify import Classified
     from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.operation import Operation
 
 SHORT_LENGTH: Final = 4
-MAX_SCOPES: Final = 16
+MAX_OPERATIONS: Final = 64
+"""Operations of one class whose streaks are counted; a class that fails in more is never called resolved."""
+
 MAX_SHOWN_LINES: Final = 2_048
 MAX_SHOWN_TEMPLATES: Final = 64
-MAX_FAILED_CALLS: Final = 64
+
+_EXECUTED: Final = FailureKind()
 
 Outcome = Literal["new", "repeat", "handled", "after_escalation"]
 
@@ -75,12 +81,22 @@ class ErrorClass:
     tool: str
     first_seen_ns: int
     last_seen_ns: int
+    kind: FailureKind = _EXECUTED
+    """Whether its failures are transient, and whether anything was executed."""
+
     hint: str = ""
     count: int = 0
-    resolved: bool = False
     escalated: bool = False
-    streaks: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    """Occurrences for each operation since it last succeeded; operations that did succeed are gone."""
+    """Whether it has led to an escalation in this run."""
+
+    unlifted: bool = False
+    """Whether it has escalated and was neither resolved since, nor lifted by `Continue`."""
+
+    streaks: dict[Operation, Streak] = field(default_factory=dict["Operation", Streak])
+    """Its failures in each operation."""
+
+    uncounted: bool = False
+    """Whether it failed in more operations than are counted."""
 
     told: Facts | None = None
     """The facts whose lines the agent has been shown last."""
@@ -94,7 +110,26 @@ class ErrorClass:
     @property
     def streak(self) -> int:
         """The longest live streak over the operations that fail with this class."""
-        return max(self.streaks.values()) if self.streaks else 0
+        return max((streak.count for streak in self.streaks.values()), default=0)
+
+    @property
+    def resolved(self) -> bool:
+        """Whether every operation that failed with this class has succeeded since."""
+        return not self.uncounted and all(streak.live is None for streak in self.streaks.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """
+    What one failure has changed.
+    """
+
+    error_class: ErrorClass
+    attempts: Attempts
+    """The row of the class in the operation that failed."""
+
+    taken_back: bool = False
+    """Whether a resolved class is open again, since what resolved it did not help the call that failed."""
 
 
 class History:
@@ -110,16 +145,22 @@ class History:
         """Occurrences in the whole run."""
         self.spent = 0
         """Occurrences counted against the error budget: those since the counters were last fresh."""
-        self.consecutive = 0
-        """Boundary failures in a row, of any class, with no success between."""
+        self.row = Attempts()
+        """Turns in a row in which something failed at a boundary, of any class, and nothing succeeded after it."""
+        self.budget_escalated = False
+        """Whether the error budget was found spent."""
+        self.repeats = RepeatedCalls()
+        """Identical calls that keep failing."""
         self.evicted = 0
         """Classes forgotten because of `max_classes`."""
+        self.evicted_unresolved = 0
+        """Those of them that were not resolved."""
         self.shown = ShownLines(MAX_SHOWN_LINES)
         """Lines of any class that the agent has been shown in this run."""
         self._max_classes = max_classes
         self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
         self._shorts: set[str] = set()
-        self._failed_calls: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._tick = 0
 
     def __iter__(self) -> Iterator[ErrorClass]:
         return iter(self._classes.values())
@@ -137,74 +178,101 @@ class History:
         matches = (found for found in reversed(self._classes.values()) if prefix and found.key.startswith(prefix))
         return next(matches, None)
 
-    def record(self, raw: RawError, found: Classified, *, call: str = "", hint: str = "") -> ErrorClass:
+    @property
+    def consecutive(self) -> int:
+        """How many turns in a row had a failure at a boundary and no success after it."""
+        return self.row.count
+
+    def record(
+        self,
+        raw: RawError,
+        found: Classified,
+        *,
+        kind: FailureKind = _EXECUTED,
+        agent: str = "",
+        call: str = "",
+        hint: str = "",
+        tick: int = 0,
+    ) -> Recorded:
         """
-        Count one occurrence and return its class.
+        Count one occurrence and return what it has changed.
 
         Args:
             raw: The failure.
             found: Its facts, template and key.
-            call: The fingerprint of the call that failed, if it may be refused when it is made again.
+            kind: Whether it is transient, and whether anything was executed.
+            agent: Whose call failed.
+            call: The fingerprint of the call that failed; empty where it is unknown.
             hint: What is shown beside the class.
+            tick: When it is recorded; later than all before if 0.
         """
+        tick = tick or self._tick + 1
+        self._tick = max(self._tick, tick)
+        began = raw.began or tick
         error_class = self._classes.get(found.key) or self._add(raw, found, hint)
         self._classes.move_to_end(found.key)
+        was_resolved = bool(error_class.count) and error_class.resolved
         self.total += 1
         self.spent += 1
-        self.consecutive += raw.boundary
         error_class.count += 1
         error_class.facts = found.facts
+        error_class.kind = kind
         error_class.last_seen_ns = raw.time_ns
-        error_class.resolved = False
-        scope, streaks = raw.scope, error_class.streaks
-        if scope in streaks or len(streaks) < MAX_SCOPES:
-            streaks[scope] = streaks.get(scope, 0) + 1
-        if call:
-            self._failed_calls[call] = (self.failures_of(call) + 1, found.key)
-            self._failed_calls.move_to_end(call)
-            _trim(self._failed_calls, MAX_FAILED_CALLS)
-        return error_class
+        if raw.boundary:
+            self.row.fail(began, tick)
+            self.repeats.fail(
+                agent,
+                call,
+                began=began,
+                tick=tick,
+                key=found.key,
+                transient=kind.transient,
+                time_ns=raw.time_ns,
+            )
+        streak = self._streak(error_class, raw.scope)
+        restored = streak.fail(began, tick, call)
+        return Recorded(
+            error_class=error_class, attempts=streak.live or Attempts(), taken_back=restored and was_resolved
+        )
 
-    def succeed(self, scope: Operation, *, call: str = "") -> tuple[ErrorClass, ...]:
+    def succeed(
+        self, operation: Operation, *, agent: str = "", call: str = "", began: int = 0
+    ) -> tuple[ErrorClass, ...]:
         """
-        End the streaks of what `scope` covers and return the classes that are thereby resolved.
+        End the streaks that the success of an operation ends and return the classes that are thereby resolved.
+
+        Args:
+            operation: What has succeeded; narrower operations that it surely covers have succeeded with it.
+            agent: Whose call succeeded.
+            call: The fingerprint of the call.
+            began: When the agent asked for it: failures that were recorded later stay; 0 is now.
         """
-        self.consecutive = 0
-        self._failed_calls.pop(call, None)
+        began = began or self._tick
+        self.row = self.row.split(began) or Attempts()
+        self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
-            ended = [operation for operation in error_class.streaks if scope.covers(operation)]
-            for operation in ended:
-                del error_class.streaks[operation]
-            if ended and not error_class.streaks:
-                error_class.resolved = True
+            ended = False
+            for failing, streak in error_class.streaks.items():
+                if streak.live is not None and (operation.covers(failing) or streak.live.includes(call)):
+                    ended = streak.succeed(began, call) or ended
+                else:
+                    streak.forget_call(call)
+            if ended and error_class.resolved:
+                error_class.unlifted = False
                 resolved.append(error_class)
         return tuple(resolved)
 
-    @property
-    def has_failed_calls(self) -> bool:
-        """Whether there is a call that has failed since it last succeeded."""
-        return bool(self._failed_calls)
-
-    def failures_of(self, call: str) -> int:
-        """Return how often the call with this fingerprint has failed since it last succeeded."""
-        return self._failed_calls.get(call, (0, ""))[0]
-
-    def class_of(self, call: str) -> ErrorClass | None:
-        """Return the class the call with this fingerprint failed with last."""
-        return self._classes.get(self._failed_calls.get(call, (0, ""))[1])
-
-    def refuse(self) -> None:
-        """Count a call that was refused unexecuted: no occurrence, but no success either."""
-        self.consecutive += 1
-
     def refresh(self) -> None:
-        """Give the run fresh counters: streaks, the row and the budget start anew; counts and classes stay."""
+        """Give the run fresh counters: streaks, the row and the budget start at zero; counts and classes stay."""
         self.spent = 0
-        self.consecutive = 0
-        self._failed_calls.clear()
+        self.budget_escalated = False
+        self.row = Attempts()
+        self.repeats.clear()
         for error_class in self._classes.values():
-            error_class.streaks = dict.fromkeys(error_class.streaks, 0)
+            error_class.unlifted = False
+            for streak in error_class.streaks.values():
+                streak.refresh()
 
     def forget_shown(self) -> None:
         """Forget what the agent has been shown, since its context has lost it; what was counted stays."""
@@ -212,6 +280,13 @@ class History:
         for error_class in self._classes.values():
             error_class.forgotten = True
             error_class.shown = ShownLines(MAX_SHOWN_TEMPLATES, _template)
+
+    def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
+        streaks = error_class.streaks
+        if operation not in streaks and len(streaks) >= MAX_OPERATIONS:
+            error_class.uncounted = True
+            return Streak()
+        return streaks.setdefault(operation, Streak())
 
     def _add(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
         if len(self._classes) >= self._max_classes:
@@ -242,10 +317,9 @@ class History:
         del self._classes[gone.key]
         self._shorts.discard(gone.short)
         self.evicted += 1
+        self.evicted_unresolved += not gone.resolved
 
 
-def _trim(
-    entries: OrderedDict[str, object] | OrderedDict[str, None] | OrderedDict[str, tuple[int, str]], size: int
-) -> None:
+def _trim(entries: OrderedDict[str, None], size: int) -> None:
     while len(entries) > size:
         entries.popitem(last=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -12,19 +13,22 @@ from otel_errcompact.classify import Classified, classify
 from otel_errcompact.config import Options
 from otel_errcompact.errors import Facts
 from otel_errcompact.escalation import (
-    CARRY_ON,
+    ASKING,
     Action,
     ActionName,
     Continue,
-    Decision,
+    Counts,
     Escalation,
+    Rows,
     action_name,
     decide,
+    mark_escalated,
 )
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
+from otel_errcompact.kinds import FailureKind, kind_of
 from otel_errcompact.operation import Operation, call_fingerprint
 from otel_errcompact.report import AnsweredEscalation, Result, RunReport, class_report
 from otel_errcompact.stores import RunState
@@ -32,13 +36,17 @@ from otel_errcompact.stores.memory import MemoryStore
 from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from otel_errcompact.errors import RawError, SpanRef
-    from otel_errcompact.escalation import Thresholds
+    from otel_errcompact.escalation import Decision, Mode, Thresholds
     from otel_errcompact.history import ErrorClass, Outcome
     from otel_errcompact.model import ModelExtractor
+    from otel_errcompact.repeats import RepeatedCall
     from otel_errcompact.stores import Store
+
+NO_HANDLER: Final = "no escalation handler was given"
+"""Why a run was halted by a threshold that halts where no handler decides."""
 
 MAX_SETTLED_CALLS: Final = 4_096
 """Calls whose outcome was told by who wraps them, and whose spans are still to end."""
@@ -61,6 +69,15 @@ class Observation:
     """Occurrences of the class in the run, this one included."""
 
     streak: int
+    """Turns in which its operation failed with the class since it last succeeded."""
+
+    kind: FailureKind
+    counts: Counts
+    """What the thresholds were compared with."""
+
+    taken_back: bool
+    """Whether a class that was resolved is open again, since what resolved it did not help this call."""
+
     text: str
     """What the agent reads in place of the raw error."""
 
@@ -92,6 +109,64 @@ class Verdict:
 _GOES_ON: Final = Verdict()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """
+    An identical call that was not executed again.
+    """
+
+    run_id: str
+    agent: str
+    tool: str
+    arguments: str
+    key: str
+    """The dedup key of the class it failed with."""
+
+    failures: int
+    """Turns in which the call was executed and failed."""
+
+    count: int
+    """The same with the refusals, this one included."""
+
+    began: int = 0
+    time_ns: int = 0
+    escalation: Escalation | None = None
+    """The breach this refusal led to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Success:
+    """
+    A call that succeeded in a run in which something has failed.
+    """
+
+    run_id: str
+    agent: str
+    tool: str
+    operation: Operation
+    arguments: str = ""
+    directory: str = ""
+    began: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """
+    What a run answers after its end.
+    """
+
+    report: RunReport
+    verdict: Verdict
+    digest: str
+    _raw_texts: Mapping[str, str]
+    _history: History
+
+    def raw(self, key: str) -> str | None:
+        """Return the newest raw error of the class whose key starts with `key`; None if there is none."""
+        found = self._history.find(key)
+        return self._raw_texts.get(found.key) if found is not None else None
+
+
 class _Expected(NamedTuple):
     """
     The calls under way of which spans say the same.
@@ -103,6 +178,25 @@ class _Expected(NamedTuple):
 
     def changed(self, *, calls: int = 0, ended: int = 0) -> _Expected:
         return _Expected(self.calls + calls, max(self.ended + ended, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunRun:
+    """
+    A run in which something has failed.
+    """
+
+    run_id: str
+    agent: str
+    thresholds: Thresholds
+    mode: Mode
+    asks: bool
+    """Whether a handler answers its escalations."""
+
+    attended: bool
+    """Whether the application has opened it, and passes its gates."""
+
+    time_ns: int
 
 
 class Listener:
@@ -122,11 +216,20 @@ class Listener:
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
         """Take note of a failure inside a call that in the end succeeded."""
 
-    def on_succeeded(self, run_id: str, operation: Operation) -> None:
-        """Take note that an operation has succeeded in a run in which something has failed."""
+    def on_begin(self, begun: BegunRun) -> None:
+        """Take note of a run, at its first failure; a run in which nothing fails is only ended."""
+
+    def on_succeeded(self, success: Success) -> None:
+        """Take note of a success in a run in which something has failed."""
 
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
         """Take note of classes whose operation has succeeded again."""
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
+        """Take note of a class that was resolved and is open again: the call that had failed fails as before."""
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Take note of an identical call that was not executed again."""
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Take note of a breach, before anybody has answered it."""
@@ -168,11 +271,13 @@ class Ledger:
         self._timer = timer
         self._model = model
         self._count_tokens = count_tokens
+        self._ticks = itertools.count(1)
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         self._success_listeners: tuple[Listener, ...] = ()
+        self._begin_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
         reset_in_child(self._expected.clear)
 
@@ -184,37 +289,56 @@ class Ledger:
         """Tell `listener` nothing any more."""
         self._tell_from_now_on(tuple(known for known in self._listeners if known is not listener))
 
-    def open(self, run_id: str, *, agent: str = "", thresholds: Thresholds | None = None) -> None:
+    def tick(self) -> int:
+        """Return the next number of a sequence that orders calls, failures and successes."""
+        return next(self._ticks)
+
+    def open(
+        self,
+        run_id: str,
+        *,
+        agent: str = "",
+        thresholds: Thresholds | None = None,
+        mode: Mode | None = None,
+        asks: bool = False,
+        stoppable: bool = True,
+    ) -> None:
         """
-        Make a run known before anything fails in it, as somebody does who will pass its gates.
+        Make a run known before anything fails in it, for code that passes its gates.
 
         Args:
             run_id: The run's id.
             agent: The agent's name.
             thresholds: When this run escalates; the options' thresholds if None.
+            mode: What the library may do; the options' mode if None.
+            asks: Whether a handler answers escalations; without one the run goes on, and only loops halt it.
+            stoppable: Whether the run has an agent that can be stopped; a server has none.
         """
         with self.store.edit(run_id, self._create) as state:
             state.attended = True
             state.agent = agent or state.agent
             state.thresholds = thresholds or state.thresholds
+            state.mode = mode or state.mode
+            state.asks = asks or state.asks
+            state.stoppable = stoppable
 
     def observe(self, run_id: str, raw: RawError) -> Observation:
         """
         Count one failure and return what became of it. The raw error is handed to the audit sink first.
         """
         started = self._timer()
+        if self._begin_listeners:
+            self._tell_begun(run_id, raw)
         self._tell_raw(run_id, raw)
         found = self._classify(raw)
         with self.store.edit(run_id, self._create) as state:
-            observation = self._record(state, raw, found, started)
-            waits = state.attended or state.breach is None
-            unanswered = None if waits else self._answer(state, "unhandled", "nobody opened the run")
+            observation, answered = self._record(state, raw, found, started)
         for listener in self._listeners:
             with self.guard.stage(listener.stage):
                 listener.on_observed(observation)
-        if (escalation := observation.escalation) is not None:
-            self._tell(lambda listener: listener.on_escalated(escalation))
-        self._tell_answered(unanswered)
+        if observation.taken_back:
+            self._tell_taken_back(observation)
+        self._tell_escalated(observation.escalation, answered)
         return observation
 
     def handled(self, run_id: str, raw: RawError) -> None:
@@ -231,27 +355,48 @@ class Ledger:
         self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
 
     def succeed(
-        self, run_id: str, tool: str, *, operation: Operation | None = None, arguments: str = ""
+        self,
+        run_id: str,
+        tool: str,
+        *,
+        operation: Operation | None = None,
+        arguments: str = "",
+        agent: str = "",
+        began: int = 0,
+        directory: str = "",
     ) -> tuple[ErrorClass, ...]:
         """
-        Note that a call succeeded and return the classes that are thereby resolved.
+        Count that a call succeeded and return the classes that are thereby resolved.
 
         Args:
-            run_id: The run's id; a run in which nothing has failed needs no note.
+            run_id: The run's id; of a run in which nothing has failed nothing is counted.
             tool: The tool's name.
-            operation: The operation that succeeded; the tool if unknown.
-            arguments: The call's arguments; empty if unknown.
+            operation: The operation that succeeded; the tool's name if None.
+            arguments: The call's arguments as JSON.
+            agent: Whose call it is; the run's agent if empty.
+            began: The tick at which the agent asked for the call; 0 is now.
+            directory: The call's working directory; empty if unknown.
         """
         operation = operation or Operation(tool)
         with self.store.find(run_id) as state:
-            if state is None:
+            if state is None or not state.history.total:
                 return ()
-            call = _fingerprint(tool, arguments) if state.history.has_failed_calls else ""
-            resolved = state.history.succeed(operation, call=call)
-            agent = state.agent
-        for listener in self._success_listeners:
-            with self.guard.stage(listener.stage):
-                listener.on_succeeded(run_id, operation)
+            agent = agent or state.agent
+            call = _fingerprint(tool, arguments, directory)
+            resolved = state.history.succeed(operation, agent=agent, call=call, began=began)
+        if self._success_listeners:
+            success = Success(
+                run_id=run_id,
+                agent=agent,
+                tool=tool,
+                operation=operation,
+                arguments=arguments,
+                directory=directory,
+                began=began,
+            )
+            for listener in self._success_listeners:
+                with self.guard.stage(listener.stage):
+                    listener.on_succeeded(success)
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
@@ -302,25 +447,71 @@ class Ledger:
         self._expected.update(tool, lambda known: (known or _Expected()).changed(ended=1))
         return True
 
-    def refuse(self, run_id: str, tool: str, arguments: str) -> str:
+    def refusal(
+        self, run_id: str, tool: str, arguments: str, *, agent: str = "", directory: str = "", now_ns: int = 0
+    ) -> str:
         """
-        Return why an identical call must not be made again, or an empty string if it may.
+        Return why an identical call must not be made again, or an empty string if it may. Counts nothing.
 
-        A call is refused once it has failed `thresholds.same` times with the same arguments. A refusal is no
-        occurrence, but it goes on the row of consecutive failures, so that a run that insists escalates.
+        A call is refused once it has failed `thresholds.refuse` times with the same arguments in the same directory,
+        none of them transient, while no call of the agent has succeeded: of 1,773 such retries none worked. Five
+        minutes after the last failure one is let through.
+
+        Args:
+            run_id: The run's id.
+            tool: The tool's name.
+            arguments: The call's arguments as JSON; where they are unknown no call is identical.
+            agent: Whose call it is; the run's agent if empty.
+            directory: The call's working directory; empty if unknown.
+            now_ns: The time in nanoseconds since the epoch; 0 if unknown.
         """
         with self.store.find(run_id) as state:
-            # A fingerprint costs more than all else of a healthy call.
-            if state is None or not state.history.has_failed_calls or not (call := _fingerprint(tool, arguments)):
+            found = None if state is None else self._refused_call(state, tool, arguments, agent, directory, now_ns)
+            return "" if state is None or found is None else self._refusal_text(state, *found, attempt=1)
+
+    def refuse(
+        self,
+        run_id: str,
+        tool: str,
+        arguments: str,
+        *,
+        agent: str = "",
+        directory: str = "",
+        began: int = 0,
+        now_ns: int = 0,
+    ) -> str:
+        """
+        Count the refusal of an identical call, and return why it was refused; an empty string if it may be made.
+
+        A refusal is no occurrence, but an attempt of the loop. The arguments are those of `refusal`; `began` is the
+        tick at which the agent asked for the call.
+        """
+        answered: AnsweredEscalation | None = None
+        with self.store.find(run_id) as state:
+            found = None if state is None else self._refused_call(state, tool, arguments, agent, directory, now_ns)
+            if state is None or found is None:
                 return ""
-            failures, error_class = state.history.failures_of(call), state.history.class_of(call)
-            if failures < state.thresholds.same or error_class is None:
-                return ""
-            state.history.refuse()
-            escalation = self._breach(state, error_class, decide(error_class, state.history, state.thresholds))
-            text = rendering.refusal(error_class, failures, options=self.options.digest)
-        if escalation is not None:
-            self._tell(lambda listener: listener.on_escalated(escalation))
+            repeated, error_class = found
+            tick = self.tick()
+            repeated.attempts.fail(began or tick, tick)
+            rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
+            decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began or tick))
+            escalation, answered = self._escalate(state, error_class, rows, decision)
+            text = self._refusal_text(state, *found)
+            refusal = Refusal(
+                run_id=run_id,
+                agent=agent or state.agent,
+                tool=tool,
+                arguments=arguments,
+                key=error_class.key,
+                failures=repeated.failed,
+                count=repeated.attempts.count,
+                began=began,
+                time_ns=now_ns,
+                escalation=escalation,
+            )
+        self._tell(lambda listener: listener.on_refused(refusal))
+        self._tell_escalated(escalation, answered)
         return text
 
     def digest(self, run_id: str) -> str:
@@ -348,12 +539,7 @@ class Ledger:
     def verdict(self, run_id: str) -> Verdict:
         """Return whether the run may go on."""
         with self.store.find(run_id) as state:
-            if state is None or state.breach is None:
-                return _GOES_ON
-            if state.answer is None:
-                return Verdict(standing="pending", escalation=state.breach)
-            standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action
-            return Verdict(standing=standing, escalation=state.breach, reason=state.answer.message)
+            return _GOES_ON if state is None else _verdict(state)
 
     def answer(self, run_id: str, action: Action) -> None:
         """
@@ -364,22 +550,69 @@ class Ledger:
             answered = None if state is None else self._answer(state, action_name(action), message)
         self._tell_answered(answered)
 
+    def resume(self, run_id: str, message: str = "") -> None:
+        """
+        Let a run go on with fresh counters, and have its digests show what a human has said.
+
+        Args:
+            run_id: The run's id.
+            message: What the human said.
+        """
+        with self.store.find(run_id) as state:
+            answered = None if state is None else self._answer(state, "continue", message)
+            if state is not None and answered is None:
+                _go_on(state, message)
+        self._tell_answered(answered)
+
+    def answer_by_default(self, run_id: str, message: str) -> None:
+        """
+        Settle the escalation that stands as without a handler: the run goes on, or halts where the threshold does.
+
+        Args:
+            run_id: The run's id.
+            message: Why no handler has answered.
+        """
+        with self.store.find(run_id) as state:
+            breach = state.breach if state is not None else None
+            if state is None or breach is None or state.answer is not None:
+                return
+            action: ActionName = "halt" if breach.halts and state.can_halt else "unhandled"
+            answered = self._answer(state, action, message)
+        self._tell_answered(answered)
+
     def report(self, run_id: str) -> RunReport:
         """Return the account of a run so far."""
         with self.store.find(run_id) as state:
             return _report(state or self._create(run_id))
 
-    def end(self, run_id: str) -> RunReport:
+    def end(self, run_id: str, *, failed: bool = False) -> RunReport:
         """
-        Forget a run and return its account. An escalation nobody answered is counted as unhandled.
+        Forget a run and return its account. An escalation that was not answered is counted as unhandled.
+
+        Args:
+            run_id: The run's id.
+            failed: Whether the run itself has failed.
+        """
+        return self.close(run_id, failed=failed).report
+
+    def close(self, run_id: str, *, failed: bool = False) -> EndedRun:
+        """
+        Forget a run and return what it answers from now on; see `end`.
         """
         state = self.store.discard(run_id) or self._create(run_id)
         self._tell_answered(
-            self._answer(state, "unhandled", "the run ended before anybody answered") if state.answer is None else None
+            self._answer(state, "unhandled", "the run ended before it was answered") if state.answer is None else None
         )
-        report = _report(state)
-        self._tell(lambda listener: listener.on_run_end(report))
-        return report
+        state.failed = state.failed or failed
+        ended = EndedRun(
+            report=_report(state),
+            verdict=_verdict(state),
+            digest=self._block(state),
+            _raw_texts=state.raw_texts,
+            _history=state.history,
+        )
+        self._tell(lambda listener: listener.on_run_end(ended.report))
+        return ended
 
     def streaks(self) -> dict[tuple[str, str, str], int]:
         """Return the longest live streak over all runs by agent, tool and dedup key."""
@@ -395,7 +628,7 @@ class Ledger:
     def _create(self, run_id: str) -> RunState:
         options = self.options
         history = History(max_classes=options.memory.classes_per_run)
-        return RunState(run_id=run_id, agent="", thresholds=options.thresholds, history=history)
+        return RunState(run_id=run_id, agent="", thresholds=options.thresholds, mode=options.mode, history=history)
 
     def _classify(self, raw: RawError) -> Classified:
         """Classify a raw error; should that fail, thresholds must still count it, or a loop would never end."""
@@ -406,35 +639,106 @@ class Ledger:
                 found = self._model.refine(raw, found)
         return found or _unclassified(raw)
 
-    def _record(self, state: RunState, raw: RawError, found: Classified, started: int) -> Observation:
+    def _record(
+        self, state: RunState, raw: RawError, found: Classified, started: int
+    ) -> tuple[Observation, AnsweredEscalation | None]:
         stopped = state.breach is not None
         known = state.history.get(found.key) is not None
-        call = _fingerprint(raw.tool, raw.arguments) if raw.boundary else ""
+        call = _fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""
+        agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent
-        error_class = state.history.record(raw, found, call=call, hint="" if known else hint_for(found.facts))
-        self._keep(state, found.key, raw.text)
-        decision = decide(error_class, state.history, state.thresholds)
-        text = rendering.inline(
-            raw, error_class, state.history, decision, options=self.options.digest, count_tokens=self._count_tokens
+        tick = self.tick()
+        recorded = state.history.record(
+            raw,
+            found,
+            kind=kind_of(raw, found.facts),
+            agent=agent,
+            call=call,
+            hint="" if known else hint_for(found.facts),
+            tick=tick,
         )
+        error_class = recorded.error_class
+        after = stopped or error_class.unlifted
+        self._keep(state, found.key, raw.text)
+        repeated = state.history.repeats.find(agent, call) if call else None
+        rows = Rows(
+            rejected=error_class.kind.rejected, streak=recorded.attempts, repeated=repeated, history=state.history
+        )
+        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(raw.began or tick))
+        counts = rows.counts
+        escalation, answered = self._escalate(state, error_class, rows, decision, raw.span)
+        standing = rendering.Standing(
+            decision=decision,
+            streak=recorded.attempts.count,
+            repeats=repeated.attempts.count if repeated is not None else 0,
+            refused_next=self._refuses(state, repeated),
+            action=answered.action if answered is not None else None,
+            loop_halt=state.loop_halt,
+            rejected=error_class.kind.rejected,
+        )
+        text = self._text(state, raw, error_class, standing)
         raw_tokens, digest_tokens = self._count_tokens(raw.text), self._count_tokens(text)
         state.raw_tokens += raw_tokens
         state.digest_tokens += digest_tokens
-        state.after_escalation += stopped
-        return Observation(
+        state.after_escalation += after
+        observation = Observation(
             run_id=state.run_id,
-            agent=raw.agent or state.agent,
+            agent=agent,
             raw=raw,
             found=found,
-            outcome="after_escalation" if stopped else "repeat" if error_class.count > 1 else "new",
+            outcome="after_escalation" if after else "repeat" if error_class.count > 1 else "new",
             count=error_class.count,
-            streak=error_class.streak,
+            streak=recorded.attempts.count,
+            kind=error_class.kind,
+            counts=counts,
+            taken_back=recorded.taken_back,
             text=text,
             raw_tokens=raw_tokens,
             digest_tokens=digest_tokens,
-            escalation=self._breach(state, error_class, decision, raw.span),
+            escalation=escalation,
             duration_ns=self._timer() - started,
         )
+        return observation, answered
+
+    def _text(self, state: RunState, raw: RawError, error_class: ErrorClass, standing: rendering.Standing) -> str:
+        """Return what the agent reads; where the library only observes that is the raw error."""
+        if state.mode == "observe":
+            return raw.text
+        return rendering.inline(
+            raw,
+            error_class,
+            state.history,
+            standing,
+            options=self.options.digest,
+            count_tokens=self._count_tokens,
+        )
+
+    def _refused_call(
+        self, state: RunState, tool: str, arguments: str, agent: str, directory: str, now_ns: int
+    ) -> tuple[RepeatedCall, ErrorClass] | None:
+        """Return the call that is refused, and the class it has failed with; None if it may be made."""
+        # A fingerprint costs more than all else of a healthy call.
+        if not state.history.repeats or state.mode == "observe" or not state.attended:
+            return None
+        call = _fingerprint(tool, arguments, directory)
+        repeated = state.history.repeats.find(agent or state.agent, call) if call else None
+        if repeated is None or not repeated.is_refused(state.thresholds.refuse, now_ns):
+            return None
+        error_class = state.history.get(repeated.key)
+        return None if error_class is None else (repeated, error_class)
+
+    def _refuses(self, state: RunState, repeated: RepeatedCall | None) -> bool:
+        """Return whether the identical call is refused if it is made next."""
+        if repeated is None or state.mode == "observe" or not state.attended:
+            return False
+        return repeated.is_refused(state.thresholds.refuse, 0)
+
+    def _refusal_text(
+        self, state: RunState, repeated: RepeatedCall, error_class: ErrorClass, *, attempt: int = 0
+    ) -> str:
+        """Return why a call is refused; `attempt` is 1 where this attempt is not counted yet."""
+        attempts = repeated.attempts.count + attempt
+        return rendering.refusal(error_class, repeated.failed, attempts, state.loop_halt, options=self.options.digest)
 
     def _keep(self, state: RunState, key: str, text: str) -> None:
         """Remember the newest raw error of a class, within the limits of one text and of one run."""
@@ -449,12 +753,16 @@ class Ledger:
             _, oldest = state.raw_texts.popitem(last=False)
             state.raw_characters -= len(oldest)
 
-    def _breach(
-        self, state: RunState, error_class: ErrorClass, decision: Decision, span: SpanRef | None = None
-    ) -> Escalation | None:
+    def _escalate(
+        self, state: RunState, error_class: ErrorClass, rows: Rows, decision: Decision, span: SpanRef | None = None
+    ) -> tuple[Escalation | None, AnsweredEscalation | None]:
+        """Raise the escalation that a decision calls for, and answer it at once where no handler is to be asked."""
         if decision.level != "escalate" or state.breach is not None:
-            return None
-        error_class.escalated = True
+            return None, None
+        mark_escalated(rows, decision)
+        state.escalated_at = self.tick()
+        if decision.threshold in ASKING:
+            error_class.escalated = error_class.unlifted = True
         facts = error_class.facts
         state.breach = Escalation(
             run_id=state.run_id,
@@ -462,6 +770,7 @@ class Ledger:
             threshold=decision.threshold,
             count=decision.count,
             limit=decision.limit,
+            halts=decision.halts,
             key=error_class.key,
             type=facts.type,
             location=str(facts.location),
@@ -471,7 +780,12 @@ class Ledger:
             time_ns=error_class.last_seen_ns,
             span=span,
         )
-        return state.breach
+        breach = state.breach
+        if state.asks_at(decision.threshold, halts=decision.halts):
+            return breach, None
+        if decision.halts and state.can_halt:
+            return breach, self._answer(state, "halt", NO_HANDLER)
+        return breach, self._answer(state, "unhandled", "")
 
     def _answer(self, state: RunState, action: ActionName, message: str) -> AnsweredEscalation | None:
         if state.breach is None or (state.answer is not None and state.answer.action == action):
@@ -480,20 +794,15 @@ class Ledger:
         state.answered.append(answered)
         state.answer = answered
         if action == "continue":
+            _go_on(state, message)
+        elif action == "unhandled":
             state.breach = state.answer = None
-            state.guidance = message
-            state.history.refresh()
         return answered
 
     def _block(self, state: RunState) -> str:
-        def decision(error_class: ErrorClass) -> Decision:
-            found = decide(error_class, state.history, state.thresholds)
-            return found if found.threshold == "same" else CARRY_ON
-
         return rendering.block(
             state.history,
             options=self.options.digest,
-            decision=decision,
             escalation=state.breach,
             guidance=state.guidance,
             count_tokens=self._count_tokens,
@@ -510,6 +819,40 @@ class Ledger:
             for listener in listeners
             if getattr(listener.on_succeeded, "__func__", None) is not Listener.on_succeeded
         )
+        self._begin_listeners = tuple(
+            listener for listener in listeners if getattr(listener.on_begin, "__func__", None) is not Listener.on_begin
+        )
+
+    def _tell_begun(self, run_id: str, raw: RawError) -> None:
+        """Tell of a run at its first failure, before anything else is done with that."""
+        with self.store.edit(run_id, self._create) as state:
+            if state.begun:
+                return
+            state.begun = True
+            begun = BegunRun(
+                run_id=run_id,
+                agent=state.agent or raw.agent,
+                thresholds=state.thresholds,
+                mode=state.mode,
+                asks=state.asks,
+                attended=state.attended,
+                time_ns=raw.time_ns,
+            )
+        for listener in self._begin_listeners:
+            with self.guard.stage(listener.stage):
+                listener.on_begin(begun)
+
+    def _tell_taken_back(self, observation: Observation) -> None:
+        with self.store.find(observation.run_id) as state:
+            found = state.history.get(observation.found.key) if state is not None else None
+        if found is not None:
+            run_id, agent, tool = observation.run_id, observation.agent, observation.raw.tool
+            self._tell(lambda listener: listener.on_taken_back(run_id, agent, tool, found))
+
+    def _tell_escalated(self, escalation: Escalation | None, answered: AnsweredEscalation | None) -> None:
+        if escalation is not None:
+            self._tell(lambda listener: listener.on_escalated(escalation))
+        self._tell_answered(answered)
 
     def _tell_raw(self, run_id: str, raw: RawError) -> None:
         for listener in self._raw_listeners:
@@ -533,9 +876,24 @@ def _unclassified(raw: RawError) -> Classified:
     return Classified(facts=facts, key=key, template=facts.cause)
 
 
-def _fingerprint(tool: str, arguments: str) -> str:
+def _fingerprint(tool: str, arguments: str, directory: str) -> str:
     """The identity of a call; empty where the arguments are unknown, since then no two calls are surely identical."""
-    return call_fingerprint(tool, arguments) if arguments else ""
+    return call_fingerprint(tool, arguments, directory) if arguments else ""
+
+
+def _go_on(state: RunState, message: str) -> None:
+    state.breach = state.answer = None
+    state.guidance = message
+    state.history.refresh()
+
+
+def _verdict(state: RunState) -> Verdict:
+    if state.breach is None:
+        return _GOES_ON
+    if state.answer is None:
+        return Verdict(standing="pending", escalation=state.breach)
+    standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action
+    return Verdict(standing=standing, escalation=state.breach, reason=state.answer.message)
 
 
 def _report(state: RunState) -> RunReport:
@@ -556,8 +914,10 @@ def _report(state: RunState) -> RunReport:
 
 
 def _result(state: RunState) -> Result:
+    if state.failed:
+        return "failed"
     if state.answer is not None and state.answer.action in {"halt", "pause"}:
         return "halted"
-    if any(not found.resolved for found in state.history):
-        return "failed"
+    if state.history.evicted_unresolved or any(not found.resolved for found in state.history):
+        return "unresolved"
     return "recovered" if state.history.total else "clean"

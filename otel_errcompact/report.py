@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from otel_errcompact.history import ErrorClass
 
 Status = Literal["RECOVERED", "ACTIVE", "ESCALATED"]
-Result = Literal["clean", "recovered", "failed", "halted"]
+Result = Literal["clean", "recovered", "unresolved", "failed", "halted"]
+"""How a run ended: without a failure, with all classes resolved, with one left open, failed itself, or stopped."""
 
 
 class ClassReport(BaseModel):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.analysis.counts import share
 from otel_errcompact.analysis.intervals import wilson
-from otel_errcompact.analysis.stops import MAX_VALUE, THRESHOLDS
+from otel_errcompact.analysis.stops import MAX_VALUE
 from otel_errcompact.analysis.total import Stopped
+from otel_errcompact.escalation import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -127,10 +127,12 @@ class _Reading:
 
     def read(self) -> None:
         run_id = self.run.run_id
-        # Attended, so that what is reached stands, and counters go on beyond it.
-        self.ledger.open(run_id, agent=self.run.agent)
-        for number, call in enumerate(self.run.calls, start=1):
-            self._take(call, number)
+        self.ledger.open(run_id, agent=self.run.agent, stoppable=False)
+        turn, began = -1, 0
+        for number, (call, its_turn) in enumerate(zip(self.run.calls, self.run.turns(), strict=True), start=1):
+            if its_turn != turn:
+                turn, began = its_turn, self.ledger.tick()
+            self._take(call, number, began)
         self.ledger.end(run_id)
         self.counts.calls = len(self.run.calls)
         self.counts.result_tokens = self.run.result_tokens
@@ -156,26 +158,32 @@ class _Reading:
             verdict=verdict_on_run(self.counts),
         )
 
-    def _take(self, call: RecordedCall, number: int) -> None:
+    def _take(self, call: RecordedCall, number: int, began: int) -> None:
         judgement = judge(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )
         if judgement.outcome == "failure":
-            self._fail(call, judgement, number)
+            self._fail(call, judgement, number, began)
         elif judgement.outcome == "ignored":
             self.counts.ignored += 1
         else:
-            self._succeed(call)
+            self._succeed(call, began)
 
-    def _succeed(self, call: RecordedCall) -> None:
-        self.breaches.succeed()
+    def _succeed(self, call: RecordedCall, began: int) -> None:
         # Nothing that has failed can be resolved yet; which operation a call is takes longer to tell than all else.
         if self.breaches.total:
             operation = operation_of(call.tool, call.arguments)
-            self.ledger.succeed(self.run.run_id, call.tool, operation=operation, arguments=call.arguments)
+            self.ledger.succeed(
+                self.run.run_id,
+                call.tool,
+                operation=operation,
+                arguments=call.arguments,
+                began=began,
+                directory=call.directory,
+            )
 
-    def _fail(self, call: RecordedCall, judgement: Judgement, number: int) -> None:
-        observation = self.ledger.observe(self.run.run_id, _raw_error(call, judgement, self.run.agent))
+    def _fail(self, call: RecordedCall, judgement: Judgement, number: int, began: int) -> None:
+        observation = self.ledger.observe(self.run.run_id, _raw_error(call, judgement, self.run.agent, began))
         counts, tokens = self.counts, estimate_tokens(call.result)
         counts.failures += 1
         counts.error_tokens += tokens
@@ -191,7 +199,7 @@ class _Reading:
         self.breaches.fail(observation, number, self.options.thresholds)
 
 
-def _raw_error(call: RecordedCall, judgement: Judgement, agent: str) -> RawError:
+def _raw_error(call: RecordedCall, judgement: Judgement, agent: str, began: int) -> RawError:
     """What a span of the call would tell, were the run replayed."""
     text = call.result
     if not text.strip() and call.exit_code is not None:
@@ -205,6 +213,8 @@ def _raw_error(call: RecordedCall, judgement: Judgement, agent: str) -> RawError
         operation=operation_of(call.tool, call.arguments),
         call_id=call.call_id,
         arguments=call.arguments,
+        directory=call.directory,
+        began=began,
         agent=agent,
         time_ns=call.end_ns,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.escalation import THRESHOLDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from otel_errcompact.analysis.turns import After, Turns
     from otel_errcompact.escalation import Threshold, Thresholds
     from otel_errcompact.ledger import Observation
-
-THRESHOLDS: Final[tuple[Threshold, ...]] = ("same", "consecutive", "total")
 
 MAX_VALUE: Final = 200
 """The highest value of a threshold whose stops are told."""
@@ -68,7 +68,6 @@ class Breaches:
     calls: dict[Threshold, list[int]] = field(default_factory=lambda: {name: [] for name in THRESHOLDS})
     """Of each threshold, for the values 1, 2, 3 and so on, the number of the call, from 1."""
 
-    row: int = 0
     total: int = 0
     _errors: dict[tuple[Threshold, int], tuple[str, str]] = field(
         default_factory=dict["tuple[Threshold, int]", "tuple[str, str]"]
@@ -76,24 +75,15 @@ class Breaches:
 
     def fail(self, observation: Observation, call: int, thresholds: Thresholds) -> None:
         """Count one failure."""
-        self.row += 1
         self.total += 1
-        counts: tuple[tuple[Threshold, int, int], ...] = (
-            ("same", observation.streak, thresholds.same),
-            ("consecutive", self.row, thresholds.consecutive),
-            ("total", self.total, thresholds.total),
-        )
-        for name, count, limit in counts:
+        for name in THRESHOLDS:
+            count, limit = observation.counts[name], int(getattr(thresholds, name))
             reached = self.calls[name]
-            if count > len(reached):
+            while count > len(reached):
                 reached.append(call)
-                if count == limit:
+                if len(reached) == limit:
                     facts = observation.found.facts
                     self._errors[name, limit] = (f"[{facts.type}] {facts.cause}", observation.found.key)
-
-    def succeed(self) -> None:
-        """End the row."""
-        self.row = 0
 
     def stops(self, turns: Turns) -> Iterator[Stop]:
         """Yield what each of the thresholds would have stopped; the one that is reached first is the one that does."""

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Final, Literal
 from otel_errcompact.analysis.counts import Counts
 from otel_errcompact.analysis.intervals import Ratio
 from otel_errcompact.analysis.runs import signs_to_json
-from otel_errcompact.analysis.stops import THRESHOLDS, named
+from otel_errcompact.analysis.stops import named
 from otel_errcompact.analysis.turns import NOTHING, After
 from otel_errcompact.analysis.verdict import ADVICE, verdict_on_runs
+from otel_errcompact.escalation import THRESHOLDS
 
 if TYPE_CHECKING:
     from otel_errcompact.analysis.runs import RunAnalysis
     from otel_errcompact.analysis.verdict import Advice, Verdict
     from otel_errcompact.escalation import Threshold, Thresholds
 
-Rule = Literal["same", "consecutive", "total", "any"]
-"""A threshold, or whichever of the three is reached first."""
+Rule = Literal["same", "rejected", "loop", "consecutive", "total", "any"]
+"""A threshold, or whichever of them is reached first."""
 
-RULES: Final[tuple[Rule, ...]] = ("same", "consecutive", "total", "any")
+RULES: Final[tuple[Rule, ...]] = (*THRESHOLDS, "any")
 
 
 @dataclass(slots=True)

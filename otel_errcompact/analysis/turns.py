@@ -48,7 +48,7 @@ class Turns:
         self._ends: list[int] = []
         """The tool calls up to the end of each turn."""
         self._turn_of: list[int] = []
-        self._read(run.calls)
+        self._read(run)
         before = self._inputs[-1] if self._inputs else 0
         last = self._contexts[-1] if self._contexts else 0
         has_answer = run.context_tokens > last
@@ -72,18 +72,17 @@ class Turns:
         """Return how many model calls came after the tool call with this number, from 1."""
         return self.count - self._turn_of[call - 1] - 1
 
-    def _read(self, calls: tuple[RecordedCall, ...]) -> None:
-        answered, context, read = -1, 0, 0
-        for number, call in enumerate(calls, start=1):
-            if not self._ends or call.start_ns >= answered:
+    def _read(self, run: RecordedRun) -> None:
+        context, read = 0, 0
+        for number, (call, turn) in enumerate(zip(run.calls, run.turns(), strict=True), start=1):
+            if turn == len(self._ends):
                 read += context if self._ends else _before(call)
                 self._inputs.append(read)
                 self._ends.append(number)
                 self._contexts.append(call.context_tokens)
-                answered = call.end_ns
             context = call.context_tokens
             self._ends[-1], self._contexts[-1] = number, context
-            self._turn_of.append(len(self._ends) - 1)
+            self._turn_of.append(turn)
 
 
 def _before(call: RecordedCall) -> int:

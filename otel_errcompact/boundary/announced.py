@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.exceptions import RunPaused
 
@@ -34,6 +33,9 @@ class AnnouncedCall:
     spans_say: str
     """How spans that others make of it in this process name it: by its id, or by the tool; empty if there are none."""
 
+    began: int = 0
+    """The tick at which the agent asked for it."""
+
     told: bool = False
     """Whether its outcome has been counted, or must not be."""
 
@@ -48,7 +50,7 @@ class AnnouncedCall:
         self.asked = isinstance(stop, RunPaused)
         if stop is not None:
             return stop.reason
-        refusal = self.run.ledger.refuse(self.run.run_id, self.tool, as_text(self.arguments))
+        refusal = self.run.refusal(self.tool, arguments=self.arguments, began=self.began)
         self.told = bool(refusal)
         return refusal
 
@@ -68,7 +70,14 @@ class AnnouncedCall:
         if self.told:
             return ""
         self.begin()
-        call = self.run.executed(self.tool, arguments=self.arguments, call_id=self.call_id, error=error, result=result)
+        call = self.run.executed(
+            self.tool,
+            arguments=self.arguments,
+            call_id=self.call_id,
+            error=error,
+            result=result,
+            began=self.began,
+        )
         return call.text if call.failed else ""
 
 
@@ -95,7 +104,14 @@ class AnnouncedCalls:
         known = self._calls.get((run_id, call_id))
         if known is None:
             run = self._runs.of(run_id, agent=agent)
-            known = AnnouncedCall(run=run, tool=tool, arguments=arguments, call_id=call_id, spans_say=spans_say)
+            known = AnnouncedCall(
+                run=run,
+                tool=tool,
+                arguments=arguments,
+                call_id=call_id,
+                spans_say=spans_say,
+                began=run.asked_at(),
+            )
             self._calls.put((run_id, call_id), known)
             if spans_say:
                 self._ledger.expect(spans_say)

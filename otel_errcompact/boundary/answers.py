@@ -15,7 +15,9 @@ _NO_TEXT: Final = "the result is flagged as an error and holds no text"
 _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok", "status", "success"})
 
 
-def judge_answer(result: object, *, tool: str, arguments: str) -> tuple[Judgement, str] | None:
+def judge_answer(
+    result: object, *, tool: str, arguments: str, exit_code: int | None = None
+) -> tuple[Judgement, str] | None:
     """
     Judge what a tool returned.
 
@@ -23,13 +25,17 @@ def judge_answer(result: object, *, tool: str, arguments: str) -> tuple[Judgemen
         result: What it returned; texts, JSON objects and results of the Model Context Protocol are looked at.
         tool: The tool's name.
         arguments: The call's arguments as JSON.
+        exit_code: The exit status of a command, where it is known.
 
     Returns:
         What it is, and its text; nothing where there is nothing to judge by.
     """
     text = _text_of(result)
     flagged = True if is_flagged(result) else None
-    return (judge(text, tool=tool, arguments=arguments, flagged=flagged), text) if text else None
+    if not text and not exit_code:
+        return None
+    judged = judge(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+    return judged, text or f"exit code {exit_code}"
 
 
 def text_of(answer: object) -> str:

@@ -43,25 +43,41 @@ class Call:
     and `text` is what the agent reads. Control flow, such as cancellation or an approval request, passes untouched.
     A result that is plainly a failure, although the tool reported none, counts as one and is marked as detected.
 
+    A `with` block runs whatever `refused` holds. One that reads `refused` and sets no result has honoured it; every
+    other block is taken for executed, and counts as what came of it.
+
     Args:
         run: The run.
         tool: The tool's name.
         arguments: The arguments as JSON; empty if unknown.
         call_id: The id of the call.
+        target: What the call is about, where the arguments do not tell; see `operation_of`.
+        directory: The working directory of the call, where the arguments do not tell.
+        began: The tick at which the agent asked for the call; when it is opened if 0.
         reraise: Let the exception go on after it was counted, for code that turns it into an answer itself.
         gated: Whether the call passes the run's gate first.
     """
 
-    def __init__(
-        self, run: Run, *, tool: str, arguments: str, call_id: str, reraise: bool = False, gated: bool = True
+    def __init__(  # noqa: PLR0913 - by name all of them
+        self,
+        run: Run,
+        *,
+        tool: str,
+        arguments: str,
+        call_id: str,
+        target: str = "",
+        directory: str = "",
+        began: int = 0,
+        reraise: bool = False,
+        gated: bool = True,
     ) -> None:
         self.tool = tool
         self.call_id = call_id
         self.arguments = arguments
         self.result: object = None
         """What the tool returned; set it in the block."""
-        self.refused = ""
-        """Why this identical call must not be executed again; empty if it may."""
+        self.exit_code: int | None = None
+        """The exit status of a command; set it in the block, and the result is judged by it."""
         self.failure: Observation | None = None
         """What became of the failure, if this call was the one that counted it."""
         self.is_open = False
@@ -74,8 +90,13 @@ class Call:
         self._told_elsewhere = False
         self._guidance = ""
         self._opened_at = 0
+        self._closed_at = 0
+        self._began = began
+        self._directory = directory
+        self._refusal = ""
+        self._refusal_was_read = False
         self._span: Span = trace.INVALID_SPAN
-        self._scope = operation_of(tool, arguments)
+        self._operation = operation_of(tool, arguments, target=target)
         self._entered = Entered(run, self)
 
     @property
@@ -86,31 +107,61 @@ class Call:
     @property
     def failed(self) -> bool:
         """Whether the call failed or was refused."""
-        return bool(self._error or self.refused)
+        return bool(self._error or self._refusal)
+
+    @property
+    def refused(self) -> str:
+        """Why this identical call must not be executed again; empty if it may. After the block: if it was not."""
+        self._refusal_was_read = self._refusal_was_read or self.is_open
+        return self._refusal
 
     @property
     def text(self) -> str:
-        """What the agent reads: the result, or the digest of the failure; never a raw traceback."""
-        return f"{self._told()}\n{self._guidance}" if self._guidance else self._told()
+        """
+        What the agent reads: the result, or the digest of the failure; never a raw traceback.
 
-    def _told(self) -> str:
+        Behind it stands, once, what an operator has answered to an escalation.
+        """
+        if not self._guidance and not self.is_open:
+            self._guidance = self._run.guidance(self._closed_at)
+        return f"{self._read()}\n{self._guidance}" if self._guidance else self._read()
+
+    def _read(self) -> str:
         if self._counted is not None:
             return self._counted.text
         if self._error is not None:
             return one_line(f"[{self._error.type or TOOL_ERROR}] {self._error.message or self._error.text}")
-        return self.refused or str(self.result)
+        return self._refusal or str(self.result)
 
-    def fail(self, text: str, *, type: str = "", message: str = "", exit_code: int | None = None) -> None:  # noqa: A002 - the attribute's name
+    def fail(
+        self,
+        error: BaseException | str,
+        *,
+        type: str = "",  # noqa: A002 - the attribute's name
+        message: str = "",
+        exit_code: int | None = None,
+    ) -> None:
         """
         Declare that the tool's answer is an error.
 
         Args:
-            text: The whole answer.
+            error: The whole answer, or the exception that the tool has failed with.
             type: What the tool calls the error, if it has a name for it.
             message: The message, where the tool gives it apart from the text.
             exit_code: The exit status of a command.
         """
-        self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
+        exit_code = self.exit_code if exit_code is None else exit_code
+        if not isinstance(error, BaseException):
+            self._error = self._raw(text=str(error), type=type, message=message, exit_code=exit_code)
+            return
+        seen = recorded_of(error)
+        self._error = self._raw(
+            text=seen.text,
+            type=type or seen.type,
+            message=message or seen.message,
+            exit_code=exit_code,
+            exception=error,
+        )
 
     def conclude(self, error: BaseException | str | None, result: object) -> None:
         """
@@ -131,7 +182,7 @@ class Call:
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
                 self._conclude(error, control=self._is_control_flow(error))
-        self._listen()
+        self._closed_at = self._run.note_closed()
 
     def __enter__(self) -> Self:
         if self._gated:
@@ -150,7 +201,6 @@ class Call:
     ) -> bool:
         swallowed = self._close(error)
         self._run.settle()
-        self._listen()
         return swallowed
 
     async def __aexit__(
@@ -158,21 +208,19 @@ class Call:
     ) -> bool:
         swallowed = self._close(error)
         await self._run.asettle()
-        self._listen()
         return swallowed
-
-    def _listen(self) -> None:
-        """Pass on what the escalation handler has said, where a framework has no other place for it."""
-        if self.failed and not self._gated:
-            self._guidance = self._run.guidance()
 
     def _open(self) -> None:
         self.is_open = True
+        run = self._run
         forget_left()
         try:
-            with self._run.guard.stage("boundary"):
-                self._opened_at = self._run.tick()
-                self.refused = self._run.ledger.refuse(self._run.run_id, self.tool, self.arguments)
+            with run.guard.stage("boundary"):
+                self._opened_at = run.tick()
+                self._began = self._began or run.asked_at()
+                self._refusal = run.ledger.refusal(
+                    run.run_id, self.tool, self.arguments, directory=self._directory, now_ns=run.now_ns()
+                )
                 self._span = self._start_span()
             self._entered.enter(self._span)
         except BaseException:  # an interrupt: the block is not entered, and so never left
@@ -199,11 +247,31 @@ class Call:
         self._entered.leave()
         control = True
         with self._run.guard.stage("boundary"):
+            if self._refusal:
+                self._settle_refusal(error)
             control = self._is_control_flow(error)
             self._conclude(error, control=control)
             if self.failed:
                 claim(self.tool, self.call_id, self._counted.key if self._counted else "")
+        self._closed_at = self._run.note_closed()
         return error is not None and not control and not self._reraise
+
+    def _settle_refusal(self, error: BaseException | None) -> None:
+        """Count a refusal that was honoured, and drop one that was not: what was executed is never called refused."""
+        returned = self.result is not None and self.result != self._refusal
+        executed = returned or error is not None or self._error is not None
+        if executed or not self._refusal_was_read:
+            self._refusal = ""
+            return
+        run = self._run
+        run.ledger.refuse(
+            run.run_id,
+            self.tool,
+            self.arguments,
+            directory=self._directory,
+            began=self._began,
+            now_ns=run.now_ns(),
+        )
 
     def _is_control_flow(self, error: BaseException | None) -> bool:
         return error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
@@ -223,14 +291,16 @@ class Call:
         """
         flagged = is_flagged(self.result)
         looks = flagged or self._run.ledger.options.hidden_failures
-        if self._error is not None or self.refused or not looks:
+        looks = looks or self.exit_code is not None
+        if self._error is not None or self._refusal or not looks:
             return False
-        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments)
+        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=self.exit_code)
         if judged is None:
             return False
         judgement, text = judged
         if judgement.outcome == "failure":
-            self._error = self._raw(text=text, detected="" if flagged else judgement.reason)
+            told = flagged or not judgement.detected
+            self._error = self._raw(text=text, exit_code=self.exit_code, detected="" if told else judgement.reason)
         return judgement.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:
@@ -243,8 +313,15 @@ class Call:
         try:
             if self._error is not None:
                 self._counted = self._count(self._error)
-            elif not control and not self.refused:
-                self._run.ledger.succeed(self._run.run_id, self.tool, operation=self._scope, arguments=self.arguments)
+            elif not control and not self._refusal:
+                self._run.ledger.succeed(
+                    self._run.run_id,
+                    self.tool,
+                    operation=self._operation,
+                    arguments=self.arguments,
+                    began=self._began,
+                    directory=self._directory,
+                )
         finally:
             if self._error is not None:
                 self._run.recorder.record(self._span, self._error, self._counted.key if self._counted else "")
@@ -296,7 +373,9 @@ class Call:
             exit_code=exit_code,
             detected=detected,
             tool=self.tool,
-            operation=self._scope,
+            operation=self._operation,
+            began=self._began,
+            directory=self._directory,
             call_id=self.call_id,
             arguments=self.arguments,
             agent=self._run.agent,

@@ -9,6 +9,7 @@ from otel_errcompact.bounded import BoundedTable
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from otel_errcompact.boundary.call import Call
     from otel_errcompact.boundary.runs import Run
 
 MAX_CALLS: Final = 4_096
@@ -39,10 +40,12 @@ class HookedCalls:
 
     def __init__(self) -> None:
         self._calls: BoundedTable[tuple[str, str], str | Exception] = BoundedTable(MAX_CALLS)
+        self._began: BoundedTable[tuple[str, str], int] = BoundedTable(MAX_CALLS)
 
     def started(self, call: Hooked) -> None:
         """Take note of a call."""
         self._calls.put(call.key, _OPEN)
+        self._began.put(call.key, call.run.asked_at())
 
     def failed(self, call: Hooked, error: Exception) -> str:
         """Count a failure, and return what the agent reads; inside `guarded` that is known when the call is over."""
@@ -50,13 +53,23 @@ class HookedCalls:
             self._calls.put(call.key, error)
             return ""
         self._calls.put(call.key, _TOLD)
-        told = call.run.executed(call.tool, arguments=call.arguments, call_id=call.call_id, error=error)
+        told = self._executed(call, error, None)
         return told.text if told.failed else str(error)
 
     def ended(self, call: Hooked, result: object, *, error: str | None = None) -> None:
         """Take note of a result, unless the call was told of already."""
         if self._calls.pop(call.key) != _TOLD:
-            call.run.executed(call.tool, arguments=call.arguments, call_id=call.call_id, error=error, result=result)
+            self._executed(call, error, result)
+
+    def _executed(self, call: Hooked, error: Exception | str | None, result: object) -> Call:
+        return call.run.executed(
+            call.tool,
+            arguments=call.arguments,
+            call_id=call.call_id,
+            error=error,
+            result=result,
+            began=self._began.pop(call.key) or 0,
+        )
 
     def is_any_open(self, run_id: str) -> bool:
         """Return whether calls of a run have started and not ended: what ends now is inside of one."""
@@ -74,7 +87,8 @@ class HookedCalls:
         async with inside:
             self._calls.put(call.key, _GUARDED)
             try:
-                inside.result = inside.refused or await execute()
+                if not inside.refused:
+                    inside.result = await execute()
             finally:
                 error = self._calls.pop(call.key)
             if isinstance(error, Exception):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Unpack
 
-    from otel_errcompact.escalation import Handler, Thresholds
+    from otel_errcompact.escalation import Handler, Mode, Thresholds
     from otel_errcompact.ledger import Ledger
     from otel_errcompact.report import RunReport
 
@@ -29,6 +29,7 @@ class RunSettings(TypedDict, total=False):
     agent: str
     on_escalation: Handler | None
     thresholds: Thresholds | None
+    mode: Mode | None
     ledger: Ledger | None
     tracer_provider: TracerProvider | None
 
@@ -48,6 +49,7 @@ class RunRegistry:
     been used since that it is forgotten.
 
     Args:
+        stoppable: Whether the runs have an agent that can be stopped; a server has none.
         settings: What all runs have in common, as for `otel_errcompact.run`; those of a run that the application has
             opened are its own.
 
@@ -55,11 +57,12 @@ class RunRegistry:
         ConfigurationError: There is no such setting, or it is not what it should be.
     """
 
-    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+    def __init__(self, *, stoppable: bool = True, **settings: Unpack[RunSettings]) -> None:
         if unknown := sorted(set(settings) - set(RunSettings.__annotations__)):
             known = ", ".join(RunSettings.__annotations__)
             raise ConfigurationError(f"there is no setting {', '.join(map(repr, unknown))}; there are {known}")
-        check_settings(settings.get("on_escalation"), settings.get("thresholds"))
+        check_settings(settings.get("on_escalation"), settings.get("thresholds"), settings.get("mode"))
+        self._stoppable = stoppable
         self._settings = settings
         self._reset()
         reset_in_child(self._reset)
@@ -87,7 +90,7 @@ class RunRegistry:
                 return hosted.run
             around = current_run()
             settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
-            run = around or Run(run_id, **settings)
+            run = around or Run(run_id, stoppable=self._stoppable, **settings)
             self._hosted[run_id] = _Hosted(run, own=around is None)
             oldest = self._hosted.popitem(last=False) if len(self._hosted) > self._limit else None
         if around is None:

@@ -26,7 +26,7 @@ from otel_errcompact.boundary.recording import (
 )
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Continue, Thresholds, action_name, action_of
+from otel_errcompact.escalation import MODES, Continue, Mode, Thresholds, action_name, action_of
 from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from otel_errcompact.escalation import Action, Handler
     from otel_errcompact.exceptions import RunHalted
     from otel_errcompact.guard import Guard
-    from otel_errcompact.ledger import Ledger, Observation, Verdict
+    from otel_errcompact.ledger import EndedRun, Ledger, Observation, Verdict
     from otel_errcompact.report import RunReport
 
 P = ParamSpec("P")
@@ -72,23 +72,27 @@ class Run:
         on_escalation: Answers an escalation with `Halt`, `Continue` or `Pause`; may be asynchronous. Without one the
             run halts.
         thresholds: When this run escalates; the options' thresholds if None.
+        mode: What the library may do, `observe`, `advise` or `enforce`; the options' mode if None.
         ledger: Where failures are counted; the installed one if None.
         tracer_provider: Where the spans go; the installed or the global provider if None.
         clock_ns: Nanoseconds since the epoch.
+        stoppable: Whether the run has an agent that can be stopped; a server has none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - by name all of them
         self,
         run_id: str = "",
         *,
         agent: str = "",
         on_escalation: Handler | None = None,
         thresholds: Thresholds | None = None,
+        mode: Mode | None = None,
         ledger: Ledger | None = None,
         tracer_provider: TracerProvider | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        stoppable: bool = True,
     ) -> None:
-        check_settings(on_escalation, thresholds)
+        check_settings(on_escalation, thresholds, mode)
         self.run_id: Final = run_id or uuid.uuid4().hex
         self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
@@ -100,12 +104,17 @@ class Run:
             self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
         )
         self._thresholds = thresholds
+        self._mode: Mode | None = mode
+        self._asks = on_escalation is not None
+        self._stoppable = stoppable
         self._gate = Gate(self.ledger, self.run_id, on_escalation, self._take)
         self._span: Span = trace.INVALID_SPAN
-        self._final: RunReport | None = None
+        self._ended: EndedRun | None = None
         self._ticks = itertools.count(1)
         self._asking = False
         self._guidance = ""
+        self._turn_began = 0
+        self._newest_closed = 0
         self._digests: Final[deque[Counted]] = deque(maxlen=MAX_DIGESTS)
 
     @property
@@ -115,11 +124,42 @@ class Run:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run may go on, and why not."""
-        return self._gate.verdict
+        """Whether the run may go on, and why not; after its end, what it was then."""
+        return self._ended.verdict if self._ended is not None else self._gate.verdict
+
+    @property
+    def mode(self) -> Mode:
+        """What the library may do in this run."""
+        return self._mode or self.ledger.options.mode
+
+    def begin_turn(self) -> None:
+        """
+        Begin a turn of the agent: call it each time before the model is asked.
+
+        The model has then read all that the calls so far came to. Calls that are made until the next turn begins were
+        asked for together, and what several of them fail with counts once. Where no turn is ever begun, a failure
+        counts if its call began after the class was last shown.
+        """
+        self._turn_began = self.ledger.tick()
+
+    def asked_at(self) -> int:
+        """Return when the agent asked for a call that begins now: with the turn, or where none is begun, now."""
+        return self._turn_began or self.ledger.tick()
+
+    def now_ns(self) -> int:
+        """Return the time in nanoseconds since the epoch."""
+        return self.clock_ns()
 
     def tool(
-        self, name: str, *, arguments: Arguments = None, call_id: str = "", reraise: bool = False, gated: bool = True
+        self,
+        name: str,
+        *,
+        arguments: Arguments = None,
+        call_id: str = "",
+        target: str = "",
+        directory: str = "",
+        reraise: bool = False,
+        gated: bool = True,
     ) -> Call:
         """
         Wrap one tool call: `with run.tool("db.query", arguments={...}) as call:`, or `async with`.
@@ -128,6 +168,9 @@ class Run:
             name: The tool's name.
             arguments: The call's arguments; without them identical calls cannot be recognised, and so not refused.
             call_id: The id of the call.
+            target: What the call is about (a file, a test, a table), where its arguments do not tell; failures of one
+                target are not resolved by the success of another.
+            directory: The working directory of the call, where its arguments do not tell.
             reraise: Let an exception go on after it was counted.
             gated: Whether the call passes the gate first. Frameworks that run calls side by side pass it before the
                 model is asked, where no call is under way.
@@ -135,7 +178,16 @@ class Run:
         Raises:
             RunHalted: On entry, when the run was stopped; `RunPaused` when it waits for a human.
         """
-        return Call(self, tool=name, arguments=as_text(arguments), call_id=call_id, reraise=reraise, gated=gated)
+        return Call(
+            self,
+            tool=name,
+            arguments=as_text(arguments),
+            call_id=call_id,
+            target=target,
+            directory=directory,
+            reraise=reraise,
+            gated=gated,
+        )
 
     def executed(
         self,
@@ -145,6 +197,7 @@ class Run:
         call_id: str = "",
         error: BaseException | str | None = None,
         result: object = None,
+        began: int = 0,
     ) -> Call:
         """
         Take note of a tool call that a framework has executed itself, and return it: `call.text` is for the agent.
@@ -158,12 +211,20 @@ class Run:
             call_id: The id of the call.
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
+            began: The tick at which the agent asked for it; that of the turn, or unknown, if 0.
         """
-        call = self.tool(tool, arguments=arguments, call_id=call_id, gated=False)
+        call = Call(
+            self,
+            tool=tool,
+            arguments=as_text(arguments),
+            call_id=call_id,
+            began=began or self._turn_began,
+            gated=False,
+        )
         call.conclude(error, result)
         return call
 
-    def refusal(self, tool: str, *, arguments: Arguments = None, call_id: str = "") -> str:
+    def refusal(self, tool: str, *, arguments: Arguments = None, call_id: str = "", began: int = 0) -> str:
         """
         Return why a call must not be made, for frameworks that make it themselves; empty if it may.
 
@@ -173,9 +234,13 @@ class Run:
             tool: The tool's name.
             arguments: The call's arguments.
             call_id: The id of the call.
+            began: The tick at which the agent asked for it; that of the turn, or now, if 0.
         """
         with self.guard.stage("boundary"):
-            return self._refused(self.ledger.refuse(self.run_id, tool, as_text(arguments)), tool, call_id)
+            refusal = self.ledger.refuse(
+                self.run_id, tool, as_text(arguments), began=began or self._turn_began, now_ns=self.clock_ns()
+            )
+            return self._refused(refusal, tool, call_id)
         return ""
 
     async def arefusal(self, tool: str, *, arguments: Arguments = None, ask: Ask | None = None) -> str:
@@ -234,7 +299,7 @@ class Run:
 
     def fail(
         self,
-        text: str,
+        error: BaseException | str,
         *,
         tool: str = "",
         arguments: Arguments = None,
@@ -248,7 +313,7 @@ class Run:
         ends, and an empty string is returned. Else this is one whole call.
 
         Args:
-            text: The whole answer.
+            error: The whole answer, or the exception that the tool has failed with.
             tool: The tool's name.
             arguments: The call's arguments.
             call_id: The id of the call.
@@ -256,19 +321,19 @@ class Run:
         """
         call = current_call()
         if not tool and call is not None and call.run_id == self.run_id:
-            call.fail(text, exit_code=exit_code)
+            call.fail(error, exit_code=exit_code)
             return ""
         with self.tool(tool, arguments=arguments, call_id=call_id) as whole:
-            whole.fail(text, exit_code=exit_code)
+            whole.fail(error, exit_code=exit_code)
         return whole.text
 
     def digest(self) -> str:
         """Return the block of recent errors for the agent's next prompt; empty if there is nothing to say."""
-        return self.ledger.digest(self.run_id)
+        return self._ended.digest if self._ended is not None else self.ledger.digest(self.run_id)
 
     def raw(self, key: str) -> str | None:
         """Return the newest raw error of the class `key` (a prefix, as digests show it, is enough), or None."""
-        return self.ledger.raw(self.run_id, key)
+        return self._ended.raw(key) if self._ended is not None else self.ledger.raw(self.run_id, key)
 
     def forget_shown(self) -> None:
         """
@@ -280,11 +345,13 @@ class Run:
 
     def report(self) -> RunReport:
         """Return the account of the run: so far, or the final one once it has ended."""
-        return self._final or self.ledger.report(self.run_id)
+        return self._ended.report if self._ended is not None else self.ledger.report(self.run_id)
 
     def resume(self, message: str = "") -> None:
         """Let a paused or halted run go on with fresh counters; the agent reads `message` in its next digest."""
-        self.answer(Continue(message))
+        with self.guard.stage("boundary"):
+            self.ledger.resume(self.run_id, message)
+            self._take(Continue(message))
 
     def answer(self, reply: object) -> Action:
         """
@@ -299,7 +366,7 @@ class Run:
         """
         action = action_of(reply)
         self.ledger.answer(self.run_id, action)
-        self._note(action)
+        self._take(action)
         return action
 
     def check(self) -> None:
@@ -381,18 +448,30 @@ class Run:
     @property
     def closed(self) -> bool:
         """Whether the run has ended."""
-        return self._final is not None
+        return self._ended is not None
 
     def open(self) -> None:
         """Begin the run without a `with` block, for frameworks that begin and end it in hooks; `close` ends it."""
-        self._final = None
+        self._ended = None
         with self.guard.stage("boundary"):
-            self.ledger.open(self.run_id, agent=self.agent, thresholds=self._thresholds)
+            self.ledger.open(
+                self.run_id,
+                agent=self.agent,
+                thresholds=self._thresholds,
+                mode=self._mode,
+                asks=self._asks,
+                stoppable=self._stoppable,
+            )
 
-    def close(self) -> None:
-        """End the run; its report is final from now on."""
+    def close(self, *, failed: bool = False) -> None:
+        """
+        End the run; what it reports is final from now on.
+
+        Args:
+            failed: Whether the run itself has failed.
+        """
         with self.guard.stage("boundary"):
-            self._final = self.ledger.end(self.run_id)
+            self._ended = self.ledger.close(self.run_id, failed=failed)
 
     def __enter__(self) -> Self:
         forget_left()
@@ -418,7 +497,7 @@ class Run:
                 if error is not None:
                     self._count(error)
         finally:
-            self.close()
+            self.close(failed=error is not None and not self._steers(error))
             with self.guard.stage("boundary"):
                 self._span.set_attribute(semconv.RESULT, self.report().result)
                 self._span.end()
@@ -433,7 +512,7 @@ class Run:
 
     def _count(self, error: BaseException) -> None:
         """Count an exception that leaves the run, unless something inside the run has counted it already."""
-        if is_control_flow(error, self.ledger.options.control_flow):
+        if self._steers(error):
             return
         seen = recorded_of(error)
         raw = RawError(
@@ -451,8 +530,23 @@ class Run:
         known = counted is not None or counted_by_span(error)
         self.recorder.record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
 
-    def guidance(self) -> str:
-        """Return, once, the line that tells the agent what the escalation handler has said; empty if nothing."""
+    def _steers(self, error: BaseException) -> bool:
+        return is_control_flow(error, self.ledger.options.control_flow)
+
+    def note_closed(self) -> int:
+        """Note that a call has ended, and return when."""
+        self._newest_closed = self.tick()
+        return self._newest_closed
+
+    def guidance(self, closed_at: int = 0) -> str:
+        """
+        Return, once, the line that holds what an operator has answered; empty if there is none.
+
+        Args:
+            closed_at: When the call ended whose text it is to stand behind: only the newest gets it; 0 is any.
+        """
+        if closed_at and closed_at < self._newest_closed:
+            return ""
         said, self._guidance = self._guidance, ""
         return f"OPERATOR: {one_line(said, self.ledger.options.digest.line_characters)}" if said else ""
 
@@ -478,6 +572,7 @@ def run(
     agent: str = "",
     on_escalation: Handler | None = None,
     thresholds: Thresholds | None = None,
+    mode: Mode | None = None,
     ledger: Ledger | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> Run:
@@ -488,8 +583,9 @@ def run(
         run_id: The run's id, such as the conversation's; a random one if empty.
         agent: The agent's name.
         on_escalation: Answers an escalation with `Halt`, `Continue` or `Pause`; may be asynchronous. Without one the
-            run halts.
+            run goes on, and only loops halt it.
         thresholds: When this run escalates; the options' thresholds if None.
+        mode: What the library may do, `observe`, `advise` or `enforce`; the options' mode if None.
         ledger: Where failures are counted; the installed one if None.
         tracer_provider: Where the spans go; the installed or the global provider if None.
     """
@@ -498,12 +594,13 @@ def run(
         agent=agent,
         on_escalation=on_escalation,
         thresholds=thresholds,
+        mode=mode,
         ledger=ledger,
         tracer_provider=tracer_provider,
     )
 
 
-def check_settings(on_escalation: object, thresholds: object) -> None:
+def check_settings(on_escalation: object, thresholds: object, mode: object) -> None:
     """
     Say at once what is wrong with how a run is to end, and not when that is needed.
 
@@ -513,9 +610,9 @@ def check_settings(on_escalation: object, thresholds: object) -> None:
     if on_escalation is not None and not callable(on_escalation):
         raise ConfigurationError(f"on_escalation is {on_escalation!r}; give it a function that takes an Escalation")
     if thresholds is not None and not isinstance(thresholds, Thresholds):
-        raise ConfigurationError(
-            f"thresholds is {thresholds!r}; give it Thresholds(same=..., consecutive=..., total=...)"
-        )
+        raise ConfigurationError(f"thresholds is {thresholds!r}; give it Thresholds(same=..., loop=..., total=...)")
+    if mode is not None and mode not in MODES:
+        raise ConfigurationError(f"mode is {mode!r}; give it one of {', '.join(MODES)}")
 
 
 def unattended_run() -> Run:

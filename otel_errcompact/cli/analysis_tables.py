@@ -9,11 +9,11 @@ from rich.text import Text
 
 from otel_errcompact.analysis.counts import share
 from otel_errcompact.analysis.silence import confidence_in
-from otel_errcompact.analysis.stops import THRESHOLDS
 from otel_errcompact.analysis.total import RULES
 from otel_errcompact.analysis.verdict import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.cli.fitting import console_of, print_fitting
 from otel_errcompact.cli.output import printable
+from otel_errcompact.escalation import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

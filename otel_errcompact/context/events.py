@@ -10,7 +10,6 @@ from otel_errcompact.classify import classify
 from otel_errcompact.context.entries import FAILED, ErrorEvent, read_events
 from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import CARRY_ON
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
 from otel_errcompact.operation import operation_of
@@ -63,9 +62,7 @@ def compact_errors(
     history = History(max_classes=MAX_CLASSES)
     for event in read_events(events):
         _add(event, history)
-    return rendering.block(
-        history, options=options or DigestOptions(), decision=lambda _: CARRY_ON, count_tokens=count_tokens
-    )
+    return rendering.block(history, options=options or DigestOptions(), count_tokens=count_tokens)
 
 
 def _add(event: ErrorEvent, history: History) -> None:

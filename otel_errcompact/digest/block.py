@@ -10,10 +10,8 @@ from otel_errcompact.digest.untrusted import CUT, one_line
 from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from otel_errcompact.digest.options import DigestOptions
-    from otel_errcompact.escalation import Decision, Escalation
+    from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass, History
 
 OPENING: Final = "[RECENT ERRORS]"
@@ -24,7 +22,6 @@ def block(
     history: History,
     *,
     options: DigestOptions,
-    decision: Callable[[ErrorClass], Decision],
     escalation: Escalation | None = None,
     guidance: str = "",
     count_tokens: TokenCounter = estimate_tokens,
@@ -35,21 +32,20 @@ def block(
     Args:
         history: The run's error classes.
         options: Budget and line length.
-        decision: What the counts say of a class now.
         escalation: The breach that stands, if there is one.
         guidance: What a human answered to the last escalation.
         count_tokens: How tokens are counted.
     """
     live = [found for found in reversed(list(history)) if not found.resolved]
     if not live:
-        return ""
+        return _guidance_alone(guidance, options)
     marks: list[str] = []
     if escalation is not None:
         limit = options.line_characters
         marks.append(one_line(f"ESCALATED ({escalation.threshold}): {escalation}", limit))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
-    classes = [_class_lines(found, decision(found), options) for found in live]
+    classes = [_class_lines(found, options) for found in live]
     escalated = escalation.key if escalation is not None else ""
     kept = {index: lines for index, lines in enumerate(classes) if live[index].key == escalated}
     for index, lines in enumerate(classes):
@@ -60,16 +56,21 @@ def block(
     return squeezed(options.block_tokens, count_tokens, _frame(kept or {0: classes[0]}, marks, len(classes)))
 
 
+def _guidance_alone(guidance: str, options: DigestOptions) -> str:
+    """What a human has said reaches the agent though no class is open."""
+    return f"OPERATOR: {one_line(guidance, options.line_characters)}" if guidance else ""
+
+
 def _frame(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str]:
     body = [line for _, lines in sorted(kept.items()) for line in lines]
     cut = [f"{CUT} {total - len(kept)} more of {total}"] if len(kept) < total else []
     return [OPENING, *body, *cut, *marks, CLOSING]
 
 
-def _class_lines(error_class: ErrorClass, decision: Decision, options: DigestOptions) -> list[str]:
+def _class_lines(error_class: ErrorClass, options: DigestOptions) -> list[str]:
     head = wording.head(error_class.facts, error_class.tool, options.line_characters)
-    near = wording.standing(decision)
-    count = f" (x{error_class.count}{f'; {near}' if near else ''})" if error_class.count > 1 or near else ""
+    row = f", {error_class.streak} in a row" if error_class.streak > 1 else ""
+    count = f" (x{error_class.count}{row})" if error_class.count > 1 else ""
     lines = [f"{head}{count} #{error_class.short}"]
     if error_class.hint:
         lines.append(f"  hint: {error_class.hint}")

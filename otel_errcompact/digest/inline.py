@@ -14,12 +14,15 @@ from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
+    from otel_errcompact.digest.standing import Standing
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.escalation import Decision
     from otel_errcompact.history import ErrorClass, History
 
 MAX_VALUES: Final = 3
 """New values that a repeat names."""
+
+MAX_REPEATED_CAUSE: Final = 200
+"""Characters of the cause that a repeat shows."""
 
 _MAX_VALUE: Final = 40
 _SEEN: Final = f"  {CUT} {{}} shown before"
@@ -32,7 +35,7 @@ def inline(
     raw: RawError,
     error_class: ErrorClass,
     history: History,
-    decision: Decision,
+    standing: Standing,
     *,
     options: DigestOptions,
     count_tokens: TokenCounter = estimate_tokens,
@@ -40,29 +43,41 @@ def inline(
     """
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
-    The first occurrence says all that is needed to fix it; a repeat names the class and its count, and shows what is
-    new. Lines that the agent has been shown in this run are not shown again. What its context has lost since is said
-    once more. A text shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond
-    any budget.
+    The first occurrence says all that is needed to fix it; a repeat says what failed, how often, and what is new.
+    Lines that the agent has been shown in this run are not shown again. What its context has lost since is said once
+    more. A text shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond any
+    budget.
     """
     if raw.tool in options.verbatim_tools:
-        return _verbatim(raw, error_class, decision)
+        return _verbatim(raw, error_class, standing)
     if error_class.count > 1 and not error_class.forgotten:
-        return _repeat(raw, error_class, history, decision, options, count_tokens)
-    return _whole(raw, error_class, history, decision, options, count_tokens)
+        return _repeat(raw, error_class, history, standing, options, count_tokens)
+    return _whole(raw, error_class, history, standing, options, count_tokens)
 
 
-def refusal(error_class: ErrorClass, failures: int, *, options: DigestOptions) -> str:
-    """Return what the agent reads when an identical call is not executed again."""
+def refusal(error_class: ErrorClass, failures: int, attempts: int, loop_halt: int, *, options: DigestOptions) -> str:
+    """
+    Return what the agent reads when an identical call is not executed again.
+
+    Args:
+        error_class: What the call failed with last.
+        failures: How often it was executed and failed.
+        attempts: How often it failed or was refused, this time included.
+        loop_halt: The number of attempts at which the run is stopped; 0 where it is not.
+        options: The length of a line.
+    """
     head = wording.head(error_class.facts, error_class.tool, options.line_characters)
+    stop = "; the run is stopped" if loop_halt and attempts >= loop_halt else ""
+    if loop_halt > attempts:
+        stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
     return (
-        f"NOT EXECUTED: this exact call has failed {failures} times. Change the arguments or the approach.\n"
-        f"{head} #{error_class.short}"
+        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{stop}. "
+        f"Change the arguments or the approach.\n{head} #{error_class.short}"
     )
 
 
-def _verbatim(raw: RawError, error_class: ErrorClass, decision: Decision) -> str:
-    mark = wording.repeat(error_class, decision) if error_class.count > 1 else wording.warning(decision)
+def _verbatim(raw: RawError, error_class: ErrorClass, standing: Standing) -> str:
+    mark = wording.repeat(error_class, standing) if error_class.count > 1 else wording.warning(standing)
     return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark)))
 
 
@@ -70,7 +85,7 @@ def _whole(
     raw: RawError,
     error_class: ErrorClass,
     history: History,
-    decision: Decision,
+    standing: Standing,
     options: DigestOptions,
     count_tokens: TokenCounter,
 ) -> str:
@@ -78,19 +93,19 @@ def _whole(
     error_class.told = facts
     error_class.forgotten = False
     again = error_class.count > 1
-    name = wording.repeat(error_class, decision) if again else f"#{error_class.short}"
+    name = wording.repeat(error_class, standing) if again else f"#{error_class.short}"
     head = f"{wording.head(facts, raw.tool, options.line_characters)} {name}{wording.detected(raw)}"
     fresh = _not_shown_before(facts.details, history)
     lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
     known = len(facts.details) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in history.shown.fresh((error_class.hint,)) if line]
-    marks = [] if again else list(filter(None, (wording.warning(decision),)))
+    marks = [] if again else list(filter(None, (wording.warning(standing),)))
     text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
     history.shown.remember(fresh[: kept - 1])
     if kept > len(lines) + len(left_out):
         history.shown.remember((error_class.hint,))
-    marks = [wording.brief_repeat(error_class, decision)] if again else marks
+    marks = [wording.repeat(error_class, standing)] if again else marks
     stays = redact(plain_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
     return "\n".join((stays, *marks)) if stays else text
 
@@ -108,21 +123,21 @@ def _repeat(
     raw: RawError,
     error_class: ErrorClass,
     history: History,
-    decision: Decision,
+    standing: Standing,
     options: DigestOptions,
     count_tokens: TokenCounter,
 ) -> str:
     new, lines = _evidence(error_class, history)
-    kind = wording.kind(error_class.facts.type)
-    mark = f"{kind} {wording.repeat(error_class, decision)}{new}"
+    facts, mark = error_class.facts, wording.repeat(error_class, standing)
+    cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
+    head = f"[{wording.kind(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
     shown = [f"  | {one_line(line, options.line_characters)}" for line in lines]
-    text, kept = fitting(options.inline_tokens, count_tokens, [mark, *shown], [])
-    if len(text) <= len(raw.text):
-        history.shown.remember(lines[: kept - 1])
-        return text
-    short = wording.brief_repeat(error_class, decision)
-    forms = (f"{kind} {short}{new}", f"{short}{new}")
-    return next((form for form in forms if len(form) <= len(raw.text)), short)
+    text, kept = fitting(options.inline_tokens, count_tokens, [head, *shown], [])
+    stays = redact(plain_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
+    if stays:
+        return f"{stays}\n{mark}"
+    history.shown.remember(lines[: kept - 1])
+    return text
 
 
 def _evidence(error_class: ErrorClass, history: History) -> tuple[str, tuple[str, ...]]:
@@ -147,7 +162,8 @@ def _moved(facts: Facts, told: Facts) -> list[str]:
 
 
 def _changed(facts: Facts, told: Facts) -> list[str]:
-    if facts.cause == told.cause:
+    # What the repeated cause shows need not be said twice.
+    if facts.cause == told.cause or len(facts.cause) <= MAX_REPEATED_CAUSE:
         return []
     known = _values(told.cause)
     fresh = [one_line(value, _MAX_VALUE) for value in _values(facts.cause) if value not in known]

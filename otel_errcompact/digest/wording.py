@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest.untrusted import one_line
 
 if TYPE_CHECKING:
+    from otel_errcompact.digest.standing import Standing
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.escalation import Decision, Threshold
+    from otel_errcompact.escalation import Threshold
     from otel_errcompact.history import ErrorClass
 
 MAX_KIND: Final = 80
 """Characters of a type; of a longer one the modules go first."""
 
 _COUNTED: Final[dict[Threshold, str]] = {
-    # The count of the class stands beside it.
+    # The count of the streak stands beside it.
     "same": "",
+    "rejected": "",
+    "loop": "{count} identical calls, ",
     "consecutive": "{count} calls failed in a row, ",
     "total": "{count} failures in this run, ",
 }
-_SCOPE: Final[dict[Threshold, str]] = {"same": "", "consecutive": " in a row", "total": " in all"}
 
 
 def head(facts: Facts, tool: str, limit: int) -> str:
@@ -46,37 +48,38 @@ def kind(name: str) -> str:
     return one_line(short, MAX_KIND).replace("[", "(").replace("]", ")") or "Error"
 
 
-def repeat(error_class: ErrorClass, decision: Decision) -> str:
-    """Return that a class failed again, and how the run stands because of it."""
-    streak = error_class.streak
-    row = f", {streak} in a row" if streak > 1 else ""
-    near = standing(decision)
-    return f"#{error_class.short} again (x{error_class.count}{row}{f'; {near}' if near else ''})"
+def repeat(error_class: ErrorClass, standing: Standing) -> str:
+    """Return that a class failed again, how often, and how the run stands because of it."""
+    row = f", {standing.streak} in a row" if standing.streak > 1 else ""
+    news = notice(standing)
+    return f"#{error_class.short} again (x{error_class.count}{row}{f'; {news}' if news else ''})"
 
 
-def brief_repeat(error_class: ErrorClass, decision: Decision) -> str:
-    """Return the same in the fewest words, for errors that are short themselves: `#3f2a again (x2 of 3)`."""
-    count = error_class.count
-    again = f"#{error_class.short} again (x{count}"
-    if decision.level == "carry_on":
-        return f"{again})"
-    reached = ", ESCALATED" if decision.level == "escalate" else ""
-    if decision.threshold == "same" and decision.count == count:
-        return f"{again} of {decision.limit}{reached})"
-    return f"{again}; {decision.count} of {decision.limit}{_SCOPE[decision.threshold]}{reached})"
-
-
-def standing(decision: Decision) -> str:
-    """Return how close the run is to an escalation, or that it is there; empty if it is far."""
-    if decision.level == "carry_on":
-        return ""
-    counted = _COUNTED[decision.threshold].format(count=decision.count)
+def notice(standing: Standing) -> str:
+    """Return what the agent is to know of its run: a threshold, a refusal to come; empty if there is nothing."""
+    decision = standing.decision
     if decision.level == "escalate":
-        return f"{counted}ESCALATED at {decision.limit}"
-    return f"{counted}escalates at {decision.limit}: try something else"
+        counted = _COUNTED[decision.threshold].format(count=decision.count)
+        return f"{counted}ESCALATED at {decision.limit}: {_consequence(standing)}"
+    if standing.refused_next:
+        stop = f"; at {standing.loop_halt} the run is stopped" if standing.loop_halt else ""
+        return f"the identical call is now refused until another call succeeds{stop}: try something else"
+    if decision.level != "notice":
+        return ""
+    advice = "nothing was executed, change the input" if standing.rejected else "try something else"
+    left = decision.limit - decision.count
+    return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
 
-def warning(decision: Decision) -> str:
+def _consequence(standing: Standing) -> str:
+    if standing.action is None:
+        return "the run waits for an answer"
+    if standing.action == "halt":
+        return "the run is stopped"
+    return "reported to the operators, the run goes on; try something else"
+
+
+def warning(standing: Standing) -> str:
     """Return the same as a line of its own, for a class that is new and has no count to stand beside."""
-    said = standing(decision)
+    said = notice(standing)
     return f"NOTICE: {said}" if said else ""

@@ -50,7 +50,7 @@ class CompactionMiddleware(Middleware):
     """
 
     def __init__(self, *, session: Callable[[Context], str] | None = None, **settings: Unpack[RunSettings]) -> None:
-        self.runs: Final = RunRegistry(**settings)
+        self.runs: Final = RunRegistry(stoppable=False, **settings)
         self._agent = settings.get("agent", "")
         self._session = session or self._session_of
         self._alone = uuid.uuid4().hex

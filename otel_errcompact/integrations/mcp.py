@@ -54,7 +54,7 @@ class Compaction:
     """
 
     def __init__(self, *, session: Callable[[Request], str] | None = None, **settings: Unpack[RunSettings]) -> None:
-        self.runs: Final = RunRegistry(**settings)
+        self.runs: Final = RunRegistry(stoppable=False, **settings)
         self._session = session or self._session_of
         self._alone = uuid.uuid4().hex
 

@@ -84,6 +84,9 @@ class Boundary:
     operation: str = SPAN_TOOL
     """What it is, or `UNTOLD`."""
 
+    began: int = 0
+    """The ledger's tick at which it started."""
+
     failing: set[str] = field(default_factory=set[str])
     """Tools whose last call inside, by our own boundaries, failed: the agent was told of it already."""
 
@@ -166,9 +169,11 @@ class OpenBoundaries:
 
     Args:
         on_evict: Called when an open span was forgotten to bound memory.
+        tick: Orders what happens, as the ledger does.
     """
 
-    def __init__(self, on_evict: Callable[[], object]) -> None:
+    def __init__(self, on_evict: Callable[[], object], tick: Callable[[], int] = lambda: 0) -> None:
+        self._tick = tick
         self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
         self._agents: BoundedTable[int, ReferenceType[Span]] = BoundedTable(MAX_AGENTS)
         self.spans: Final = self._places.entries
@@ -186,7 +191,7 @@ class OpenBoundaries:
             self._pass(span, around, operation)
             return
         run_id = current_run_id(parent_context) or (around.run_id if around is not None else "")
-        boundary = Boundary(span.get_span_context().span_id, run_id, around, operation)
+        boundary = Boundary(span.get_span_context().span_id, run_id, around, operation, self._tick())
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
 
     def leave(self, span_id: int) -> Boundary | None:

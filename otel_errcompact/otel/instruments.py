@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Location, RawError, SpanRef
     from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.ledger import Ledger, Observation
+    from otel_errcompact.ledger import Ledger, Observation, Refusal
     from otel_errcompact.report import AnsweredEscalation, RunReport
 
 MAX_TOOLS: Final = 100
@@ -93,7 +93,8 @@ class Telemetry(Listener):
         self._series: dict[tuple[str, ...], Attributes] = {}
         self._errors = Series(MAX_SERIES, semconv.OUTCOME)
         self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
-        self._resolutions = Series(MAX_SERIES)
+        self._resolutions = Series(MAX_SERIES, semconv.RESOLUTION)
+        self._refusals = Series(MAX_SERIES)
         self._streaks = Series(MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
@@ -128,11 +129,20 @@ class Telemetry(Listener):
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - as above
         """Count recoveries."""
         for error_class in resolved:
-            attributes = {
-                semconv.CLASS: self._classes.find(error_class.key),
-                semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-            }
-            self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
+            self._resolution(tool, error_class, semconv.RESOLVED)
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - as above
+        """Count a recovery that proved to be none."""
+        self._resolution(tool, error_class, semconv.TAKEN_BACK)
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Count an identical call that was not executed again."""
+        attributes = {
+            semconv.CLASS: self._classes.find(refusal.key),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
+        }
+        self._later(_Instruments.refusal, 1, self._refusals.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
@@ -172,6 +182,14 @@ class Telemetry(Listener):
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
         self._later(_Instruments.run, 1, _filled(attributes))
 
+    def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
+        attributes = {
+            semconv.CLASS: self._classes.find(error_class.key),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+            semconv.RESOLUTION: resolution,
+        }
+        self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
+
     def flush(self) -> None:
         """Hand to the SDK what was measured since it last collected."""
         instruments = self._bound()
@@ -207,7 +225,8 @@ class Telemetry(Listener):
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
         counts[LABEL_OVERFLOW] = sum(labels.overflowed for labels in (self._tools, self._agents, self._types)) + sum(
-            series.folded for series in (self._errors, self._escalations, self._resolutions, self._streaks)
+            series.folded
+            for series in (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
         )
         for stage, count in counts.items():
             if count:
@@ -290,7 +309,10 @@ class _Instruments:
             semconv.ESCALATIONS, "{escalation}", "Thresholds that were reached, by what was done about it."
         )
         self.resolutions: Final = meter.create_counter(
-            semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again."
+            semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again, or proved not to have."
+        )
+        self.refusals: Final = meter.create_counter(
+            semconv.REFUSALS, "{call}", "Identical calls that were not executed again."
         )
         self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
         self.duration: Final = histogram(
@@ -334,6 +356,10 @@ class _Instruments:
     def resolution(self, count: float, attributes: Attributes, context: Context | None) -> None:
         """Count a recovery."""
         self.resolutions.add(count, attributes, context)
+
+    def refusal(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a refused call."""
+        self.refusals.add(count, attributes, context)
 
     def run(self, count: float, attributes: Attributes, context: Context | None) -> None:
         """Count a run that has ended."""

@@ -43,7 +43,7 @@ class Outcomes:
         self.guard: Final = guard or ledger.guard
         self.duplicates = 0
         """Records of failures that were recognised as known occurrences."""
-        self.boundaries: Final = OpenBoundaries(self._count_evicted_span)
+        self.boundaries: Final = OpenBoundaries(self._count_evicted_span, ledger.tick)
         self.occurrences: Final = Occurrences()
         self.control_flow: Final = ledger.options.control_flow
         self._trace_runs: BoundedTable[int, bool] = BoundedTable(MAX_TRACE_RUNS)

@@ -12,6 +12,7 @@ from opentelemetry.trace import StatusCode, format_trace_id
 from otel_errcompact.otel.boundaries import STAYED
 from otel_errcompact.otel.outcomes import Outcomes
 from otel_errcompact.otel.spans import (
+    agent_on,
     bare,
     boundary_call,
     class_on,
@@ -202,6 +203,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 boundary.outer.tell(call.tool, failed=is_refused(span) or found.failure is not None)
         elif found.failure is not None:
             failure, whole = _with_root(found.failure, root), found.whole or root is not None
+            failure = replace(failure, began=boundary.began)
             self._occurrences.remember(span, failure, min(origins, default=span.span_id), whole=whole)
             self._fail(boundary, span, call, failure, origins, part)
         elif not span.failed:
@@ -262,7 +264,14 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         steered = live is not None and is_control_flow(live, self.outcomes.control_flow)
         if not steered and call.tool not in boundary.failing:
             run_id = self.outcomes.run_of(span, boundary)
-            self._ledger.succeed(run_id, call.tool, operation=call.operation, arguments=call.arguments)
+            self._ledger.succeed(
+                run_id,
+                call.tool,
+                operation=call.operation,
+                arguments=call.arguments,
+                agent=agent_on(span),
+                began=boundary.began,
+            )
 
     def _failures(self, span: EndedSpan, call: BoundaryCall | None) -> _Failures:
         records, repeated = failures_of(span)

@@ -187,6 +187,11 @@ def is_refused(span: EndedSpan) -> bool:
     return semconv.OUTCOME in span.attributes
 
 
+def agent_on(span: EndedSpan) -> str:
+    """Return the name of the agent that a span belongs to; empty if it does not say."""
+    return _text(span.attributes, semconv.GEN_AI_AGENT_NAME)
+
+
 def class_on(span: EndedSpan) -> str:
     """Return the dedup key that the maker of a span has put on it; empty if there is none."""
     return _text(span.attributes, semconv.CLASS)
@@ -263,7 +268,7 @@ def raw_error(
         operation=call.operation if call else UNKNOWN,
         call_id=call.call_id if call else "",
         arguments=call.arguments if call else "",
-        agent=_text(attributes, semconv.GEN_AI_AGENT_NAME),
+        agent=agent_on(span),
         boundary=call is not None,
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id, sampled=span.context.trace_flags.sampled),

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from otel_errcompact.transcripts.records import OnProblem
 
 _NEVER: Final = 2**31
-NO_THRESHOLDS: Final = Thresholds(same=_NEVER, consecutive=_NEVER, total=_NEVER)
+NO_THRESHOLDS: Final = Thresholds(
+    same=_NEVER, rejected=_NEVER, loop=_NEVER, loop_halt=_NEVER, consecutive=_NEVER, total=_NEVER
+)
 """For records that do not tell what succeeded between: no streak and no escalation can be claimed of them."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from typing import TYPE_CHECKING
 
 from opentelemetry.context import Context
@@ -12,7 +14,9 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.recognise import judge
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Tracer
+    from collections.abc import Iterator
+
+    from opentelemetry.trace import Span, Tracer
 
     from otel_errcompact.recognise import Judgement
     from otel_errcompact.replay.tally import Tally
@@ -37,21 +41,34 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
     name = f"{semconv.SPAN_RUN} {run.agent}".rstrip()
     span = tracer.start_span(name, Context(), attributes=attributes, start_time=start_ns)
     inside = set_span_in_context(span, Context())
-    for call in run.calls:
-        _play_call(call, tally, tracer, inside, run.agent)
+    for turn in _turns(run):
+        started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
+        for call, (call_span, judgement) in zip(turn, started, strict=True):
+            _end_call(call, tally, call_span, judgement)
     span.end(end_ns)
 
 
-def _play_call(call: RecordedCall, tally: Tally, tracer: Tracer, context: Context, agent: str) -> None:
+def _turns(run: RecordedRun) -> Iterator[list[RecordedCall]]:
+    """Yield the calls of each turn: they were asked for before any of them was answered."""
+    pairs = zip(run.turns(), run.calls, strict=True)
+    return ([call for _, call in turn] for _, turn in itertools.groupby(pairs, key=operator.itemgetter(0)))
+
+
+def _start_call(
+    call: RecordedCall, tally: Tally, tracer: Tracer, context: Context, agent: str
+) -> tuple[Span, Judgement]:
     judgement = judge(
         call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
     )
+    name = f"{semconv.SPAN_TOOL} {call.tool}".rstrip()
+    attributes = _call_attributes(call, judgement, tally.run_id, agent)
+    return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), judgement
+
+
+def _end_call(call: RecordedCall, tally: Tally, span: Span, judgement: Judgement) -> None:
     tally.tool_calls += 1
     tally.ignored += judgement.outcome == "ignored"
     tally.detected += judgement.detected
-    name = f"{semconv.SPAN_TOOL} {call.tool}".rstrip()
-    attributes = _call_attributes(call, judgement, tally.run_id, agent)
-    span = tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns)
     if judgement.outcome == "failure":
         text = _text_of(call)
         # The message alone: a result is no stack trace, and the record knows no type.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from otel_errcompact.escalation import Threshold  # noqa: TC001 - pydantic reads the annotations
+from otel_errcompact.escalation import THRESHOLDS, Threshold
 from otel_errcompact.report import Result, RunReport  # noqa: TC001 - pydantic reads the annotations
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ class ReplayedEscalation(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     threshold: Threshold
+    limit: int
+    """The count at which it fired."""
+
+    halts: bool
+    """Whether it would have halted a run without a handler."""
+
     key: str
     """The dedup key of the class whose occurrence reached the threshold."""
 
@@ -114,7 +120,6 @@ class ReplayTotal(BaseModel):
 def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
     """Return the numbers of all runs together."""
     fired = Counter(escalation.threshold for run in runs for escalation in run.escalations)
-    thresholds: tuple[Threshold, ...] = ("same", "consecutive", "total")
     return ReplayTotal(
         runs=len(runs),
         runs_with_failures=sum(run.failures > 0 for run in runs),
@@ -126,7 +131,7 @@ def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
         classes=len({key for run in runs for key in run.class_keys}),
         longest_streak=max((run.longest_streak for run in runs), default=0),
         escalations=fired.total(),
-        escalations_by_threshold={threshold: fired[threshold] for threshold in thresholds},
+        escalations_by_threshold={threshold: fired[threshold] for threshold in THRESHOLDS},
         raw_error_tokens=sum(run.raw_error_tokens for run in runs),
         digest_tokens=sum(run.digest_tokens for run in runs),
         result_tokens=sum(run.result_tokens for run in runs),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from otel_errcompact.escalation import Escalation, Thresholds
+    from otel_errcompact.escalation import Escalation, Mode, Threshold, Thresholds
     from otel_errcompact.history import History
     from otel_errcompact.report import AnsweredEscalation
 
@@ -24,6 +24,7 @@ class RunState:
     agent: str
     thresholds: Thresholds
     history: History
+    mode: Mode = "enforce"
     handled: int = 0
     after_escalation: int = 0
     raw_tokens: int = 0
@@ -39,13 +40,46 @@ class RunState:
 
     answered: list[AnsweredEscalation] = field(default_factory=list["AnsweredEscalation"])
     attended: bool = False
-    """Whether somebody opened the run and will pass a gate; nobody answers for a run known from its spans alone."""
+    """Whether the application has opened the run and passes its gates; a run known from its spans alone has none."""
+
+    asks: bool = False
+    """Whether a handler answers escalations."""
+
+    stoppable: bool = True
+    """Whether the run has an agent that can be stopped; a server has none."""
+
+    begun: bool = False
+    """Whether the run's begin was told to listeners, which is at its first failure."""
+
+    failed: bool = False
+    """Whether the run itself has failed."""
+
+    escalated_at: int = 0
+    """The tick of the newest escalation."""
 
     raw_texts: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
     """The newest raw error of each class, least recently seen first."""
 
     raw_characters: int = 0
     """How many characters `raw_texts` holds."""
+
+    @property
+    def can_halt(self) -> bool:
+        """Whether the library may halt the run by itself."""
+        return self.mode == "enforce" and self.attended and self.stoppable
+
+    @property
+    def loop_halt(self) -> int:
+        """The number of identical calls at which the library halts the run; 0 where it does not."""
+        return self.thresholds.loop_halt if self.can_halt and not self.asks else 0
+
+    def asks_at(self, threshold: Threshold, *, halts: bool = False) -> bool:
+        """Return whether the handler is asked when a threshold is reached."""
+        return self.asks and self.mode == "enforce" and (halts or self.thresholds.asks(threshold))
+
+    def may_escalate(self, began: int) -> bool:
+        """Return whether a call that began at this tick may lead to an escalation: one turn takes one step at most."""
+        return began > self.escalated_at
 
 
 class Store(Protocol):

@@ -47,6 +47,9 @@ class RecordedCall:
     call_id: str = ""
     """The id of the tool call; empty if the format has none."""
 
+    directory: str = ""
+    """The call's working directory, where the record has it apart from the arguments."""
+
     operation: str = ""
     """What must succeed for a failure of this call to count as resolved; empty means the tool."""
 
@@ -92,6 +95,21 @@ class RecordedRun:
     brought to its own end (SWE-agent's `submitted`, which is no proof that the patch is right). `None` if nothing is
     said.
     """
+
+    def turns(self) -> tuple[int, ...]:
+        """
+        Return the number of the turn of each call, from 0.
+
+        Calls are of one turn where one was asked for before the first of it was answered.
+        """
+        turns: list[int] = []
+        answered = 0
+        for call in self.calls:
+            is_first = not turns or call.start_ns >= answered
+            turns.append((turns[-1] + 1 if turns else 0) if is_first else turns[-1])
+            if is_first:
+                answered = call.end_ns
+        return tuple(turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

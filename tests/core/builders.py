@@ -15,8 +15,17 @@ def raw(
     operation: Operation = UNKNOWN,
     boundary: bool = True,
     time_ns: int = 0,
+    began: int = 0,
 ) -> RawError:
-    return RawError(text=text, tool=tool, arguments=arguments, operation=operation, boundary=boundary, time_ns=time_ns)
+    return RawError(
+        text=text,
+        tool=tool,
+        arguments=arguments,
+        operation=operation,
+        boundary=boundary,
+        time_ns=time_ns,
+        began=began,
+    )
 
 
 def facts(

@@ -12,7 +12,6 @@ from otel_errcompact.classify import Classified, classify
 from otel_errcompact.context.markers import marker
 from otel_errcompact.digest import wording
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.escalation import CARRY_ON
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import MAX_SHOWN_LINES, History, ShownLines
 
@@ -86,7 +85,8 @@ class Failures:
         known = self.history.get(found.key)
         if known is not None and untold and known.told is None:
             self._recall(known)
-        error_class = self.history.record(raw, found, hint="" if known is not None else hint_for(found.facts))
+        hint = "" if known is not None else hint_for(found.facts)
+        error_class = self.history.record(raw, found, hint=hint).error_class
         if not untold:
             error_class.told = found.facts
             self.history.shown.remember(found.facts.details)
@@ -104,7 +104,7 @@ class Failures:
         if key == label and self.history.get(key) is None:
             self._labels.setdefault(label[:4], []).append((label, kind))
         found = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
-        error_class = self.history.record(raw, found)
+        error_class = self.history.record(raw, found).error_class
         error_class.count = max(int(count), error_class.count)
         error_class.told = None
         self._places[key] = standing.place
@@ -129,12 +129,17 @@ class Failures:
         # A class that is not named in the list yet is told whole, though it failed before.
         told = error_class if is_named else replace(error_class, count=1)
         text = rendering.inline(
-            raw, told, self.history, CARRY_ON, options=self._options, count_tokens=self._workspace.count_tokens
+            raw,
+            told,
+            self.history,
+            rendering.Standing(),
+            options=self._options,
+            count_tokens=self._workspace.count_tokens,
         )
         error_class.told = told.told
         yield text
         if is_named:
-            yield f"{wording.kind(error_class.facts.type)} {wording.brief_repeat(error_class, CARRY_ON)}"
+            yield f"{wording.kind(error_class.facts.type)} #{error_class.short} again (x{error_class.count})"
 
     def prune(self, spots: list[Spot]) -> None:
         """Forget failures that are one line now: what fails like them later is told whole again."""

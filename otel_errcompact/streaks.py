@@ -1,0 +1,185 @@
+"""Failures counted by turns: in a row, until success ends the row or takes back that it ended."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+MAX_ATTEMPTS: Final = 128
+"""Failures of one row that are kept one by one; older ones are kept as a number."""
+
+MAX_ENDED: Final = 8
+"""Ended rows of one operation that may still be restored."""
+
+
+class Attempt(NamedTuple):
+    """
+    One failure of a row.
+    """
+
+    tick: int
+    """When it was recorded, and so shown to the agent."""
+
+    began: int
+    """When the agent asked for the call."""
+
+    call: str
+    """The fingerprint of the call that failed; empty where it is unknown."""
+
+    counts: bool
+    """Whether it is the first of its turn."""
+
+
+class Attempts:
+    """
+    Failures in a row, counted by turns.
+
+    A failure counts if its call began after the last counted failure was recorded: before, the agent could not have
+    known better.
+    """
+
+    __slots__ = ("_attempts", "_escalated", "_forgotten", "_halted", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Turns in which there was a failure."""
+        self._attempts: list[Attempt] = []
+        self._forgotten = 0
+        self._escalated = self._halted = 0
+
+    @property
+    def escalated(self) -> bool:
+        """Whether this row has reached its threshold, so that it does not escalate a second time."""
+        return self._escalated > 0
+
+    @property
+    def halted(self) -> bool:
+        """Whether this row has reached the threshold that halts."""
+        return self._halted > 0
+
+    def fail(self, began: int, tick: int, call: str = "") -> bool:
+        """
+        Record a failure and return whether it counts.
+
+        Args:
+            began: When the agent asked for the call.
+            tick: When the failure was recorded.
+            call: The fingerprint of the call.
+        """
+        last = next((each.tick for each in reversed(self._attempts) if each.counts), 0)
+        counts = began > last
+        self.count += counts
+        self._attempts.append(Attempt(tick, began, call, counts))
+        if len(self._attempts) > MAX_ATTEMPTS:
+            self._forgotten += self._attempts.pop(0).counts
+        return counts
+
+    def mark_escalated(self, *, halted: bool) -> None:
+        """Note that the newest failure has led to an escalation, and whether to the one that halts."""
+        tick = self._attempts[-1].tick if self._attempts else 0
+        self._escalated = self._escalated or tick
+        if halted:
+            self._halted = tick
+
+    def includes(self, call: str) -> bool:
+        """Return whether the call with this fingerprint is one of those that failed."""
+        return bool(call) and any(attempt.call == call for attempt in self._attempts)
+
+    def forget_call(self, call: str) -> None:
+        """Forget which failures were of this call: it has succeeded itself, so that its next failure is a new one."""
+        if self.includes(call):
+            self._attempts = [each._replace(call="") if each.call == call else each for each in self._attempts]
+
+    def split(self, began: int) -> Attempts | None:
+        """
+        Move the failures that were recorded after `began` to a row of their own and return it; None if there are none.
+        """
+        later = [attempt for attempt in self._attempts if attempt.tick > began]
+        if not later:
+            return None
+        row = Attempts()
+        row._attempts = later
+        row._escalated, row._halted = (tick if tick > began else 0 for tick in (self._escalated, self._halted))
+        self._attempts = [attempt for attempt in self._attempts if attempt.tick <= began]
+        for part in (self, row):
+            part._recount()
+        return row
+
+    def append(self, later: Attempts) -> None:
+        """Put a later row behind this one."""
+        self._attempts += later._attempts
+        self._forgotten += later._forgotten
+        self._escalated = self._escalated or later._escalated
+        self._halted = self._halted or later._halted
+        self._recount()
+
+    def _recount(self) -> None:
+        attempts, self._attempts, self.count = self._attempts, [], self._forgotten
+        for attempt in attempts:
+            self.fail(attempt.began, attempt.tick, attempt.call)
+
+
+class Streak:
+    """
+    The failures of one class in one operation: the row that is live, and ended ones that may be restored.
+    """
+
+    __slots__ = ("_ended", "live")
+
+    def __init__(self) -> None:
+        self.live: Attempts | None = None
+        """The failures since the operation last succeeded; None while it has."""
+        self._ended: list[Attempts] = []
+
+    @property
+    def count(self) -> int:
+        """Turns in which the operation failed with the class since it last succeeded."""
+        return self.live.count if self.live is not None else 0
+
+    def fail(self, began: int, tick: int, call: str) -> bool:
+        """
+        Record a failure and return whether it takes a resolution back.
+
+        It does where the same call had failed before a success of something else: that has resolved nothing.
+        """
+        place = next((place for place, row in enumerate(self._ended) if row.includes(call)), None)
+        if place is not None:
+            self._restore(place)
+        if self.live is None:
+            self.live = Attempts()
+        self.live.fail(began, tick, call)
+        return place is not None
+
+    def succeed(self, began: int, call: str) -> bool:
+        """
+        End the live row and return whether nothing of it is left.
+
+        Failures that were recorded after the success began stay: within a turn successes come first.
+        """
+        row, self.live = self.live, None
+        if row is None:
+            return False
+        self.live = row.split(began)
+        if self.live is None or row.count:
+            self._ended.append(row)
+            del self._ended[:-MAX_ENDED]
+        self.forget_call(call)
+        return self.live is None
+
+    def forget_call(self, call: str) -> None:
+        """Forget which failures were of this call, since it has succeeded itself."""
+        if call:
+            for row in (*self._ended, *filter(None, (self.live,))):
+                row.forget_call(call)
+
+    def refresh(self) -> None:
+        """Count from zero; what was open stays open."""
+        self._ended.clear()
+        if self.live is not None:
+            self.live = Attempts()
+
+    def _restore(self, place: int) -> None:
+        restored = self._ended[place]
+        for row in (*self._ended[place + 1 :], *filter(None, (self.live,))):
+            restored.append(row)
+        del self._ended[place:]
+        self.live = restored
