@@ -738,7 +738,14 @@ class Ledger:
     ) -> str:
         """Return why a call is refused; `attempt` is 1 where this attempt is not counted yet."""
         attempts = repeated.attempts.count + attempt
-        return rendering.refusal(error_class, repeated.failed, attempts, state.loop_halt, options=self.options.digest)
+        return rendering.refusal(
+            error_class,
+            repeated.failed,
+            attempts,
+            loop_halt=state.loop_halt,
+            reported=attempts >= state.thresholds.loop and not state.asks,
+            options=self.options.digest,
+        )
 
     def _keep(self, state: RunState, key: str, text: str) -> None:
         """Remember the newest raw error of a class, within the limits of one text and of one run."""
@@ -804,6 +811,7 @@ class Ledger:
             state.history,
             options=self.options.digest,
             escalation=state.breach,
+            unhandled=_unhandled(state),
             guidance=state.guidance,
             count_tokens=self._count_tokens,
         )
@@ -879,6 +887,15 @@ def _unclassified(raw: RawError) -> Classified:
 def _fingerprint(tool: str, arguments: str, directory: str) -> str:
     """The identity of a call; empty where the arguments are unknown, since then no two calls are surely identical."""
     return call_fingerprint(tool, arguments, directory) if arguments else ""
+
+
+def _unhandled(state: RunState) -> Escalation | None:
+    """Return the newest escalation if it was not handled and its class is still open."""
+    newest = state.answered[-1] if state.answered else None
+    if newest is None or newest.action != "unhandled":
+        return None
+    found = state.history.get(newest.escalation.key)
+    return newest.escalation if found is not None and found.unlifted else None
 
 
 def _go_on(state: RunState, message: str) -> None:

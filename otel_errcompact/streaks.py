@@ -100,8 +100,8 @@ class Attempts:
         row._attempts = later
         row._escalated, row._halted = (tick if tick > began else 0 for tick in (self._escalated, self._halted))
         self._attempts = [attempt for attempt in self._attempts if attempt.tick <= began]
-        for part in (self, row):
-            part._recount()
+        self._recount()
+        row._recount()
         return row
 
     def append(self, later: Attempts) -> None:

@@ -23,6 +23,7 @@ def block(
     *,
     options: DigestOptions,
     escalation: Escalation | None = None,
+    unhandled: Escalation | None = None,
     guidance: str = "",
     count_tokens: TokenCounter = estimate_tokens,
 ) -> str:
@@ -33,6 +34,7 @@ def block(
         history: The run's error classes.
         options: Budget and line length.
         escalation: The breach that stands, if there is one.
+        unhandled: The newest escalation that no handler has answered, while its class is open.
         guidance: What a human answered to the last escalation.
         count_tokens: How tokens are counted.
     """
@@ -43,6 +45,9 @@ def block(
     if escalation is not None:
         limit = options.line_characters
         marks.append(one_line(f"ESCALATED ({escalation.threshold}): {escalation}", limit))
+    elif unhandled is not None:
+        reported = f"ESCALATED ({unhandled.threshold}): reported to the operators, the run goes on: {unhandled}"
+        marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
     classes = [_class_lines(found, options) for found in live]

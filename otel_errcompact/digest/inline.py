@@ -55,7 +55,15 @@ def inline(
     return _whole(raw, error_class, history, standing, options, count_tokens)
 
 
-def refusal(error_class: ErrorClass, failures: int, attempts: int, loop_halt: int, *, options: DigestOptions) -> str:
+def refusal(
+    error_class: ErrorClass,
+    failures: int,
+    attempts: int,
+    *,
+    loop_halt: int = 0,
+    reported: bool = False,
+    options: DigestOptions,
+) -> str:
     """
     Return what the agent reads when an identical call is not executed again.
 
@@ -64,14 +72,16 @@ def refusal(error_class: ErrorClass, failures: int, attempts: int, loop_halt: in
         failures: How often it was executed and failed.
         attempts: How often it failed or was refused, this time included.
         loop_halt: The number of attempts at which the run is stopped; 0 where it is not.
+        reported: Whether the loop has been reported to the operators.
         options: The length of a line.
     """
     head = wording.head(error_class.facts, error_class.tool, options.line_characters)
     stop = "; the run is stopped" if loop_halt and attempts >= loop_halt else ""
     if loop_halt > attempts:
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
+    told = "; ESCALATED: reported to the operators" if reported else ""
     return (
-        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{stop}. "
+        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{told}{stop}. "
         f"Change the arguments or the approach.\n{head} #{error_class.short}"
     )
 

@@ -224,10 +224,9 @@ class Telemetry(Listener):
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
-        counts[LABEL_OVERFLOW] = sum(labels.overflowed for labels in (self._tools, self._agents, self._types)) + sum(
-            series.folded
-            for series in (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
-        )
+        series = (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
+        labels = (self._tools, self._agents, self._types)
+        counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + sum(one.folded for one in series)
         for stage, count in counts.items():
             if count:
                 yield {semconv.STAGE: stage}, count

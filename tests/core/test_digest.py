@@ -447,11 +447,11 @@ def test_a_refusal_names_the_class_and_the_way_out() -> None:
     where = "[ConnectionError] at query (db.py:42): connection refused #3f2a"
     said = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
     advice = "Change the arguments or the approach."
-    assert refusal(made, 2, 3, 0, options=OPTIONS) == f"{said}. {advice}\n{where}"
-    assert refusal(made, 2, 3, 6, options=OPTIONS) == (
+    assert refusal(made, 2, 3, loop_halt=0, options=OPTIONS) == f"{said}. {advice}\n{where}"
+    assert refusal(made, 2, 3, loop_halt=6, options=OPTIONS) == (
         f"{said}; this was attempt 3, at 6 the run is stopped. {advice}\n{where}"
     )
-    assert refusal(made, 2, 6, 6, options=OPTIONS) == f"{said}; the run is stopped. {advice}\n{where}"
+    assert refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped. {advice}\n{where}"
 
 
 words = st.text(max_size=300)
