@@ -90,7 +90,7 @@ class ErrorClass:
     """Whether it has led to an escalation in this run."""
 
     unlifted: bool = False
-    """Whether it has escalated and was neither resolved since, nor lifted by `Continue`."""
+    """Whether it has escalated, and no `Continue` has lifted that; a failure after a resolution that stands ends it."""
 
     streaks: dict[Operation, Streak] = field(default_factory=dict["Operation", Streak])
     """Its failures in each operation."""
@@ -231,6 +231,8 @@ class History:
             )
         streak = self._streak(error_class, raw.scope)
         restored = streak.fail(began, tick, call)
+        if was_resolved and not restored:
+            error_class.unlifted = False
         return Recorded(
             error_class=error_class, attempts=streak.live or Attempts(), taken_back=restored and was_resolved
         )
@@ -259,7 +261,6 @@ class History:
                 else:
                     streak.forget_call(call)
             if ended and error_class.resolved:
-                error_class.unlifted = False
                 resolved.append(error_class)
         return tuple(resolved)
 

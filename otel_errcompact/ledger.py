@@ -331,8 +331,9 @@ class Ledger:
             self._tell_begun(run_id, raw)
         self._tell_raw(run_id, raw)
         found = self._classify(raw)
+        kind = self._kind_of(raw, found)
         with self.store.edit(run_id, self._create) as state:
-            observation, answered = self._record(state, raw, found, started)
+            observation, answered = self._record(state, raw, found, kind, started)
         for listener in self._listeners:
             with self.guard.stage(listener.stage):
                 listener.on_observed(observation)
@@ -639,8 +640,14 @@ class Ledger:
                 found = self._model.refine(raw, found)
         return found or _unclassified(raw)
 
+    def _kind_of(self, raw: RawError, found: Classified) -> FailureKind:
+        """Return the kind of a failure; should that fail, the failure is executed and permanent, as most are."""
+        with self._classifying:
+            return kind_of(raw, found.facts)
+        return FailureKind()
+
     def _record(
-        self, state: RunState, raw: RawError, found: Classified, started: int
+        self, state: RunState, raw: RawError, found: Classified, kind: FailureKind, started: int
     ) -> tuple[Observation, AnsweredEscalation | None]:
         stopped = state.breach is not None
         known = state.history.get(found.key) is not None
@@ -651,7 +658,7 @@ class Ledger:
         recorded = state.history.record(
             raw,
             found,
-            kind=kind_of(raw, found.facts),
+            kind=kind,
             agent=agent,
             call=call,
             hint="" if known else hint_for(found.facts),
@@ -895,7 +902,7 @@ def _unhandled(state: RunState) -> Escalation | None:
     if newest is None or newest.action != "unhandled":
         return None
     found = state.history.get(newest.escalation.key)
-    return newest.escalation if found is not None and found.unlifted else None
+    return newest.escalation if found is not None and found.unlifted and not found.resolved else None
 
 
 def _go_on(state: RunState, message: str) -> None:

@@ -27,14 +27,19 @@ class RepeatedCall:
     attempts: Attempts = field(default_factory=Attempts)
     """Its failures and refusals, by turns."""
 
-    failed: int = 0
-    """Turns in which it was executed and failed, and not for a transient reason."""
+    failures: Attempts = field(default_factory=Attempts)
+    """Those of its failures that were not transient, by turns."""
 
     key: str = ""
     """The dedup key of its newest failure."""
 
     failed_at_ns: int = 0
     """When it failed last, in nanoseconds since the epoch; 0 where that is unknown."""
+
+    @property
+    def failed(self) -> int:
+        """Turns in which it was executed and failed, and not for a transient reason."""
+        return self.failures.count
 
     def is_refused(self, limit: int, now_ns: int) -> bool:
         """
@@ -71,8 +76,9 @@ class RepeatedCalls:
             return
         calls = self._agents.setdefault(agent, OrderedDict())
         known = calls.setdefault(call, RepeatedCall())
-        counts = known.attempts.fail(began, tick)
-        known.failed += counts and not transient
+        known.attempts.fail(began, tick)
+        if not transient:
+            known.failures.fail(began, tick)
         known.key, known.failed_at_ns = key, time_ns
         calls.move_to_end(call)
         if len(calls) > MAX_CALLS:
