@@ -16,7 +16,10 @@ class Counts:
 
     failures: int = 0
     silent: int = 0
-    """Those of the failures that the record does not flag: recognised by their text, so each of them is a guess."""
+    """Those of the failures that the record calls successes: recognised by their text, so each of them is a guess."""
+
+    unflagged: int = 0
+    """Those of the failures of which the record says nothing either way: recognised by their text as well."""
 
     ignored: int = 0
     """Declined calls, empty searches, cancellations: they look like failures and are none."""
@@ -26,6 +29,7 @@ class Counts:
 
     error_tokens: int = 0
     silent_tokens: int = 0
+    unflagged_tokens: int = 0
     result_tokens: int = 0
     context_tokens: int = 0
     """Everything that was said, asked and answered, once."""
@@ -60,6 +64,11 @@ class Counts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
+    def guessed_tokens(self) -> int:
+        """Tokens of errors that only their text gives away."""
+        return self.silent_tokens + self.unflagged_tokens
+
+    @property
     def saved_tokens(self) -> int:
         """Tokens of the context that digests save; below zero where they are longer than the errors."""
         return self.error_tokens - self.digest_tokens
@@ -72,6 +81,7 @@ class Counts:
             "error_share_of_results": share(self.error_tokens, self.result_tokens),
             "error_share_of_context": share(self.error_tokens, self.context_tokens),
             "silent_share_of_context": share(self.silent_tokens, self.context_tokens),
+            "unflagged_share_of_context": share(self.unflagged_tokens, self.context_tokens),
             "saved_share_of_context": share(self.saved_tokens, self.context_tokens),
             "saved_share_of_input": share(self.input_tokens_saved, self.input_tokens),
             "exact_repeat_share": share(self.exact_repeats, self.failures),

@@ -56,6 +56,9 @@ class RunAnalysis:
     silent_signs: Mapping[str, int]
     """What gave the silent failures away, and how many of them."""
 
+    unflagged_signs: Mapping[str, int]
+    """The same of failures that the record does not flag either way."""
+
     stops: tuple[Stop, ...]
     """What the thresholds would have stopped; that with the lowest number of the call is the one that would have."""
 
@@ -81,6 +84,7 @@ class RunAnalysis:
             "longest_streak": self.longest_streak,
             "longest_row": self.longest_row,
             "silent_signs": signs_to_json(self.silent_signs),
+            "unflagged_signs": signs_to_json(self.unflagged_signs),
             "stops": [stop.to_json() for stop in self.stops],
             "verdict": self.verdict.to_json(),
         }
@@ -121,7 +125,8 @@ class _Reading:
     counts: Counts = field(default_factory=Counts)
     breaches: Breaches = field(default_factory=Breaches)
     repetition: Repetition = field(default_factory=Repetition)
-    signs: Counter[str] = field(default_factory=Counter[str])
+    silent_signs: Counter[str] = field(default_factory=Counter[str])
+    unflagged_signs: Counter[str] = field(default_factory=Counter[str])
     digests: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
     """Of each failure, the number of its call and the tokens its digest saves."""
 
@@ -152,7 +157,8 @@ class _Reading:
             counts=replace(self.counts),
             longest_streak=len(self.breaches.calls["same"]),
             longest_row=len(self.breaches.calls["consecutive"]),
-            silent_signs=dict(self.signs),
+            silent_signs=dict(self.silent_signs),
+            unflagged_signs=dict(self.unflagged_signs),
             stops=tuple(self.breaches.stops(turns)),
             reached=reached,
             verdict=verdict_on_run(self.counts),
@@ -190,13 +196,22 @@ class _Reading:
         counts.digest_tokens += observation.digest_tokens
         counts.classes += observation.count == 1
         counts.class_repeats += observation.count > 1
-        if judgement.detected:
+        if judgement.detected and _is_called_success(call):
             counts.silent += 1
             counts.silent_tokens += tokens
-            self.signs[judgement.reason] += 1
+            self.silent_signs[judgement.reason] += 1
+        elif judgement.detected:
+            counts.unflagged += 1
+            counts.unflagged_tokens += tokens
+            self.unflagged_signs[judgement.reason] += 1
         self.digests.append((number, tokens - observation.digest_tokens))
         self.repetition.take(call.result, counts)
         self.breaches.fail(observation, number, self.options.thresholds)
+
+
+def _is_called_success(call: RecordedCall) -> bool:
+    """Tell whether the record says of a call that it went well, and does not only lack a word of it."""
+    return call.flagged is False or call.exit_code == 0
 
 
 def _raw_error(call: RecordedCall, judgement: Judgement, agent: str, began: int) -> RawError:
@@ -221,6 +236,6 @@ def _raw_error(call: RecordedCall, judgement: Judgement, agent: str, began: int)
 
 
 def signs_to_json(signs: Mapping[str, int]) -> list[dict[str, object]]:
-    """Return what gave silent failures away, the most frequent first."""
+    """Return what gave failures away, the most frequent first."""
     ordered = sorted(signs.items(), key=lambda item: (-item[1], item[0]))
     return [{"sign": sign, "failures": count, "confidence": confidence_in(sign)} for sign, count in ordered]

@@ -63,6 +63,7 @@ class Total:
         self.streaks: Counter[int] = Counter()
         """How many runs have a longest streak of which length."""
         self.silent_signs: Counter[str] = Counter()
+        self.unflagged_signs: Counter[str] = Counter()
         self.stopped: dict[Rule, Stopped] = {rule: Stopped() for rule in RULES}
         self.runs_by_advice: Counter[Advice] = Counter()
         self._ratio = Ratio()
@@ -77,6 +78,7 @@ class Total:
         self.longest_row = max(self.longest_row, run.longest_row)
         self.streaks[run.longest_streak] += 1
         self.silent_signs.update(run.silent_signs)
+        self.unflagged_signs.update(run.unflagged_signs)
         for stop in run.stops:
             self.stopped[stop.threshold].add(stop.after)
         if run.stop is not None:
@@ -104,6 +106,7 @@ class Total:
             "longest_row": self.longest_row,
             "streaks": {str(length): self.streaks[length] for length in sorted(self.streaks)},
             "silent_signs": signs_to_json(self.silent_signs),
+            "unflagged_signs": signs_to_json(self.unflagged_signs),
             "thresholds": {name: self.limit(name) for name in THRESHOLDS},
             "stopped": {rule: stopped.to_json() for rule, stopped in self.stopped.items()},
             "runs_by_advice": {advice: self.runs_by_advice[advice] for advice in ADVICE},

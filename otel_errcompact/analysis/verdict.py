@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from otel_errcompact.analysis.counts import Counts
     from otel_errcompact.analysis.intervals import Interval
 
-Advice = Literal["leave", "between", "use", "must"]
+Advice = Literal["leave", "between", "use", "must", "unknown"]
 Confidence = Literal["high", "medium", "low"]
 
 LEAVE_BELOW: Final = 0.05
@@ -26,12 +26,13 @@ FEW_RUNS: Final = 30
 MARGIN: Final = 0.1
 """How far the estimate of tokens may tilt a share: results full of numbers and paths cost more than prose."""
 
-ADVICE: Final[tuple[Advice, ...]] = ("must", "use", "between", "leave")
+ADVICE: Final[tuple[Advice, ...]] = ("must", "use", "between", "leave", "unknown")
 MEANING: Final[dict[Advice, str]] = {
     "leave": "leave it: digests would save next to nothing; what remains are counters, alerts and a stop for loops",
     "between": "in between: digests pay only where failures recur, from the third repeat on",
     "use": "use it",
     "must": "use it: a must",
+    "unknown": "none: these records hold no tool results",
 }
 
 
@@ -47,7 +48,7 @@ class Verdict:
 
     confidence: Confidence
     reasons: tuple[str, ...]
-    """What keeps the confidence from being high."""
+    """What keeps the confidence from being high; it is low where there is nothing to judge by."""
 
     interval: Interval | None = None
     """Where the share lies with 95 % confidence, if the runs are a sample of many."""
@@ -63,6 +64,10 @@ class Verdict:
         }
 
 
+UNKNOWN: Final = Verdict(advice="unknown", share=0.0, confidence="low", reasons=("no tool results",))
+"""The verdict where no call has a result: nothing is known of errors, which is not to say that there are none."""
+
+
 def advice_for(errors: float) -> Advice:
     """Return what the criteria say of a share of errors in the context."""
     if errors > MUST_ABOVE:
@@ -74,6 +79,8 @@ def advice_for(errors: float) -> Advice:
 
 def verdict_on_run(counts: Counts) -> Verdict:
     """Return the verdict on one run."""
+    if not counts.calls:
+        return UNKNOWN
     doubts = list(_doubts(counts))
     if counts.calls < FEW_CALLS:
         doubts.append(f"only {counts.calls} results")
@@ -89,6 +96,8 @@ def verdict_on_runs(counts: Counts, runs: int, interval: Interval | None) -> Ver
         runs: How many there are.
         interval: Where the share of errors lies with 95 % confidence.
     """
+    if not counts.calls:
+        return UNKNOWN
     doubts = list(_doubts(counts))
     if runs < FEW_RUNS:
         doubts.append(f"only {runs} {'run' if runs == 1 else 'runs'}")
@@ -107,8 +116,8 @@ def _verdict(counts: Counts, doubts: list[str], interval: Interval | None = None
 
 def _doubts(counts: Counts) -> Iterator[str]:
     errors = share(counts.error_tokens, counts.context_tokens)
-    flagged = share(counts.error_tokens - counts.silent_tokens, counts.context_tokens)
+    flagged = share(counts.error_tokens - counts.guessed_tokens, counts.context_tokens)
     if advice_for(flagged) != advice_for(errors):
-        yield f"{flagged:.1%} without silent failures, which are guessed"
+        yield f"{flagged:.1%} without failures that no flag reports, which are guessed"
     if advice_for(errors * (1 - MARGIN)) != advice_for(errors * (1 + MARGIN)):
         yield "close to a limit, and tokens are estimated"

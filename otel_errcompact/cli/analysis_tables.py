@@ -16,6 +16,7 @@ from otel_errcompact.cli.output import printable
 from otel_errcompact.escalation import THRESHOLDS
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator, Sequence
 
     from rich.console import Console
@@ -36,10 +37,11 @@ SHOWN_VALUES: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30,
 """Values of a threshold that get a row; --json has all."""
 
 _LEGEND: Final = (
-    "result, context: share of errors in their tokens; again: errors of a class that failed before; lines: characters "
-    "in lines that came before; stop: the call after which a threshold stops the run"
+    "unsaid: errors that only their text gives away; result, context: share of errors in their tokens; again: errors "
+    "of a class that failed before; lines: characters in lines that came before; stop: the call after which a "
+    "threshold stops the run"
 )
-_SPARE_OF_RUNS: Final = ("lines", "silent", "result", "again", "streak", "calls", "stop")
+_SPARE_OF_RUNS: Final = ("lines", "unsaid", "result", "again", "streak", "calls", "stop")
 _SPARE_OF_STOPS: Final = ("input after (no cache)", "calls after")
 _SPARE_OF_CALIBRATION: Final = ("calls", "lost", "saved")
 """Columns that a narrow terminal goes without, the first of them first."""
@@ -89,7 +91,7 @@ def _runs(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
     columns = (
         ("calls", f"{counts.calls:,}"),
         ("errors", f"{counts.failures:,}"),
-        ("silent", f"{counts.silent:,}"),
+        ("unsaid", f"{counts.silent + counts.unflagged:,}"),
         ("streak", f"{total.longest_streak:,}"),
         ("result", _share(counts.error_tokens, counts.result_tokens)),
         ("context", _share(counts.error_tokens, counts.context_tokens)),
@@ -112,7 +114,7 @@ def _cells(run: RunAnalysis) -> tuple[str, ...]:
     return (
         f"{counts.calls:,}",
         f"{counts.failures:,}",
-        f"{counts.silent:,}",
+        f"{counts.silent + counts.unflagged:,}",
         f"{run.longest_streak:,}",
         _share(counts.error_tokens, counts.result_tokens),
         _share(counts.error_tokens, counts.context_tokens),
@@ -125,6 +127,9 @@ def _cells(run: RunAnalysis) -> tuple[str, ...]:
 
 def _sentences(total: Total) -> Iterator[str]:
     counts = total.counts
+    if not counts.calls:
+        yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
+        return
     if not counts.failures:
         yield f"No failures (runs: {total.runs:,}, calls: {counts.calls:,})."
         return
@@ -138,14 +143,18 @@ def _sentences(total: Total) -> Iterator[str]:
         f"results, {share(counts.error_tokens, counts.context_tokens):.1%} of the context."
     )
     if counts.silent:
-        signs = ", ".join(
-            f"{sign} {count:,}{'?' if confidence_in(sign) != 'high' else ''}"
-            for sign, count in total.silent_signs.most_common()
-        )
         yield (
-            f"Silent: {counts.silent:,} of them, {share(counts.silent_tokens, counts.error_tokens):.0%} of their "
-            f"tokens, no flag tells of, but their text: {signs}. (?: may be printed on purpose.)"
+            f"Silent: the record calls {counts.silent:,} of them successes "
+            f"({share(counts.silent_tokens, counts.error_tokens):.0%} of their tokens); the text says otherwise: "
+            f"{_signs(total.silent_signs)}."
         )
+    if counts.unflagged:
+        yield (
+            f"Unflagged: of {counts.unflagged:,} ({share(counts.unflagged_tokens, counts.error_tokens):.0%} of the "
+            f"tokens) the record does not say whether they failed; recognised by: {_signs(total.unflagged_signs)}."
+        )
+    if counts.guessed_tokens:
+        yield "(?: may have been printed on purpose.)"
     yield (
         f"Recurrence: {counts.exact_repeats / counts.failures:.0%} repeat an earlier one but for numbers and paths, "
         f"{counts.class_repeats / counts.failures:.0%} its class. Of their characters "
@@ -158,6 +167,12 @@ def _sentences(total: Total) -> Iterator[str]:
         f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
         f"{share(counts.input_tokens_saved, counts.input_tokens):.1%} of the {counts.input_tokens:,} tokens that model "
         f"calls read if no cache helps."
+    )
+
+
+def _signs(signs: Counter[str]) -> str:
+    return ", ".join(
+        f"{sign} {count:,}{'?' if confidence_in(sign) != 'high' else ''}" for sign, count in signs.most_common()
     )
 
 
@@ -291,12 +306,16 @@ def _lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) ->
 
 def _verdict(total: Total) -> Iterator[str]:
     verdict = total.verdict
+    if verdict.advice == "unknown":
+        yield f"Verdict: {MEANING[verdict.advice]}."
+        return
     because = f" ({'; '.join(verdict.reasons)})" if verdict.reasons else ""
     yield (
         f"Verdict: {MEANING[verdict.advice]}. Errors are {verdict.share:.1%} of the context; "
         f"confidence {verdict.confidence}{because}."
     )
-    spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in ADVICE)
+    shown: list[Advice] = [advice for advice in ADVICE if advice != "unknown" or total.runs_by_advice[advice]]
+    spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in shown)
     yield f"By run: {spread}. Records lack system prompts and tool schemas: true shares are lower."
 
 
@@ -306,6 +325,7 @@ def _band(advice: Advice) -> str:
         "use": f"over {USE_ABOVE:.0%}",
         "between": f"from {LEAVE_BELOW:.0%}",
         "leave": "below",
+        "unknown": "without tool results",
     }[advice]
 
 

@@ -79,17 +79,19 @@ With --json, an object, whose runs are written as they are read:
   runs   a list, a line for each run:
     run_id, agent, source, outcome, succeeded  as the record has them
     calls, failures, ignored   as replay has them
-    silent                     failures the record did not flag
+    silent                     failures the record calls successes
+    unflagged                  failures without a flag or exit status
     *_tokens                   of errors, silent errors, results, the
                                context; input_tokens: what model calls
                                read, had no cache helped
     *_share*                   what follows: 0.05 is 5 %
     exact_repeats, class_repeats, *_characters   what recurred
     longest_streak, longest_row
-    silent_signs               what gave silent failures away
+    silent_signs, unflagged_signs   what gave these failures away
     stops                      what each threshold would have stopped:
                                call, error, and what came after
-    verdict                    leave, between, use or must; confidence
+    verdict                    leave, between, use, must or unknown;
+                               confidence
   total  the same over all runs, and what the thresholds would have
          stopped; classes are the sum of those of the runs
   left_out     traces, which do not record what the agent read

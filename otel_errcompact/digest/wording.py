@@ -37,8 +37,8 @@ def head(facts: Facts, tool: str, limit: int) -> str:
 
 
 def detected(raw: RawError) -> str:
-    """Return why the agent reads a digest where the tool itself reported no failure."""
-    return f" (the tool reported success; detected: {one_line(raw.detected, 80)})" if raw.detected else ""
+    """Return what gave a failure away that the tool did not report; whether it reported a success is not known."""
+    return f" (detected: {one_line(raw.detected, 80)})" if raw.detected else ""
 
 
 @lru_cache(maxsize=256)

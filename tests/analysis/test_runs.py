@@ -20,22 +20,34 @@ def test_tonnage_is_the_tokens_of_failed_results() -> None:
     assert (figures["error_share_of_results"], figures["error_share_of_context"]) == (0.894737, 0.485714)
 
 
-def test_a_failure_without_a_flag_is_silent() -> None:
-    """What gave it away is told, and how sure that is."""
+def test_a_failure_that_the_record_calls_a_success_is_silent() -> None:
+    """By its flag or its exit status; what gave it away is told, and how sure that is."""
     pytest_output = "collected 3 items\nFAILED tests/test_shop.py::test_sum - assert 2 == 3\n1 failed, 2 passed in 0.1s"
     traceback = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nKeyError: 'x'"
     silent = run(
-        Step(pytest_output, tool="bash", arguments='{"command": "pytest | tail -3"}'),
-        Step(traceback, tool="bash", arguments='{"command": "python a.py; true"}'),
+        Step(pytest_output, False, tool="bash", arguments='{"command": "pytest | tail -3"}'),
+        Step(traceback, tool="bash", arguments='{"command": "python a.py; true"}', exit_code=0),
         failing(),
     )
     found = Analyzer().analyze(silent)
-    assert (found.counts.failures, found.counts.silent) == (3, 2)
+    assert (found.counts.failures, found.counts.silent, found.counts.unflagged) == (3, 2, 0)
     assert found.counts.silent_tokens == (len(pytest_output) + 3) // 4 + (len(traceback) + 3) // 4
     assert found.to_json()["silent_signs"] == [
         {"sign": "a traceback", "failures": 1, "confidence": "medium"},
         {"sign": "failed tests", "failures": 1, "confidence": "high"},
     ]
+
+
+def test_a_failure_of_which_the_record_says_nothing_is_unflagged() -> None:
+    """A format without flags does not call anything a success."""
+    found = Analyzer().analyze(run(Step(f"Error: {REFUSED}"), failing()))
+    assert (found.counts.failures, found.counts.silent, found.counts.unflagged) == (2, 0, 1)
+    assert found.counts.unflagged_tokens == found.counts.guessed_tokens == 11
+    figures = found.to_json()
+    assert (figures["silent_signs"], figures["unflagged_signs"]) == (
+        [],
+        [{"sign": "the tool's own words", "failures": 1, "confidence": "high"}],
+    )
 
 
 def test_what_is_declined_counts_for_nothing() -> None:
@@ -115,7 +127,7 @@ def test_a_run_without_failures_is_all_zeros(empty) -> None:
     """Nothing is divided by nothing."""
     figures = Analyzer().analyze(empty).to_json()
     shares = [value for name, value in figures.items() if "share" in name]
-    assert shares == [0] * 9
+    assert shares == [0] * 10
     assert (figures["stops"], figures["silent_signs"], figures["longest_streak"]) == ([], [], 0)
 
 

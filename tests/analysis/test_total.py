@@ -19,7 +19,7 @@ def total_of(*runs) -> Total:
 
 def test_sums_and_shares_of_all_runs() -> None:
     """Shares are those of the sums, so that large runs weigh more than small ones."""
-    silent = Step(f"Error: {REFUSED}")
+    silent = Step(f"Error: {REFUSED}", flagged=False)
     figures = total_of(run(failing(), healthy()), run(healthy(), succeeded=True), run(silent)).to_json()
     assert (figures["runs"], figures["runs_with_failures"], figures["runs_with_outcome"]) == (3, 2, 1)
     assert (figures["calls"], figures["failures"], figures["silent"]) == (4, 2, 1)
@@ -27,7 +27,7 @@ def test_sums_and_shares_of_all_runs() -> None:
     assert figures["error_share_of_results"] == round(20 / 24, 6)
     assert figures["silent_signs"] == [{"sign": "the tool's own words", "failures": 1, "confidence": "high"}]
     assert figures["streaks"] == {"0": 1, "1": 2}
-    assert figures["runs_by_advice"] == {"must": 2, "use": 0, "between": 0, "leave": 1}
+    assert figures["runs_by_advice"] == {"must": 2, "use": 0, "between": 0, "leave": 1, "unknown": 0}
 
 
 def test_what_thresholds_would_have_stopped_together_is_what_the_first_does() -> None:
@@ -42,13 +42,15 @@ def test_what_thresholds_would_have_stopped_together_is_what_the_first_does() ->
     }
 
 
-def test_no_run_at_all() -> None:
-    """The verdict is still one, and worth nothing."""
-    figures = total_of().to_json()
-    assert figures["verdict"] == {
-        "advice": "leave",
-        "share": 0.0,
-        "interval": None,
-        "confidence": "medium",
-        "reasons": ["only 0 runs"],
-    }
+def test_runs_without_tool_results_get_no_verdict() -> None:
+    """However many there are: that nothing is known of errors is not to say that there are none."""
+    for runs in ((), (run(),) * 50):
+        total = total_of(*runs)
+        assert total.to_json()["verdict"] == {
+            "advice": "unknown",
+            "share": 0.0,
+            "interval": None,
+            "confidence": "low",
+            "reasons": ["no tool results"],
+        }
+        assert total.runs_by_advice["unknown"] == len(runs)

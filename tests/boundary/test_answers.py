@@ -41,10 +41,10 @@ def test_a_failure_that_the_tool_did_not_report_counts(ledger: Ledger, tool, arg
 
 
 def test_the_agent_learns_why_it_reads_a_digest(ledger: Ledger) -> None:
-    """The tool's own success is not hidden from it."""
+    """Whether the tool took it for a success nobody knows, and nothing is said of it."""
     with errcompact.run("r", ledger=ledger) as run, run.tool("bash", arguments={"command": "pytest | tail"}) as call:
         call.result = FAILED_TESTS * 3
-    assert "(the tool reported success; detected: failed tests)" in call.text
+    assert "(detected: failed tests)" in call.text
 
 
 @pytest.mark.parametrize(

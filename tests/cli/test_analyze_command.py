@@ -27,10 +27,12 @@ RUN_KEYS = [
     "calls",
     "failures",
     "silent",
+    "unflagged",
     "ignored",
     "classes",
     "error_tokens",
     "silent_tokens",
+    "unflagged_tokens",
     "result_tokens",
     "context_tokens",
     "input_tokens",
@@ -45,6 +47,7 @@ RUN_KEYS = [
     "error_share_of_results",
     "error_share_of_context",
     "silent_share_of_context",
+    "unflagged_share_of_context",
     "saved_share_of_context",
     "saved_share_of_input",
     "exact_repeat_share",
@@ -54,6 +57,7 @@ RUN_KEYS = [
     "longest_streak",
     "longest_row",
     "silent_signs",
+    "unflagged_signs",
     "stops",
     "verdict",
 ]
@@ -93,9 +97,9 @@ def test_json_is_one_object_with_a_line_for_each_run(errcompact: Errcompact, fol
     assert (looping["failures"], looping["longest_streak"], looping["succeeded"]) == (4, 4, False)
     assert [(stop["threshold"], stop["call"], stop["calls_after"]) for stop in looping["stops"]] == [("same", 3, 1)]
     assert (clean["failures"], recovered["failures"], recovered["stops"]) == (0, 1, [])
-    assert silent["silent_signs"] == [{"sign": "an error in the answer", "failures": 1, "confidence": "high"}]
+    assert silent["unflagged_signs"] == [{"sign": "an error in the answer", "failures": 1, "confidence": "high"}]
     total = found["total"]
-    assert (total["runs"], total["failures"], total["silent"], total["error_tokens"]) == (4, 6, 1, 5 * 7 + 13)
+    assert (total["runs"], total["failures"], total["unflagged"], total["error_tokens"]) == (4, 6, 1, 5 * 7 + 13)
     assert total["thresholds"] == {"same": 3, "consecutive": 6, "total": 30}
     assert total["verdict"]["advice"] == "must"
     assert found["left_out"] == {"traces": 0}
@@ -108,7 +112,7 @@ def test_the_tables_name_the_heaviest_run_first(errcompact: Errcompact, folder: 
         "run",
         "calls",
         "errors",
-        "silent",
+        "unsaid",
         "streak",
         "result",
         "context",
@@ -127,7 +131,7 @@ def test_the_tables_name_the_heaviest_run_first(errcompact: Errcompact, folder: 
     text = " ".join(lines)
     for sentence in (
         "Errors: 6 in 3 of 4 runs, 75.0% of the results; 0 more only look like errors",
-        "Silent: 1 of them, 27% of their tokens, no flag tells of, but their text: an error in the answer 1.",
+        "Unflagged: of 1 (27% of the tokens) the record does not say whether they failed; recognised by: an error in",
         "in 2 of 3 erring runs no class failed twice without a success between, in 1 one did 3 times or more, at most",
         "same 3 1 1 12%",
         "same 3 at call 3 of a1 (a bad run): [Error] connection refused",
@@ -145,6 +149,31 @@ def test_healthy_runs_are_one_sentence_and_a_verdict(errcompact: Errcompact, tmp
     lines = plain(errcompact("analyze", file).out)
     assert lines[0] == "No failures (runs: 1, calls: 1)."
     assert lines[2].startswith("Verdict: leave it")
+
+
+def test_runs_without_tool_results_get_no_verdict(errcompact: Errcompact, tmp_path: Path) -> None:
+    """Not a confident one that says to leave it."""
+    file = write_lines(tmp_path / "a.jsonl", *[conversation(f"a{number}") for number in range(40)])
+    assert plain(errcompact("analyze", file).out) == [
+        "No tool results (runs: 40): whether anything failed cannot be told.",
+        "",
+        "Verdict: none: these records hold no tool results.",
+    ]
+
+
+def test_a_failure_that_the_record_calls_a_success_is_silent(errcompact: Errcompact, tmp_path: Path) -> None:
+    """Other than one of a record without flags."""
+    said = "Traceback (most recent call last):\nKeyError: 'a'"
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "python a.py; true"}}
+    messages = [
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "is_error": False, "content": said}]},
+    ]
+    text = errcompact("analyze", write_lines(tmp_path / "a.jsonl", {"messages": messages})).out
+    assert "Silent: the record calls 1 of them successes (100% of their tokens); the text says otherwise" in (
+        re.sub(r"\s+", " ", text)
+    )
+    assert "Unflagged" not in text
 
 
 def test_thresholds_can_be_given(errcompact: Errcompact, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ _OURS: Final = "[errcompact errors: "
 _CUT: Final = re.compile(r"\[\.\.\. ([0-9,]{1,20}) characters cut \.\.\.\]")
 _HANDED_OUT: Final = re.compile(
     r"\[[^\[\]\n]{1,80}\](?: at [^\n]{1,400})?(?:: [^\n]{1,2000})? #[0-9a-f]{4,16}(?: again \(x[^\n]{1,200}\))?"
-    r"(?: \(the tool reported success; detected: [^\n]{1,100}\))?(?:\n|\Z)"
+    r"(?: \((?:the tool reported success; )?detected: [^\n]{1,100}\))?(?:\n|\Z)"
     r"|(?:[^\s\[\]]{1,80} )?#[0-9a-f]{4,16} again \(x[0-9]"
     r"|NOT EXECUTED: this exact call has failed "
 )
