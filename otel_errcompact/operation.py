@@ -460,6 +460,21 @@ def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iter
     return (run.program for run in islice(_runs(command, 0), _MAX_COMMANDS)) if command else iter(())
 
 
+def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tuple[str, ...]:
+    """
+    Return the words of the last simple command that a call runs, without wrappers; empty if it runs no commands.
+
+    Its exit status is that of the call.
+    """
+    command = _command_of(tool, arguments)
+    if not isinstance(command, str):
+        return tuple(_unwrapped([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
+    words: list[str] = []
+    for found in _simple_commands(_without_documents(_COMMENT.sub("", command))):
+        words = found or words
+    return tuple(_unwrapped(words))
+
+
 def runs_commands(tool: str, arguments: str) -> bool:
     """Tell whether `programs_of` may find a program in a call; where not, that is known at once."""
     return tool.lower() in _SHELL_TOOLS or _NAMES_COMMAND.search(arguments) is not None
@@ -957,6 +972,8 @@ def _unwrapped(words: list[str]) -> list[str]:
         name = _final_name(words[0])
         if words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0]):
             words = words[1:]
+        elif name == "command" and words[1:2] in (["-v"], ["-V"]):
+            break
         elif name in _WRAPPERS:
             words = _without_options(words[1:], _WRAPPERS[name])
             if name == "timeout":

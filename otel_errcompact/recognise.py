@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.exceptions import RunHalted
-from otel_errcompact.operation import programs_of, runs_commands
+from otel_errcompact.operation import last_command, programs_of, runs_commands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,7 +179,8 @@ def judge(
         code = _exit_code_in(text)
     if code == _STILL_RUNNING:
         return Judgement(outcome="ignored", reason="still running")
-    if (code or flagged) and _found_nothing(head, kind, programs, says_nothing=says_nothing):
+    question = last_command(tool, arguments) if code or flagged else ()
+    if (code or flagged) and _found_nothing(head, kind, question, code, says_nothing=says_nothing):
         return Judgement(outcome="ignored", reason="a search that found nothing")
     if flagged or code:
         return Judgement(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
@@ -225,12 +226,21 @@ def _may_be_output_of_failure(text: str) -> bool:
     return any(map(f"\n{text.lower()}".__contains__, _SIGNS))
 
 
-def _found_nothing(head: str, kind: _Kind, programs: tuple[str, ...], *, says_nothing: bool) -> bool:
+def _found_nothing(head: str, kind: _Kind, command: tuple[str, ...], code: int | None, *, says_nothing: bool) -> bool:
     """
-    Tell whether a search ended without a match, which its program or tool reports as it would a failure.
+    Tell whether a question was answered with no, which its program or tool reports as it would a failure.
+
+    A comparison answers with status 1, and mostly with what differs.
     """
-    if programs:
-        return says_nothing and programs[-1] in _SEARCHING_PROGRAMS
+    if command:
+        program = command[0].rpartition("/")[2]
+        names = {program, " ".join((program, *command[1:2]))}
+        if code == 1 and not names.isdisjoint(_COMPARING_PROGRAMS):
+            return True
+        asks = not names.isdisjoint(_ASKING_PROGRAMS) or any(
+            not _ASKING_OPTIONS[name].isdisjoint(command) for name in names if name in _ASKING_OPTIONS
+        )
+        return says_nothing and asks
     return kind == "searching" and _NOTHING_FOUND.match(head) is not None
 
 
@@ -260,12 +270,25 @@ _READING_PROGRAMS: Final = frozenset(
         "kubectl describe", "docker logs",
     }
 )  # fmt: skip
-_SEARCHING_PROGRAMS: Final = frozenset(
+_COMPARING_PROGRAMS: Final = frozenset({"diff", "cmp", "comm", "git diff"})
+_ASKING_PROGRAMS: Final = _COMPARING_PROGRAMS | frozenset(
     {
-        "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "diff", "cmp", "comm", "test", "find", "fd", "which",
-        "pgrep", "type", "expr", "git grep", "git diff",
+        "rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack", "test", "[", "[[", "find", "fd", "which", "pgrep",
+        "pidof", "type", "hash", "expr", "getent", "lsof", "git grep", "git show-ref", "git check-ignore",
+        "systemctl is-active", "systemctl is-enabled", "systemctl is-failed",
     }
 )  # fmt: skip
+_ASKING_OPTIONS: Final = {
+    "command": frozenset({"-v", "-V"}),
+    "git config": frozenset({"--get", "--get-all", "--get-regexp", "--get-urlmatch", "get"}),
+    "git merge-base": frozenset({"--is-ancestor"}),
+    "git rev-parse": frozenset({"--verify", "-q", "--quiet"}),
+    "git symbolic-ref": frozenset({"-q", "--quiet"}),
+    "git ls-files": frozenset({"--error-unmatch"}),
+    "git ls-remote": frozenset({"--exit-code"}),
+    "jq": frozenset({"-e", "--exit-status"}),
+}
+"""Commands that answer a question by their exit status, where they have one of these options."""
 _TESTING_PROGRAM: Final = re.compile(
     r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|karma|cypress|playwright|rspec|phpunit|ctest|tsc|eslint|ruff|mypy"
     r"|pyright|flake8|pylint|cmake|ninja|bazel|gcc|g\+\+|cc|clang|clang\+\+|rustc|javac|gradlew?|mvnw?|sbt|msbuild"
