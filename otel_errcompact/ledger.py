@@ -678,10 +678,10 @@ class Ledger:
             decision=decision,
             streak=recorded.attempts.count,
             repeats=repeated.attempts.count if repeated is not None else 0,
-            refused_next=self._refuses(state, repeated),
             action=answered.action if answered is not None else None,
             loop_halt=state.loop_halt,
             rejected=error_class.kind.rejected,
+            transient=error_class.kind.transient,
         )
         text = self._text(state, raw, error_class, standing)
         raw_tokens, digest_tokens = self._count_tokens(raw.text), self._count_tokens(text)
@@ -733,12 +733,6 @@ class Ledger:
             return None
         error_class = state.history.get(repeated.key)
         return None if error_class is None else (repeated, error_class)
-
-    def _refuses(self, state: RunState, repeated: RepeatedCall | None) -> bool:
-        """Return whether the identical call is refused if it is made next."""
-        if repeated is None or state.mode == "observe" or not state.attended:
-            return False
-        return repeated.is_refused(state.thresholds.refuse, 0)
 
     def _refusal_text(
         self, state: RunState, repeated: RepeatedCall, error_class: ErrorClass, *, attempt: int = 0

@@ -20,9 +20,6 @@ class Standing:
     repeats: int = 0
     """Turns in which the identical call failed or was refused while nothing succeeded."""
 
-    refused_next: bool = False
-    """Whether the identical call is refused if it is made next."""
-
     action: ActionName | None = None
     """What the escalation was answered with; None where there is none, or where it waits for its answer."""
 
@@ -31,3 +28,6 @@ class Standing:
 
     rejected: bool = False
     """Whether nothing was executed."""
+
+    transient: bool = False
+    """Whether the failure's own words say that waiting helps."""

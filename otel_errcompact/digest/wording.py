@@ -56,27 +56,33 @@ def repeat(error_class: ErrorClass, standing: Standing) -> str:
 
 
 def notice(standing: Standing) -> str:
-    """Return what the agent is to know of its run: a threshold, a refusal to come; empty if there is nothing."""
+    """Return what the agent is to know of its run: a threshold, a loop; empty if there is nothing."""
     decision = standing.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
         return f"{counted}ESCALATED at {decision.limit}: {_consequence(standing)}"
-    if standing.refused_next:
-        stop = f"; at {standing.loop_halt} the run is stopped" if standing.loop_halt else ""
-        return f"the identical call is now refused until another call succeeds{stop}: try something else"
     if decision.level != "notice":
         return ""
-    advice = "nothing was executed, change the input" if standing.rejected else "try something else"
+    advice = _advice(standing)
+    if standing.repeats > 1:
+        stop = f", at {standing.loop_halt} the run is stopped" if standing.loop_halt else ""
+        return f"{standing.repeats} identical calls failed and no other has succeeded{stop}: {advice}"
     left = decision.limit - decision.count
     return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
 
+def _advice(standing: Standing) -> str:
+    if standing.transient:
+        return "wait before you try again"
+    return "nothing was executed, change the input" if standing.rejected else "try something else"
+
+
 def _consequence(standing: Standing) -> str:
     if standing.action is None:
-        return "the run waits for an answer"
+        return "the operator is asked"
     if standing.action == "halt":
         return "the run is stopped"
-    return "reported to the operators, the run goes on; try something else"
+    return f"reported to the operators, the run goes on; {_advice(standing)}"
 
 
 def warning(standing: Standing) -> str:

@@ -254,7 +254,7 @@ def test_a_notice_says_how_close_the_run_is() -> None:
 @pytest.mark.parametrize(
     ("threshold", "action", "line"),
     [
-        ("same", None, "NOTICE: ESCALATED at 6: the run waits for an answer"),
+        ("same", None, "NOTICE: ESCALATED at 6: the operator is asked"),
         ("loop", "halt", "NOTICE: 6 identical calls, ESCALATED at 6: the run is stopped"),
         (
             "consecutive",
@@ -280,7 +280,7 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
     shown(history, facts())
     standing = Standing(streak=3, decision=Decision(level="escalate", threshold="same", count=3, limit=3))
     assert shown(history, facts(), standing=standing) == (
-        "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row; ESCALATED at 3: the run waits for an answer)"
+        "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row; ESCALATED at 3: the operator is asked)"
     )
 
 
@@ -288,10 +288,16 @@ def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
     ("standing", "words"),
     [
         pytest.param(
-            Standing(streak=2, refused_next=True, loop_halt=6),
-            "the identical call is now refused until another call succeeds; at 6 the run is stopped: "
-            "try something else",
-            id="the identical call is refused next",
+            Standing(
+                streak=2, repeats=2, loop_halt=6, decision=Decision(level="notice", threshold="loop", count=2, limit=4)
+            ),
+            "2 identical calls failed and no other has succeeded, at 6 the run is stopped: try something else",
+            id="identical calls",
+        ),
+        pytest.param(
+            Standing(streak=2, transient=True, decision=Decision(level="notice", threshold="same", count=2, limit=3)),
+            "escalates at 3: wait before you try again",
+            id="transient",
         ),
         pytest.param(
             Standing(
