@@ -259,7 +259,7 @@ class History:
                 if streak.live is not None and (operation.covers(failing) or streak.live.includes(call)):
                     ended = streak.succeed(began, call) or ended
                 else:
-                    streak.forget_call(call)
+                    streak.forget_call(call, began)
             if ended and error_class.resolved:
                 resolved.append(error_class)
         return tuple(resolved)

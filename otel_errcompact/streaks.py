@@ -84,10 +84,16 @@ class Attempts:
         """Return whether the call with this fingerprint is one of those that failed."""
         return bool(call) and any(attempt.call == call for attempt in self._attempts)
 
-    def forget_call(self, call: str) -> None:
-        """Forget which failures were of this call: it has succeeded itself, so that its next failure is a new one."""
+    def forget_call(self, call: str, began: int) -> None:
+        """Forget which failures up to `began` were of this call: it has succeeded itself, and its next one is new."""
         if self.includes(call):
-            self._attempts = [each._replace(call="") if each.call == call else each for each in self._attempts]
+            self._attempts = [
+                each._replace(call="") if each.call == call and each.tick <= began else each for each in self._attempts
+            ]
+
+    def shares_call(self, other: Attempts) -> bool:
+        """Return whether a call has failed in both rows."""
+        return any(other.includes(attempt.call) for attempt in self._attempts)
 
     def split(self, began: int) -> Attempts | None:
         """
@@ -123,12 +129,13 @@ class Streak:
     The failures of one class in one operation: the row that is live, and ended ones that may be restored.
     """
 
-    __slots__ = ("_ended", "live")
+    __slots__ = ("_ended", "_failed_at", "live")
 
     def __init__(self) -> None:
         self.live: Attempts | None = None
         """The failures since the operation last succeeded; None while it has."""
         self._ended: list[Attempts] = []
+        self._failed_at = 0
 
     @property
     def count(self) -> int:
@@ -147,6 +154,7 @@ class Streak:
         if self.live is None:
             self.live = Attempts()
         self.live.fail(began, tick, call)
+        self._failed_at = tick
         return place is not None
 
     def succeed(self, began: int, call: str) -> bool:
@@ -155,27 +163,35 @@ class Streak:
 
         Failures that were recorded after the success began stay: within a turn successes come first.
         """
-        row, self.live = self.live, None
+        row = self.live
         if row is None:
             return False
-        self.live = row.split(began)
-        if self.live is None or row.count:
-            self._ended.append(row)
-            del self._ended[:-MAX_ENDED]
-        self.forget_call(call)
-        return self.live is None
+        # Fresh counters have dropped the failures of a row, and not that it is open.
+        self.live = row.split(began) or (Attempts() if self._failed_at > began else None)
+        self._ended.append(row)
+        del self._ended[:-MAX_ENDED]
+        self.forget_call(call, began)
+        if self.live is None:
+            return True
+        if (place := self._place_of(self.live)) is not None:
+            self._restore(place)
+        return False
 
-    def forget_call(self, call: str) -> None:
-        """Forget which failures were of this call, since it has succeeded itself."""
+    def forget_call(self, call: str, began: int) -> None:
+        """Forget which failures up to `began` were of this call, since it has succeeded itself."""
         if call:
             for row in (*self._ended, *filter(None, (self.live,))):
-                row.forget_call(call)
+                row.forget_call(call, began)
 
     def refresh(self) -> None:
         """Count from zero; what was open stays open."""
         self._ended.clear()
         if self.live is not None:
             self.live = Attempts()
+
+    def _place_of(self, row: Attempts) -> int | None:
+        """Return which ended row is the first that shares a call with this one: its success has resolved nothing."""
+        return next((place for place, ended in enumerate(self._ended) if row.shares_call(ended)), None)
 
     def _restore(self, place: int) -> None:
         restored = self._ended[place]
