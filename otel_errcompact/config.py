@@ -140,6 +140,12 @@ class Options(BaseModel):
     telemetry: TelemetryOptions = TelemetryOptions()
     trajectory: TrajectoryOptions = TrajectoryOptions()
     context: ContextOptions = ContextOptions()
+    ask_timeout_seconds: float = Field(default=3_600, ge=0)
+    """
+    How long an escalation handler may take to answer; 0 for as long as it likes. Beyond it the run goes on as it does
+    without a handler. An asynchronous handler is cancelled; a synchronous one keeps its own thread until it returns.
+    """
+
     hidden_failures: bool = True
     """Whether a result counts as a failure that is plainly one although its tool reported none."""
 

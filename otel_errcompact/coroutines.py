@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import TYPE_CHECKING, TypeVar
+import sys
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -18,13 +19,31 @@ def is_asynchronous(function: object) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
-def loop_is_running() -> bool:
-    """Tell whether an event loop runs in this thread, which must not be held up."""
+def running_library() -> Literal["asyncio", "trio", ""]:
+    """Return the library whose event loop runs in this thread, which must not be held up; empty if none does."""
+    trio = loaded_trio()
+    if trio is not None:  # first, since trio may run as a guest of asyncio
+        try:
+            trio.lowlevel.current_task()
+        except RuntimeError:
+            pass
+        else:
+            return "trio"
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return ""
+    return "asyncio"
+
+
+def loop_is_running() -> bool:
+    """Tell whether an event loop runs in this thread, which must not be held up."""
+    return running_library() != ""
+
+
+def loaded_trio() -> Any:
+    """Return the package trio, if the program has imported it."""
+    return sys.modules.get("trio")
 
 
 def run_awaited(answer: Awaitable[T]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,9 +101,12 @@ class RunHalted(ErrcompactError, RuntimeError):  # noqa: N818 - it reports a dec
         reason: Why, in one line.
     """
 
+    _STANDING: ClassVar = "halted"
+
     def __init__(self, escalation: Escalation, reason: str) -> None:
         told = str(escalation)
-        super().__init__(f"run {escalation.run_id!r} halted: {told if reason == told else f'{reason} ({told})'}")
+        account = told if reason == told else f"{reason} ({told})"
+        super().__init__(f"run {escalation.run_id!r} {self._STANDING}: {account}")
         self.escalation = escalation
         self.reason = reason
 
@@ -112,6 +115,8 @@ class RunPaused(RunHalted):
     """
     The run waits for a human: an escalation was answered with `Pause`. `run.resume()` lets it go on.
     """
+
+    _STANDING: ClassVar = "paused"
 
 
 class LaneError(ErrcompactError, RuntimeError):

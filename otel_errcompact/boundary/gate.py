@@ -2,51 +2,108 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from contextlib import contextmanager
+import os
+import time
 from contextvars import ContextVar
-from threading import Event, Lock
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.boundary.waiting import ThreadWaiter, Waiter, is_waited_for, task_waiter, within
 from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.digest import one_line
 from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause
 from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+from otel_errcompact.ledger import NO_HANDLER
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
+    from contextvars import Context
 
     from otel_errcompact.ledger import Ledger, Verdict
 
-NO_HANDLER: Final = Halt("no escalation handler was given")
+SHORTEST_LOOK_SECONDS: Final = 0.01
+LONGEST_LOOK_SECONDS: Final = 0.5
+"""How often a thread that waits looks whether the handler waits for it in turn."""
 
-_asking: Final[ContextVar[bool]] = ContextVar("errcompact-asking", default=False)
-"""Set while the handler runs, so that what the handler itself calls is not gated."""
+
+class Question:
+    """
+    An escalation that a handler is being asked about, until the handler has answered, has failed or was cancelled.
+
+    Args:
+        escalation: The escalation.
+        thread: The thread in which a synchronous handler runs; 0 for an asynchronous one.
+        deadline: Until when it may be answered, by the gate's clock; None for ever.
+        within: The question whose handler has led to this one.
+    """
+
+    def __init__(self, escalation: Escalation, thread: int, deadline: float | None, within: Question | None) -> None:
+        self.escalation: Final = escalation
+        self.thread: Final = thread
+        self.deadline: Final = deadline
+        self.within: Final = within
+        self.is_over = False
+        self.has_expired = False
+        self._waiters: set[Waiter] = set()
+
+    def add(self, waiter: Waiter) -> None:
+        """Wake `waiter` when the question is over; look at `is_over` before it waits."""
+        self._waiters.add(waiter)
+
+    def remove(self, waiter: Waiter) -> None:
+        """Wake `waiter` no more."""
+        self._waiters.discard(waiter)
+
+    def end(self) -> None:
+        """Wake all who wait: the escalation is answered, or is for another one of them to ask about."""
+        self.is_over = True
+        try:
+            self._wake()
+        except BaseException:  # an interrupt: waking twice does no harm
+            self._wake()
+            raise
+
+    def _wake(self) -> None:
+        for waiter in tuple(self._waiters):
+            waiter.wake()
+
+
+_asking: Final[ContextVar[Question | None]] = ContextVar("errcompact-asking", default=None)
+"""Set while a handler runs, so that what the handler itself calls is not gated."""
 
 
 class Gate:
     """
-    Asks the handler about each breach of one run exactly once, and holds everybody else back until it has answered.
+    Asks the handler about each breach of one run exactly once, and holds everybody else back until it is settled.
 
     Args:
         ledger: Where the run's state is.
         run_id: The run's id.
-        handler: Answers an escalation; without one the answer is `Halt`.
+        handler: Answers an escalation.
         on_answer: Told every answer.
+        clock: Seconds, monotonic.
     """
 
     def __init__(
-        self, ledger: Ledger, run_id: str, handler: Handler | None, on_answer: Callable[[Action], None]
+        self,
+        ledger: Ledger,
+        run_id: str,
+        handler: Handler | None,
+        on_answer: Callable[[Action], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self._handler = handler
         self._on_answer = on_answer
+        self._clock = clock
         self._asynchronous = handler is not None and is_asynchronous(handler)
-        self._lock = Lock()
-        self._open_question: Event | None = None
+        self._process = os.getpid()
+        self._lock = RLock()
+        self._open: Question | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -54,103 +111,215 @@ class Gate:
         return self._ledger.verdict(self._run_id)
 
     def settle(self) -> None:
-        """Ask the handler if a breach stands unanswered and it can be asked from synchronous code."""
-        escalation = self._unanswered()
-        if escalation is None or (self._asynchronous and loop_is_running()):
+        """Ask the handler if a breach stands unanswered, nobody asks, and it can be asked from synchronous code."""
+        if (escalation := self._pending()) is None or self._is_asking() or not self._can_ask():
             return
-        with self._question() as mine:
-            if mine:
-                self._answered(self._ask(escalation))
+        question = self._question_of(escalation, thread=get_ident())
+        try:
+            if self._take(question):
+                self._settle(question, self._answer_of(question))
+        finally:
+            self._end(question)
 
     async def asettle(self) -> None:
-        """Ask the handler, also an asynchronous one, if a breach stands unanswered."""
-        escalation = self._unanswered()
-        if escalation is None:
+        """Ask the handler, also an asynchronous one, if a breach stands unanswered and nobody asks."""
+        if (escalation := self._pending()) is None or self._is_asking():
             return
-        with self._question() as mine:
-            if mine:
-                self._answered(await self._aask(escalation))
+        question = self._question_of(escalation)
+        try:
+            if self._take(question):
+                self._settle(question, await self._aanswer_of(question))
+        finally:
+            self._end(question)
+
+    def settled(self) -> None:
+        """Take note that the escalation was answered otherwise, such as by a human through `Run.answer`."""
+        if self._open is not None:
+            self._end(self._open)
 
     def stop(self) -> RunHalted | None:
         """
-        Return what stops the run, once the handler has been asked; `RunPaused` where it waits for a human.
+        Return what stops the run, once the handler has answered; `RunPaused` where it waits for a human.
         """
-        self.settle()
-        question = self._open_question
-        if question is not None and not _asking.get() and not loop_is_running():
-            question.wait()
-        return self._stop()
+        while (verdict := self.verdict).standing == "pending":
+            if self._is_asking():
+                return None
+            self.settle()
+            question = self._open
+            if question is None:
+                if self._can_ask():
+                    continue  # it was settled, or whoever asked was cancelled
+                break
+            if loop_is_running():
+                break
+            if not self._wait(question):
+                return None
+        return self._stopped(verdict)
 
     async def astop(self) -> RunHalted | None:
         """
         Return what stops the run; the form for asynchronous code.
         """
-        await self.asettle()
-        question = self._open_question
-        if question is not None and not _asking.get():
-            await asyncio.to_thread(question.wait)
-        return self._stop()
+        while (verdict := self.verdict).standing == "pending":
+            if self._is_asking():
+                return None
+            await self.asettle()
+            question = self._open
+            if question is not None and not await self._await(question):
+                break
+        return self._stopped(verdict)
 
-    def _answered(self, action: Action) -> None:
-        self._ledger.answer(self._run_id, action)
-        self._on_answer(action)
-
-    def _stop(self) -> RunHalted | None:
-        verdict = self.verdict
-        if verdict.escalation is None or not verdict.stopped or _asking.get():
+    def _stopped(self, verdict: Verdict) -> RunHalted | None:
+        if verdict.escalation is None or not verdict.stopped or self._is_asking():
             return None
         if verdict.standing == "halt":
             return RunHalted(verdict.escalation, verdict.reason or str(verdict.escalation))
-        reason = verdict.reason or (
-            "the escalation handler has not answered yet" if verdict.standing == "pending" else str(verdict.escalation)
-        )
-        if verdict.standing == "pending" and self._asynchronous:
-            reason += "; it is asynchronous, so use `await run.acheck()` or `async with`"
+        if verdict.standing == "pause":
+            return RunPaused(verdict.escalation, verdict.reason or str(verdict.escalation))
+        how = "it is asynchronous, so use" if self._asynchronous else "in a running event loop use"
+        reason = f"the escalation handler has not answered yet; {how} `await run.acheck()` or `async with`"
         return RunPaused(verdict.escalation, reason)
 
-    def _unanswered(self) -> Escalation | None:
+    def _pending(self) -> Escalation | None:
         verdict = self.verdict
-        return verdict.escalation if verdict.standing == "pending" and not _asking.get() else None
+        if verdict.standing != "pending":
+            return None
+        if self._process != os.getpid():  # who asks, or holds the lock, is in the parent process
+            self._process, self._lock, self._open = os.getpid(), RLock(), None
+        return verdict.escalation
 
-    @contextmanager
-    def _question(self) -> Generator[bool, None, None]:
-        """Yield whether the caller is the one who asks; everybody else goes on to wait for the answer."""
+    def _can_ask(self) -> bool:
+        """Tell whether synchronous code may ask: it can wait for a coroutine only where no event loop runs."""
+        return not (self._asynchronous and loop_is_running())
+
+    def _is_asking(self, context: Context | None = None) -> bool:
+        """Tell whether this is part of the handler that is being asked: what that calls is not gated."""
+        question = self._open
+        if question is None:
+            return False
+        if context is None and question.thread == get_ident():
+            return True  # also a signal handler that interrupts it, or a function that it calls in a context of its own
+        asking = _asking.get() if context is None else context.get(_asking)
+        while asking is not None and asking is not question:
+            asking = asking.within
+        return asking is question
+
+    def _question_of(self, escalation: Escalation, *, thread: int = 0) -> Question:
+        limit = self._ledger.options.ask_timeout_seconds
+        return Question(escalation, thread, self._clock() + limit if limit else None, _asking.get())
+
+    def _take(self, question: Question) -> bool:
+        """Tell whether the caller is the one who asks; everybody else goes on to wait for the answer."""
         with self._lock:
-            mine = self._open_question is None and self.verdict.standing == "pending"
-            question = self._open_question = Event() if mine else self._open_question
-        if not mine or question is None:
-            yield False
-            return
-        token = _asking.set(True)
+            if self._open is None:
+                self._open = question
+        # Since the escalation was looked up it may have been answered.
+        return self._open is question and self._pending() == question.escalation
+
+    def _end(self, question: Question) -> None:
+        with self._lock:
+            if self._open is question:
+                self._open = None
+        question.end()
+
+    def _wait(self, question: Question) -> bool:
+        """Wait until a question is over; tell whether it is, and not the handler that waits for this thread."""
+        waiter, look = ThreadWaiter(), SHORTEST_LOOK_SECONDS
+        question.add(waiter)
         try:
-            yield True
+            while not question.is_over:
+                if is_waited_for(question.thread, self._is_asking):
+                    return False
+                left = self._left(question)
+                if left is not None and left <= 0:
+                    self._expire(question)
+                    continue
+                waiter.wait(look if left is None else min(look, left))
+                look = min(2 * look, LONGEST_LOOK_SECONDS)
         finally:
-            _asking.reset(token)
-            self._open_question = None
-            question.set()
+            question.remove(waiter)
+        return True
 
-    def _ask(self, escalation: Escalation) -> Action:
+    async def _await(self, question: Question) -> bool:
+        """The same for a task, unless it runs under an event loop that is not known."""
+        waiter = task_waiter()
+        if waiter is None:
+            return False
+        question.add(waiter)
+        try:
+            while not question.is_over:
+                left = self._left(question)
+                if left is not None and left <= 0:
+                    self._expire(question)
+                    continue
+                await waiter.wait(left)
+        finally:
+            question.remove(waiter)
+        return True
+
+    def _left(self, question: Question) -> float | None:
+        """How many seconds there are to answer a question."""
+        return None if question.deadline is None or question.has_expired else question.deadline - self._clock()
+
+    def _expire(self, question: Question) -> None:
+        """Settle a question whose time is over, once; all others wait for that."""
+        with self._lock:
+            mine, question.has_expired = not question.has_expired, True
+        if not mine:
+            return
+        try:
+            limit = self._ledger.options.ask_timeout_seconds
+            self._settle(question, self._failed(TimeoutError(f"no answer within {limit:g} seconds")))
+        finally:
+            self._end(question)
+
+    def _settle(self, question: Question, answer: Action | str) -> None:
+        """
+        Give the answer, unless what the question was about is settled already.
+
+        Args:
+            question: The question.
+            answer: What the handler has answered, or why it has not: then the run goes on as without a handler.
+        """
+        if self._pending() != question.escalation:
+            return
+        if isinstance(answer, str):
+            self._ledger.answer_by_default(self._run_id, answer)
+            return
+        self._ledger.answer(self._run_id, answer)
+        self._on_answer(answer)
+
+    def _answer_of(self, question: Question) -> Action | str:
         if self._handler is None:
             return NO_HANDLER
+        _asking.set(question)
         try:
-            answer = self._handler(escalation)
-            return _checked(run_awaited(answer) if inspect.isawaitable(answer) else answer)
-        except Exception as error:  # noqa: BLE001 - a handler that fails must not let the run go on unseen
+            answer = self._handler(question.escalation)
+            if inspect.isawaitable(answer):
+                answer = run_awaited(within(self._left(question), answer))
+            return _checked(answer)
+        except Exception as error:  # noqa: BLE001 - a handler may raise anything
             return self._failed(error)
+        finally:
+            _asking.set(question.within)
 
-    async def _aask(self, escalation: Escalation) -> Action:
+    async def _aanswer_of(self, question: Question) -> Action | str:
         if self._handler is None:
             return NO_HANDLER
+        _asking.set(question)
         try:
-            answer = self._handler(escalation)
-            return _checked(await answer if inspect.isawaitable(answer) else answer)
-        except Exception as error:  # noqa: BLE001 - a handler that fails must not let the run go on unseen
+            answer = self._handler(question.escalation)
+            return _checked(await within(self._left(question), answer) if inspect.isawaitable(answer) else answer)
+        except Exception as error:  # noqa: BLE001 - a handler may raise anything
             return self._failed(error)
+        finally:
+            _asking.set(question.within)
 
-    def _failed(self, error: Exception) -> Halt:
+    def _failed(self, error: Exception) -> str:
+        """Count that the handler has failed, or took too long, and return why it has not answered."""
         self._ledger.guard.failed("escalation_handler", error, fatal=False)
         # Several frameworks show it to the model.
-        return Halt(f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}")
+        return f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}"
 
 
 def _checked(answer: object) -> Action:

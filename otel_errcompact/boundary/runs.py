@@ -351,6 +351,7 @@ class Run:
         """Let a paused or halted run go on with fresh counters; the agent reads `message` in its next digest."""
         with self.guard.stage("boundary"):
             self.ledger.resume(self.run_id, message)
+            self._gate.settled()
             self._take(Continue(message))
 
     def answer(self, reply: object) -> Action:
@@ -366,6 +367,7 @@ class Run:
         """
         action = action_of(reply)
         self.ledger.answer(self.run_id, action)
+        self._gate.settled()
         self._take(action)
         return action
 
@@ -396,11 +398,15 @@ class Run:
         Returns:
             What stops the run: `RunHalted`, or `RunPaused` if it waits for a human; None if it may go on.
         """
-        return self._gate.stop()
+        with self.guard.stage("gate"):
+            return self._gate.stop()
+        return None
 
     async def agate(self) -> RunHalted | None:
         """Pass the gate in asynchronous code without raising; see `gate`."""
-        return await self._gate.astop()
+        with self.guard.stage("gate"):
+            return await self._gate.astop()
+        return None
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of this run."""

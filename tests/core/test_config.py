@@ -146,6 +146,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_CONTEXT_BREAKER_FAILURES": "3",
         "OTEL_ERRCOMPACT_CONTEXT_BREAKER_SECONDS": "60",
         "OTEL_ERRCOMPACT_CONTEXT_FOLDER": "errcompact-context",
+        "OTEL_ERRCOMPACT_ASK_TIMEOUT_SECONDS": "3600",
         "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
     }

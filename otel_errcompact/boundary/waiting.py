@@ -1,0 +1,199 @@
+"""Waiting until a question is settled: threads, and tasks of asyncio and trio, without a thread for each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from concurrent import futures
+from contextlib import suppress
+from threading import Event, Thread, get_ident
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from otel_errcompact.coroutines import loaded_trio, running_library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextvars import Context
+    from types import CodeType, FrameType
+
+
+class Waiter(Protocol):
+    """
+    What waits.
+    """
+
+    def wake(self) -> None:
+        """End the wait, from any thread; it may have ended already."""
+        ...
+
+
+class TaskWaiter(Waiter, Protocol):
+    """
+    A task that waits.
+    """
+
+    async def wait(self, seconds: float | None) -> None:
+        """Wait to be woken, or for so many seconds."""
+        ...
+
+
+class ThreadWaiter:
+    """
+    A thread that waits.
+    """
+
+    def __init__(self) -> None:
+        self._woken = Event()
+
+    def wake(self) -> None:
+        """End the wait."""
+        self._woken.set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait to be woken, or for so many seconds."""
+        self._woken.wait(seconds)
+
+
+class AsyncioWaiter:
+    """
+    A task of asyncio that waits.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._woken = self._loop.create_future()
+
+    def wake(self) -> None:
+        """End the wait."""
+        with suppress(RuntimeError):  # its loop was closed
+            self._loop.call_soon_threadsafe(self._wake)
+
+    async def wait(self, seconds: float | None) -> None:
+        """Wait to be woken, or for so many seconds."""
+        await asyncio.wait((self._woken,), timeout=seconds)
+
+    def _wake(self) -> None:
+        if not self._woken.done():
+            self._woken.set_result(None)
+
+
+class TrioWaiter:
+    """
+    A task of trio that waits.
+
+    Args:
+        trio: The package.
+    """
+
+    def __init__(self, trio: Any) -> None:
+        self._trio = trio
+        self._token = trio.lowlevel.current_trio_token()
+        self._woken = trio.Event()
+
+    def wake(self) -> None:
+        """End the wait."""
+        with suppress(self._trio.RunFinishedError):
+            self._token.run_sync_soon(self._woken.set)
+
+    async def wait(self, seconds: float | None) -> None:
+        """Wait to be woken, or for so many seconds."""
+        with self._trio.move_on_after(float("inf") if seconds is None else seconds):
+            await self._woken.wait()
+
+
+def task_waiter() -> TaskWaiter | None:
+    """Return what this task waits with; None under an event loop that is not known."""
+    library = running_library()
+    if library == "trio":
+        return TrioWaiter(loaded_trio())
+    return AsyncioWaiter() if library == "asyncio" else None
+
+
+async def within(seconds: float | None, awaitable: Any) -> Any:
+    """
+    Wait for an awaitable, and cancel it after so many seconds.
+
+    Raises:
+        TimeoutError: It took longer; under trio its own kind of it.
+    """
+    library = running_library() if seconds is not None else ""
+    if library == "trio":
+        with loaded_trio().fail_after(seconds):
+            return await awaitable
+    if library == "asyncio":
+        if sys.version_info < (3, 11):
+            return await asyncio.wait_for(awaitable, seconds)
+        async with asyncio.timeout(seconds):
+            return await awaitable
+    return await awaitable
+
+
+def is_waited_for(thread: int, is_asking: Callable[[Context], bool]) -> bool:
+    """
+    Tell whether a handler that is being asked waits for the thread that calls this, which so must not wait for it.
+
+    A thread or a pool to which a handler hands a part of its work does not inherit its context; what the handler
+    itself is blocked in gives it away: `Thread.join`, the result of a future, or a pool that is being shut down.
+
+    Args:
+        thread: The thread in which a synchronous handler runs; 0 for an asynchronous one.
+        is_asking: Tells whether a context is one of the handler's.
+    """
+    work = _work(sys._getframe())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the only way to frames
+    if work is not None and any(map(is_asking, _contexts(work))):
+        return True
+    asker = sys._current_frames().get(thread)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - as above
+    return any(awaited is work or awaited == get_ident() for awaited in _awaited(asker) if awaited is not None)
+
+
+_JOIN: Final = "join"
+_ONE: Final = "one"
+_MANY: Final = "many"
+
+
+def _waits() -> dict[CodeType | None, str]:
+    """The functions of the standard library in which a thread waits for others; patched ones have no code."""
+    return {
+        getattr(Thread.join, "__code__", None): _JOIN,
+        getattr(futures.Future[Any].result, "__code__", None): _ONE,
+        getattr(futures.Future[Any].exception, "__code__", None): _ONE,
+        getattr(futures.wait, "__code__", None): _MANY,
+        getattr(futures.as_completed, "__code__", None): _MANY,
+    }
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _awaited(frame: FrameType | None) -> Iterator[object]:
+    """What a thread is blocked in: threads by their number, and futures."""
+    waits = _waits()
+    for step in _stack(frame):
+        kind = waits.get(step.f_code)
+        if kind == _JOIN:
+            yield getattr(step.f_locals.get("self"), "ident", None)
+        elif kind == _ONE:
+            yield step.f_locals.get("self")
+        elif kind == _MANY:
+            yield from tuple(step.f_locals.get("fs") or ())
+
+
+def _work(frame: FrameType | None) -> Any:
+    """The future of what a thread of a pool works on."""
+    item = getattr(sys.modules.get("concurrent.futures.thread"), "_WorkItem", None)
+    run = getattr(getattr(item, "run", None), "__code__", None)
+    found = next((step for step in _stack(frame) if step.f_code is run), None)
+    return getattr(found.f_locals.get("self"), "future", None) if found is not None else None
+
+
+def _contexts(work: Any) -> Iterator[Context]:
+    """The contexts of the tasks that wait for a future of a pool, as `loop.run_in_executor` returns it."""
+    for callback in tuple(getattr(work, "_done_callbacks", None) or ()):
+        for cell in getattr(callback, "__closure__", None) or ():
+            chained: Any = cell.cell_contents
+            if asyncio.isfuture(chained):
+                registered: list[tuple[object, Context]] = getattr(chained, "_callbacks", None) or []
+                yield from (context for _, context in tuple(registered))
