@@ -136,17 +136,21 @@ async def test_an_async_handler_waits_for_an_async_gate(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "continue"], ids=repr)
-def test_a_handler_that_gives_no_answer_halts(ledger: Ledger, answer: object) -> None:
-    """A wrong answer never lets a run go on unseen; the message says what is allowed."""
+def test_a_handler_that_gives_no_answer_is_as_none(ledger: Ledger, answer: object) -> None:
+    """A good run is not stopped for a wrong answer: it is counted as unhandled, with what would be right."""
     with errcompact.run("r", ledger=ledger, on_escalation=lambda _: answer) as run:  # type: ignore[arg-type,return-value]
         fail(run, 3)
-        with pytest.raises(RunHalted, match=rf"returned {answer!r}; return Halt\(\), Continue\(\) or Pause\(\)"):
-            run.check()
+        run.check()
+    (answered,) = run.report().escalations
+    assert answered.action == "unhandled"
+    assert f"returned {answer!r}; return Halt(), Continue() or Pause()" in answered.message
+    assert dict(ledger.guard.failures) == {"escalation_handler": 1}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-def test_a_handler_that_raises_halts_and_is_counted(ledger: Ledger, asynchronous: bool) -> None:
-    """The failure of the handler is itself visible."""
+@pytest.mark.parametrize("halts", [False, True], ids=["same", "same halts"])
+def test_a_handler_that_raises_is_counted(ledger: Ledger, asynchronous: bool, halts: bool) -> None:
+    """The run goes on as it does without a handler, or halts where the threshold does; either says why."""
 
     def broken(_: Escalation) -> Halt:
         raise OSError("pager is down")
@@ -154,15 +158,23 @@ def test_a_handler_that_raises_halts_and_is_counted(ledger: Ledger, asynchronous
     async def abroken(_: Escalation) -> Halt:
         raise OSError("pager is down")
 
-    async def play() -> None:
-        async with errcompact.run("r", ledger=ledger, on_escalation=abroken if asynchronous else broken) as run:
+    async def play() -> errcompact.RunReport:
+        handler = abroken if asynchronous else broken
+        thresholds = Thresholds(halts=frozenset({"same"} if halts else ()))
+        async with errcompact.run("r", ledger=ledger, on_escalation=handler, thresholds=thresholds) as run:
             for _ in range(3):
                 async with run.tool("query"):
                     raise KeyError("orders")
-            with pytest.raises(RunHalted, match="the escalation handler failed: OSError: pager is down"):
+            if halts:
+                with pytest.raises(RunHalted, match="the escalation handler failed: OSError: pager is down"):
+                    await run.acheck()
+            else:
                 await run.acheck()
+        return run.report()
 
-    asyncio.run(play())
+    (answered,) = asyncio.run(play()).escalations
+    assert answered.action == ("halt" if halts else "unhandled")
+    assert answered.message == "the escalation handler failed: OSError: pager is down"
     assert dict(ledger.guard.failures) == {"escalation_handler": 1}
 
 
@@ -357,7 +369,8 @@ def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:
     def handler(_: Escalation) -> Halt:
         raise RuntimeError("no pager at https://bot:hunter2secret@pager\nfor you")
 
-    with errcompact.run("r", ledger=ledger, on_escalation=handler) as run:
+    thresholds = Thresholds(halts=frozenset({"same"}))
+    with errcompact.run("r", ledger=ledger, on_escalation=handler, thresholds=thresholds) as run:
         fail(run, 3)
         assert str(run.gate()) == (
             "run 'r' halted: the escalation handler failed: RuntimeError: "

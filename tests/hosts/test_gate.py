@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from otel_errcompact import Action, Escalation
 
 TASKS, THREADS = 10_000, 200
-EACH = Thresholds(same=1, consecutive=10**6, total=10**6)
+EACH = Thresholds(same=1, loop=10**6, loop_halt=10**6, consecutive=10**6, total=10**6)
 """Every failure escalates."""
 
 
