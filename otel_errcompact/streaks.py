@@ -168,8 +168,9 @@ class Streak:
             return False
         # Fresh counters have dropped the failures of a row, and not that it is open.
         self.live = row.split(began) or (Attempts() if self._failed_at > began else None)
-        self._ended.append(row)
-        del self._ended[:-MAX_ENDED]
+        if row.count:
+            self._ended.append(row)
+            del self._ended[:-MAX_ENDED]
         self.forget_call(call, began)
         if self.live is None:
             return True
