@@ -303,13 +303,11 @@ ALERTS: Final[tuple[Alert, ...]] = (
         name="AgentEscalationUnhandled",
         query='errcompact:escalations:new5m{errcompact_action="unhandled"}',
         at_least=1,
-        severity="critical",
+        severity="warning",
         summary=(
-            "[[agent]] in [[service]] reached a failure threshold and nobody answered, [[times]] within 5 minutes."
+            "[[agent]] in [[service]] reached a failure threshold and no handler decided, [[times]] within 5 minutes."
         ),
-        description=(
-            f'The threshold "[[threshold]]" was reached in a run that nothing attends to, so it goes on. {_CLASS_TEXT}'
-        ),
+        description=f'The threshold "[[threshold]]" was reached, and the run goes on. {_CLASS_TEXT}',
         panel=Panel("errcompact-escalations", "Escalations by action"),
     ),
     Alert(
@@ -321,7 +319,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
         at_least=THRESHOLDS.same,
         severity="critical",
         summary="[[agent]] in [[service]] goes on after an escalation and failed [[times]] more in 5 minutes.",
-        description="An escalation stands that nobody has lifted, and its run keeps calling tools and models.",
+        description="A class has escalated, was not resolved since, and its runs keep failing with it.",
         panel=Panel("errcompact-escalations", "Failures after escalation"),
     ),
     Alert(
@@ -333,8 +331,8 @@ ALERTS: Final[tuple[Alert, ...]] = (
         severity="critical",
         summary="[[value]] of the agent runs in [[service]] end failed or halted.",
         description=(
-            f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end clean or recovered; at this rate the error "
-            "budget of a month is gone within days."
+            f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end neither failed nor halted; at this rate the "
+            "error budget of a month is gone within days."
         ),
         panel=Panel("errcompact-escalations", "Error budget"),
     ),

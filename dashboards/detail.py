@@ -308,14 +308,16 @@ def resolutions() -> TimeSeries:
         Caption(
             id=23,
             title="Failing and resolved",
-            description="Runs in which the class began to fail, and in which its operation has since succeeded.",
+            description="Runs in which the class began to fail, in which its operation has since succeeded, and "
+            "in which that proved to be no cure.",
             unit="short",
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
         promql(queries.resolutions(), "resolved", ref="B"),
+        promql(queries.taken_back(), "taken back", ref="C"),
         stacked=False,
-        colours={"began to fail": OUTCOME_COLOURS[NEW], "resolved": OUTCOME_COLOURS[HANDLED]},
+        colours={"began to fail": OUTCOME_COLOURS[NEW], "resolved": OUTCOME_COLOURS[HANDLED], "taken back": BAD},
         calcs=("max", "sum"),
     )
 

@@ -41,7 +41,13 @@ from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
 UID: Final = "errcompact-escalations"
 
 ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
-RESULTS: Final = {"clean": "green", "recovered": "blue", "failed": "orange", "halted": "dark-red"}
+RESULTS: Final = {
+    "clean": "green",
+    "recovered": "blue",
+    "unresolved": "yellow",
+    "failed": "orange",
+    "halted": "dark-red",
+}
 
 
 def page() -> Page:
@@ -96,8 +102,9 @@ def escalations() -> Stat:
         Caption(
             id=1,
             title="Escalations",
-            description="Thresholds that runs reached in the time range: too many failures of one class, in a row, or "
-            "in the whole run. Follows the variables Agent and Class; Tool and Type are no labels of an escalation.",
+            description="Thresholds that runs reached in the time range: failures of one class, identical calls, "
+            "failures in a row, or the budget of a run. Follows the variables Agent and Class; Tool and Type are no "
+            "labels of an escalation.",
             unit="short",
             empty="None",
         ),
@@ -112,8 +119,8 @@ def unhandled() -> Stat:
         Caption(
             id=2,
             title="Unhandled",
-            description="Escalations with no handler to answer them: the agent was never told to stop. Give the run an "
-            "`on_escalation` handler, or open runs with `errcompact.run()`.",
+            description="Escalations that no handler has decided: the run went on. Give runs an `on_escalation` "
+            "handler where an operator is to decide. consecutive and total are alerts, and always end here.",
             unit="short",
             empty="None",
         ),
@@ -128,8 +135,8 @@ def failures_after() -> Stat:
         Caption(
             id=3,
             title="Failures since",
-            description="Failures in runs that had escalated already. Anything above zero means that the escalation "
-            "changed nothing and the agent goes on paying for the same mistake.",
+            description="Failures of classes that had escalated already and were not resolved since. Anything above "
+            "zero means that the escalation has changed nothing.",
             unit="short",
             empty="None",
         ),
@@ -158,7 +165,8 @@ def halted_runs() -> Stat:
         Caption(
             id=5,
             title="Halted runs",
-            description="Runs that the gate stopped after an escalation was answered with Halt.",
+            description="Runs that were stopped: a handler answered Halt or Pause, or the run repeated one call until "
+            "the library stopped the loop.",
             unit="short",
             empty="None",
         ),
@@ -190,8 +198,9 @@ def by_threshold() -> BarGauge:
         Caption(
             id=7,
             title="Escalations by threshold",
-            description="same: one class, time and again. consecutive: failures of any class in a row. total: the "
-            "whole run's failures.",
+            description="same: one class in one operation, of calls that were executed. rejected: the same where "
+            "nothing was executed. loop: identical calls while nothing succeeds. consecutive: failures of any class "
+            "in a row. total: all failures of the run.",
             unit="short",
             empty="No escalation",
         ),
@@ -205,8 +214,8 @@ def runs_by_result() -> BarGauge:
         Caption(
             id=8,
             title="Runs by result",
-            description="clean: no failure. recovered: failures, but every operation succeeded in the end. failed: the "
-            "last word was a failure. halted: stopped by an escalation.",
+            description="clean: no failure. recovered: failures, but every operation succeeded in the end. "
+            "unresolved: a class was left open. failed: the run itself failed. halted: stopped by an escalation.",
             unit="short",
             empty="No run ended",
         ),
@@ -238,7 +247,7 @@ def by_action() -> TimeSeries:
         Caption(
             id=21,
             title="Escalations by action",
-            description="What the handler answered: continue, pause or halt. unhandled: there was no handler.",
+            description="What was answered: continue, pause or halt. unhandled: no handler decided, the run went on.",
             unit="short",
             empty="No escalation",
         ),
@@ -253,7 +262,7 @@ def failures_after_over_time() -> TimeSeries:
         Caption(
             id=22,
             title="Failures after escalation",
-            description="Failures in runs that had escalated already, by agent and class: work that nobody stopped.",
+            description="Failures of classes that had escalated already, by agent and class.",
             unit="short",
             empty="No failure after an escalation",
         ),
@@ -288,7 +297,7 @@ def agents() -> Table:
         Caption(
             id=30,
             title="Agents that escalate most",
-            description="Per agent: escalations, how many of them nobody answered, and how its runs ended.",
+            description="Per agent: escalations, how many of them no handler decided, and how its runs ended.",
             unit="short",
             empty="No escalation",
         ),

@@ -23,6 +23,7 @@ from dashboards.metrics import (
     LOCATION,
     NEW,
     OUTCOME,
+    RESOLUTION,
     RESOLUTIONS,
     RUN_ID,
     SERVICE,
@@ -227,12 +228,7 @@ def failures_per_minute() -> str:
 
 def resolution_rate() -> str:
     """Of the classes that failed in a run, how many were resolved in it."""
-    return f"clamp_max(({total(resolved())} or vector(0)) / {total(grown(_first_of_run()))}, 1)"
-
-
-def resolved(window: str = RANGE) -> str:
-    """Resolutions of the classes that were chosen."""
-    return of_failing(grown(_resolutions(), window))
+    return f"clamp(({resolutions_in_range()} or vector(0)) / {total(grown(_first_of_run()))}, 0, 1)"
 
 
 # The table of classes.
@@ -316,6 +312,11 @@ def resolutions() -> str:
     return total(of_failing(steps(_resolutions())))
 
 
+def taken_back() -> str:
+    """Resolutions that proved to be none, over time."""
+    return total(of_failing(steps(_resolutions(taken_back=True))))
+
+
 # By label.
 
 
@@ -348,8 +349,9 @@ def runs_hit() -> str:
 
 
 def resolutions_in_range() -> str:
-    """Classes that were resolved in runs."""
-    return total(resolved())
+    """Classes that were resolved in runs, less those whose resolution was taken back."""
+    taken = total(of_failing(grown(_resolutions(taken_back=True))))
+    return f"({total(of_failing(grown(_resolutions())))} - ({taken} or vector(0)))"
 
 
 def longest_streak() -> str:
@@ -465,8 +467,9 @@ def _escalations() -> str:
     return scoped(ESCALATIONS, chosen(AGENT), chosen(CLASS))
 
 
-def _resolutions() -> str:
-    return scoped(RESOLUTIONS, chosen(TOOL), chosen(CLASS))
+def _resolutions(*, taken_back: bool = False) -> str:
+    operator = "=" if taken_back else "!="
+    return scoped(RESOLUTIONS, f'{RESOLUTION}{operator}"{semconv.TAKEN_BACK}"', chosen(TOOL), chosen(CLASS))
 
 
 def _streaks() -> str:

@@ -436,14 +436,16 @@ def resolutions() -> TimeSeries:
             id=24,
             title="Failing and resolved",
             description="Classes that began to fail in a run, and classes whose operation has since succeeded. "
-            "A lasting gap means that agents give up, or loop.",
+            "taken back: the call that had failed fails again as before. A lasting gap means that agents "
+            "give up, or loop.",
             unit="short",
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
         promql(queries.resolutions(), "resolved", ref="B"),
+        promql(queries.taken_back(), "taken back", ref="C"),
         stacked=False,
-        colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED]},
+        colours={"began to fail": OUTCOME_COLOURS["new"], "resolved": OUTCOME_COLOURS[HANDLED], "taken back": BAD},
         calcs=("max", "sum"),
     )
 
