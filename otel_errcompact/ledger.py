@@ -240,6 +240,9 @@ class Listener:
     def on_run_end(self, report: RunReport) -> None:
         """Take note of how a run ended."""
 
+    def on_evicted(self, report: RunReport) -> None:
+        """Take note of the account of a run that nobody opened, forgotten to bound memory."""
+
 
 class Ledger:
     """
@@ -266,7 +269,7 @@ class Ledger:
     ) -> None:
         self.options = options or Options()
         self.guard = guard or Guard()
-        self.store: Store = store or MemoryStore(self.options.memory)
+        self.store: Store = store or MemoryStore(self.options.memory, self._evicted)
         self._classifying = self.guard.stage("classify")
         self._timer = timer
         self._model = model
@@ -615,6 +618,10 @@ class Ledger:
         self._tell(lambda listener: listener.on_run_end(ended.report))
         return ended
 
+    def tell_end(self, report: RunReport) -> None:
+        """Tell the listeners that a run has ended that was forgotten before."""
+        self._tell(lambda listener: listener.on_run_end(report))
+
     def streaks(self) -> dict[tuple[str, str, str], int]:
         """Return the longest live streak over all runs by agent, tool and dedup key."""
         longest: dict[tuple[str, str, str], int] = {}
@@ -625,6 +632,13 @@ class Ledger:
                     if found.streak:
                         longest[place] = max(longest.get(place, 0), found.streak)
         return longest
+
+    def _evicted(self, state: RunState) -> None:
+        if state.attended:
+            return
+        with self.guard.stage("evict"):  # another thread may still hold the run
+            report = _report(state)
+            self._tell(lambda listener: listener.on_evicted(report))
 
     def _create(self, run_id: str) -> RunState:
         options = self.options

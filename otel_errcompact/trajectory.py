@@ -244,7 +244,7 @@ def _any_value(value: str | bytes | int) -> dict[str, str]:
 
 def _name(raw: RawError) -> str:
     if not raw.boundary or _is_model_call(raw):
-        return raw.tool
+        return str(raw.scope)
     return f"{semconv.SPAN_TOOL} {raw.tool}".rstrip()
 
 

@@ -30,6 +30,7 @@ from otel_errcompact.escalation import MODES, Continue, Mode, Thresholds, action
 from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
+from otel_errcompact.operation import Operation
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.context import PROCESS_RUN
 from otel_errcompact.otel.spans import recorded_of
@@ -526,7 +527,7 @@ class Run:
             exception=error,
             type=seen.type,
             message=seen.message,
-            tool=semconv.SPAN_RUN,
+            operation=Operation(semconv.SPAN_RUN),
             agent=self.agent,
             boundary=False,
             time_ns=self.clock_ns(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ref
@@ -13,7 +13,7 @@ from opentelemetry import trace
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.otel.context import current_run_id
 from otel_errcompact.otel.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNTOLD, convention_of
-from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SCOPE, SPAN_TOOL
 from otel_errcompact.otel.spans import bare
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ class Held:
 
     recovered: bool = False
     """Whether the same kind of span has since ended without failing: then it is no reason for what fails later."""
+
+    def inside(self, tool: str) -> Held:
+        """Return the same as a failure inside a call of a tool, unless it is a tool's of its own."""
+        if self.raw.tool:
+            return self
+        return replace(self, raw=replace(self.raw, tool=tool))
 
     def is_part_of(self, failure: RawError | None, origins: frozenset[int]) -> bool:
         """
@@ -169,13 +175,23 @@ class OpenBoundaries:
 
     Args:
         on_evict: Called when an open span was forgotten to bound memory.
+        on_begin: Called with the id of a trace in which an agent, a tool or a model begins outside any open run.
         tick: Orders what happens, as the ledger does.
     """
 
-    def __init__(self, on_evict: Callable[[], object], tick: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        on_evict: Callable[[], object],
+        on_begin: Callable[[int], object] = lambda _: None,
+        tick: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._on_begin = on_begin
         self._tick = tick
         self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
         self._agents: BoundedTable[int, ReferenceType[Span]] = BoundedTable(MAX_AGENTS)
+        self._open_agents: BoundedTable[int, bool] = BoundedTable(MAX_AGENTS)
+        self.agents: Final = self._open_agents.entries
+        """The agents' spans that are open outside any open run, by span id; the same object for good."""
         self.spans: Final = self._places.entries
         """All of them by span id; the same object for good, so that it is cheap to ask whether there are any."""
 
@@ -189,8 +205,12 @@ class OpenBoundaries:
         around = self._around(span)
         if operation not in BOUNDARIES and operation != UNTOLD:
             self._pass(span, around, operation)
+            if operation in AGENTS and not current_run_id(parent_context):
+                self._begin_agent(span, scope)
             return
         run_id = current_run_id(parent_context) or (around.run_id if around is not None else "")
+        if not run_id:
+            self._on_begin(span.get_span_context().trace_id)
         boundary = Boundary(span.get_span_context().span_id, run_id, around, operation, self._tick())
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
 
@@ -202,6 +222,10 @@ class OpenBoundaries:
             return boundary
         # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
         return boundary if boundary.is_holding else boundary.holder
+
+    def leave_agent(self, span_id: int) -> bool:
+        """Forget a span that ends, and tell whether it was an agent's outside any open run."""
+        return self._open_agents.pop(span_id) is not None
 
     def around(self, span_id: int) -> Boundary | None:
         """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
@@ -218,6 +242,7 @@ class OpenBoundaries:
         """Forget everything."""
         self._places.clear()
         self._agents.clear()
+        self._open_agents.clear()
 
     def _operation(self, span: Span, scope: str) -> str:
         convention = convention_of(scope)
@@ -239,6 +264,12 @@ class OpenBoundaries:
             around = around.holder
         if around is not None:
             self._places.put(span.get_span_context().span_id, _Place(around, operation in AGENTS))
+
+    def _begin_agent(self, span: Span, scope: str) -> None:
+        if scope != SCOPE:
+            context = span.get_span_context()
+            self._open_agents.put(context.span_id, True)
+            self._on_begin(context.trace_id)
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_trace_id
 
-from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.otel.boundaries import Held, OpenBoundaries
 from otel_errcompact.otel.context import PROCESS_RUN, current_run_id
 from otel_errcompact.otel.occurrences import HANDLED, Occurrences
-from otel_errcompact.otel.spans import conversation_of, is_control_flow_name, read
+from otel_errcompact.otel.spans import boundary_call, conversation_of, is_agent, is_control_flow_name, read
+from otel_errcompact.otel.unattended import UnattendedRuns
 from otel_errcompact.recognise import is_control_flow, judge
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from otel_errcompact.otel.boundaries import Boundary
     from otel_errcompact.otel.spans import BoundaryCall, EndedSpan, Recorded
 
-MAX_TRACE_RUNS: Final = 1_000
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
 
 
@@ -43,30 +42,29 @@ class Outcomes:
         self.guard: Final = guard or ledger.guard
         self.duplicates = 0
         """Records of failures that were recognised as known occurrences."""
-        self.boundaries: Final = OpenBoundaries(self._count_evicted_span, ledger.tick)
+        self.runs: Final = UnattendedRuns(ledger)
+        self.boundaries: Final = OpenBoundaries(self._count_evicted_span, self.runs.begin, ledger.tick)
         self.occurrences: Final = Occurrences()
         self.control_flow: Final = ledger.options.control_flow
-        self._trace_runs: BoundedTable[int, bool] = BoundedTable(MAX_TRACE_RUNS)
-        self.open_runs: Final = self._trace_runs.entries
-        """Runs known from their traces alone; the same object for good, so that it is cheap to ask for any."""
         self._users = 0
         reset_in_child(self._forget)
 
     def open(self) -> None:
         """Note one more processor that tells of spans."""
+        if not self._users:
+            self.runs.open()
         self._users += 1
 
     def close(self) -> None:
-        """Note one less; with the last one the runs end that are known from their traces alone."""
+        """Note one less; with the last one the runs end that are known from their spans alone."""
         self._users -= 1
         if self._users:
             return
-        for trace_id in tuple(self.open_runs):
-            with self.guard.stage("shutdown"):
-                self.end_run(trace_id)
+        with self.guard.stage("shutdown"):
+            self.runs.close()
         # The classes stay: exporters that are shut down later still ask for them.
         self.boundaries.clear()
-        self._trace_runs.clear()
+        self.runs.clear()
 
     def counts(self, recorded: Recorded, live: BaseException | None, call: BoundaryCall | None) -> bool:
         """Tell whether something is a failure, and not a way to steer the program, or a call that a human declined."""
@@ -81,7 +79,8 @@ class Outcomes:
 
     def observe(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
         """Count a failure, and return its class."""
-        run_id = self._named_run(span, boundary) or self.trace_run(span)
+        run_id = self.run_of(span, boundary)
+        self.runs.observe(run_id, span)
         found = self.ledger.observe(run_id, raw).found
         self.occurrences.judge(found.key, *span_ids)
         return found.key
@@ -116,26 +115,31 @@ class Outcomes:
         """The run that a span, or a log record in it, belongs to."""
         return self._named_run(span, boundary) or _traced_run(span)
 
-    def trace_run(self, span: EndedSpan) -> str:
-        """Return the id of the run that is named by a span's trace, and remember it: nobody else will end it."""
-        if span.trace_id:
-            self._trace_runs.put(span.trace_id, True)
-        return _traced_run(span)
+    def take_part(self, span: EndedSpan, boundary: Boundary | None) -> None:
+        """Note that the span of an agent, a tool or a model has ended: what it took part in is an agent run."""
+        self.runs.take_part(self.run_of(span, boundary), span)
 
-    def end_run(self, trace_id: int) -> None:
-        """End a run known from its trace alone, unless the ledger has forgotten it, or somebody has opened it."""
-        if trace_id not in self.open_runs:
-            return
-        self._trace_runs.pop(trace_id)
-        run_id = format_trace_id(trace_id)
-        with self.ledger.store.find(run_id) as state:
-            unattended = state is not None and not state.attended
-        if unattended:
-            self.ledger.end(run_id)
+    def conclude(self, span: EndedSpan) -> None:
+        """Note how the span of an agent has ended: so has its run, unless an agent around it ends otherwise."""
+        booked = self.runs.is_booked(span.trace_id)
+        run_id = _traced_run(span) if booked else self.run_of(span, None)
+        self.runs.take_part(run_id, span)
+        self.runs.conclude(run_id, span, failed=span.failed)
+
+    def end(self, root: EndedSpan) -> None:
+        """Note that a local root span has ended, and with it the run of its trace."""
+        # What a conversation's tool or model has failed with is no end of the conversation.
+        if root.failed and (run_id := conversation_of(root)) and boundary_call(root) is None:
+            self.runs.conclude(run_id, root, failed=True)
+        self.runs.end_trace(root.trace_id, failed=root.failed)
 
     def _named_run(self, span: EndedSpan, boundary: Boundary | None) -> str:
         """The span's own conversation; else the run open where it started, or now; else its agent's; else empty."""
-        told = conversation_of(span) or (boundary.run_id if boundary is not None else "") or current_run_id()
+        open_run = (boundary.run_id if boundary is not None else "") or current_run_id()
+        if self.runs.is_booked(span.trace_id) and is_agent(span):
+            # It names its conversation when it ends, and what went before has counted for the trace.
+            return open_run
+        told = conversation_of(span) or open_run
         if told:
             return told
         agent = self.boundaries.agent_of(span.trace_id)
@@ -147,7 +151,7 @@ class Outcomes:
     def _forget(self) -> None:
         self.boundaries.clear()
         self.occurrences.clear()
-        self._trace_runs.clear()
+        self.runs.clear()
 
 
 def _traced_run(span: EndedSpan) -> str:

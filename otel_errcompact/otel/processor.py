@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.trace import StatusCode, format_trace_id
+from opentelemetry.trace import StatusCode
 
 from otel_errcompact.otel.boundaries import STAYED
 from otel_errcompact.otel.outcomes import Outcomes
@@ -16,11 +16,12 @@ from otel_errcompact.otel.spans import (
     bare,
     boundary_call,
     class_on,
-    conversation_of,
     failures_of,
+    is_agent,
     is_live,
     is_made_here,
     is_refused,
+    is_serving,
     is_settled_by_maker,
     raw_error,
     read,
@@ -83,7 +84,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self._occurrences = self.outcomes.occurrences
         self._plain_names = self._boundaries.plain
         self._open_spans = self._boundaries.spans
-        self._open_runs = self.outcomes.open_runs
+        self._open_agents = self._boundaries.agents
+        self._open_traces = self.outcomes.runs.traces
         self._closed = False
 
     @property
@@ -113,7 +115,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 sdk_span._status._status_code is not _ERROR  # noqa: SLF001 - as in `on_start`
                 and not sdk_span._events._dq  # noqa: SLF001 - as above
                 and not self._open_spans
-                and not self._open_runs
+                and (not self._open_traces or self._is_inside(sdk_span))
             ):
                 return
         except Exception:  # noqa: BLE001, S110 - another SDK's span
@@ -148,8 +150,20 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self._settle(boundary, span)
         else:
             self._note(span, boundary)
-        if self._open_runs and self._is_local_root(span):
-            self.outcomes.end_run(span.trace_id)
+        if not self._open_traces:
+            return
+        told_late = boundary is not None and boundary.span_id == span.span_id and is_agent(span)
+        if self._boundaries.leave_agent(span.span_id) or told_late:
+            self.outcomes.conclude(span)
+        if self._is_local_root(span):
+            self.outcomes.end(span)
+
+    def _is_inside(self, sdk_span: Any) -> bool:
+        """Tell whether a span ends no run: it is neither an agent's nor a local root."""
+        parent = sdk_span._parent  # noqa: SLF001 - as in `on_start`
+        return (
+            parent is not None and not parent.is_remote and sdk_span._context.span_id not in self._open_agents  # noqa: SLF001 - as above
+        )
 
     def _note(self, span: EndedSpan, boundary: Boundary | None) -> None:
         """Take the failures of a span that is no boundary: to the boundary around it, if there is one."""
@@ -179,12 +193,14 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
     def _settle(self, boundary: Boundary, span: EndedSpan) -> None:
         """Decide what a boundary's span, and all that was held inside it, amount to."""
         held = boundary.close()
-        if not (held or span.failed or span.events or boundary.outer) and is_made_here(span):
+        if not (held or span.failed or span.events or boundary.outer) and boundary.run_id and is_made_here(span):
             return  # as nearly all of our own are
         call = boundary_call(span)
         if call is None:
             self._release(boundary, span, held)
             return
+        if not (boundary.run_id or is_serving(span)):
+            self.outcomes.take_part(span, boundary)
         settled = is_settled_by_maker(span) or self._is_told_elsewhere(call, span)
         found = self._failures(span, call)
         origins = self._occurrences.origins(span, found.failure, whole=found.whole)
@@ -193,7 +209,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         twin = None if found.failure is None else _twin(held, call)
         part = [inner for inner in held if inner in {root, twin} or inner.is_part_of(found.failure, origins)]
         self.outcomes.duplicates += len(part)
-        self.outcomes.handle(span, boundary, [inner for inner in held if inner not in part])
+        self.outcomes.handle(span, boundary, [inner.inside(call.tool) for inner in held if inner not in part])
         for raw in found.handled:
             if not (settled and _passes_on(raw, found.failure)):
                 self.outcomes.hold(span, None, raw, STAYED, span.span_id)
@@ -230,8 +246,6 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         """Leave the outcome to our own boundary that made the span, and only make it known to the spans around."""
         if found.failure is None:
             return
-        if conversation_of(span) == format_trace_id(span.trace_id):
-            self.outcomes.trace_run(span)
         self._occurrences.remember(span, found.failure, min(origins, default=span.span_id), whole=found.whole)
         if key := class_on(span) or self.outcomes.key_of(origins):
             self._occurrences.judge(key, span.span_id, *_span_ids(part))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from opentelemetry.trace import INVALID_SPAN_CONTEXT, StatusCode
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanKind, StatusCode
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
@@ -90,6 +90,9 @@ class EndedSpan(NamedTuple):
     start_ns: int
     end_ns: int
 
+    is_server: bool = False
+    """Whether its kind is SERVER: it answers a call that another process has made."""
+
 
 def read(span: ReadableSpan) -> EndedSpan:
     """Read a span that has ended: the SDK's own without its properties, any other by its public attributes."""
@@ -115,6 +118,7 @@ def _read_privately(span: Any) -> EndedSpan:
         scope.name if scope is not None else "",
         span._start_time or 0,  # noqa: SLF001 - as above
         span._end_time or 0,  # noqa: SLF001 - as above
+        span._kind is SpanKind.SERVER,  # noqa: SLF001 - as above
     )
 
 
@@ -133,6 +137,7 @@ def _read_publicly(span: ReadableSpan) -> EndedSpan:
         scope.name if scope is not None else "",
         span.start_time or 0,
         span.end_time or 0,
+        getattr(span, "kind", None) is SpanKind.SERVER,
     )
 
 
@@ -167,6 +172,11 @@ def conversation_of(span: EndedSpan) -> str:
 def is_agent(span: EndedSpan) -> bool:
     """Tell whether a span is that of an agent or a workflow, which tells in its own words of what fails inside."""
     return _text(span.attributes, semconv.GEN_AI_OPERATION_NAME) in AGENTS
+
+
+def is_serving(span: EndedSpan) -> bool:
+    """Tell whether a boundary's span is the server's side of a tool call: the run is that of whoever has called."""
+    return span.is_server and _text(span.attributes, semconv.MCP_METHOD_NAME) == semconv.MCP_TOOL_CALL
 
 
 def is_made_here(span: EndedSpan) -> bool:
@@ -264,8 +274,8 @@ def raw_error(
         message=recorded.message,
         exit_code=_exit_code(attributes),
         detected=_text(attributes, semconv.DETECTED),
-        tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name,
-        operation=call.operation if call else UNKNOWN,
+        tool=call.tool if call else _text(attributes, semconv.GEN_AI_TOOL_NAME),
+        operation=call.operation if call else Operation(span.name),
         call_id=call.call_id if call else "",
         arguments=call.arguments if call else "",
         agent=agent_on(span),

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from otel_errcompact.forks import reset_in_child
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from otel_errcompact.stores import RunFactory, RunState
@@ -55,10 +56,14 @@ class MemoryStore:
 
     Args:
         limits: How much is remembered.
+        on_evict: Called with the state of each run that had to go; not under the run's lock.
     """
 
-    def __init__(self, limits: MemoryLimits | None = None) -> None:
+    def __init__(
+        self, limits: MemoryLimits | None = None, on_evict: Callable[[RunState], object] = lambda _: None
+    ) -> None:
         self._limits = limits or MemoryLimits()
+        self._on_evict = on_evict
         self._reset()
         reset_in_child(self._reset)
 
@@ -103,13 +108,19 @@ class MemoryStore:
                 self._classes += classes - entry.classes
                 self._characters += characters - entry.characters
                 entry.classes, entry.characters = classes, characters
-            self._evict()
+            evicted = self._evict()
+        for gone in evicted:
+            # Not under the run's lock: whoever evicts it may hold it.
+            self._on_evict(gone.state)
 
-    def _evict(self) -> None:
+    def _evict(self) -> list[_Entry]:
+        evicted: list[_Entry] = []
         while len(self._entries) > 1 and self._over():
             _, entry = self._entries.popitem(last=False)
             self._forget(entry)
-            self.evicted_runs += 1
+            evicted.append(entry)
+        self.evicted_runs += len(evicted)
+        return evicted
 
     def _over(self) -> bool:
         limits = self._limits

@@ -80,7 +80,7 @@ def test_an_exception_of_the_agent_itself_passes_and_is_counted(ledger: Ledger) 
     """What leaves the run's block is the application's to handle; the operator sees it all the same."""
     with pytest.raises(LookupError, match="no plan"), errcompact.run("r", agent="shop", ledger=ledger) as run:
         raise LookupError("no plan")
-    assert [(found.type, found.tool) for found in run.report().classes] == [("LookupError", "invoke_agent")]
+    assert [(found.type, found.tool) for found in run.report().classes] == [("LookupError", "")]
 
 
 def test_a_halt_that_leaves_the_run_is_no_failure(ledger: Ledger) -> None:

@@ -56,8 +56,8 @@ class Told(Listener):
 
     @property
     def tools(self) -> list[str]:
-        """The operations of what was counted, in order."""
-        return [observation.raw.tool for observation in self.observed]
+        """The tools of what was counted, in order; of what no tool or model was called for, the operation."""
+        return [observation.raw.tool or str(observation.raw.operation) for observation in self.observed]
 
     @property
     def handled_messages(self) -> list[str]:

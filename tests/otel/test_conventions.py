@@ -454,7 +454,7 @@ def seen(told) -> list[Seen]:
     resolved = set(told.resolved)
     return [
         Seen(
-            raw.tool,
+            raw.tool or str(raw.operation),
             raw.call_id,
             raw.arguments,
             "the trace"

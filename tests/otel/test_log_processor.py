@@ -467,7 +467,7 @@ class TestAlone:
         logs.emit(ValueError("a"), **{"gen_ai.conversation.id": "c"})
         with errcompact.run("r", ledger=rig.ledger, tracer_provider=rig.provider):
             logs.emit(ValueError("b"))
-        with tracer.start_as_current_span("work") as span:
+        with tracer.start_as_current_span("invoke_agent shop") as span:
             logs.emit(ValueError("c"))
         logs.emit(ValueError("d"))
         trace_id = format_trace_id(span.get_span_context().trace_id)
@@ -475,10 +475,10 @@ class TestAlone:
         assert [report.run_id for report in rig.told.ended] == ["r", trace_id]
 
     def test_no_span(self, rig, logs):
-        """It has no exemplar; its tool is the logger's name."""
+        """It has no exemplar and no tool; its operation is the logger's name."""
         logs.emit(ValueError("boom"))
         raw = rig.told.observed[0].raw
-        assert (raw.span, raw.tool) == (None, "app")
+        assert (raw.span, raw.tool, str(raw.operation)) == (None, "", "app")
 
     def test_without_spans(self):
         """The processor works alone."""

@@ -165,7 +165,7 @@ class TestLifecycle:
             fail(tracer)
         child = os.fork()
         if child == 0:
-            os._exit(len(rig.processor._open_spans) + len(rig.processor._open_runs))
+            os._exit(len(rig.processor._open_spans) + len(rig.processor._open_traces))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert rig.processor._open_spans
         span.end()

@@ -313,10 +313,11 @@ class TestLive:
 
 class TestRawError:
     def test_from_event(self):
-        """A plain span's failure carries the span's name, ids and time, and is no boundary's."""
+        """A plain span's failure carries its name as the operation, its ids and time; it has no tool."""
         span = ended(escaping(ValueError("x")), name="load", attributes={"gen_ai.agent.name": "shop"})
         raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=None)
-        assert (raw.tool, raw.agent, raw.type, raw.message, raw.boundary) == ("load", "shop", "ValueError", "x", False)
+        assert (raw.tool, str(raw.operation), raw.agent) == ("", "load", "shop")
+        assert (raw.type, raw.message, raw.boundary) == ("ValueError", "x", False)
         assert raw.time_ns == span.end_ns
         assert raw.span is not None
         assert (raw.span.trace_id, raw.span.span_id) == (span.context.trace_id, span.context.span_id)
