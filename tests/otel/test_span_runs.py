@@ -344,8 +344,8 @@ class TestEscalation:
         with tracer.start_as_current_span("agent") as span:
             for _ in range(3):
                 fail(tracer)
-            verdict = rig.ledger.verdict(format_trace_id(span.context.trace_id))
-        assert verdict.standing == "unhandled"
+            report = rig.ledger.report(format_trace_id(span.context.trace_id))
+        assert [answered.action for answered in report.escalations] == ["unhandled"]
 
 
 def raw_error():
