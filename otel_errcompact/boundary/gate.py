@@ -154,7 +154,7 @@ class Gate:
                 break
             if not self._wait(question):
                 return None
-        return self._stopped(verdict)
+        return self.stopped_by(verdict)
 
     async def astop(self) -> RunHalted | None:
         """
@@ -167,9 +167,10 @@ class Gate:
             question = self._open
             if question is not None and not await self._await(question):
                 break
-        return self._stopped(verdict)
+        return self.stopped_by(verdict)
 
-    def _stopped(self, verdict: Verdict) -> RunHalted | None:
+    def stopped_by(self, verdict: Verdict) -> RunHalted | None:
+        """Return what a verdict stops the run with; None if it does not."""
         if verdict.escalation is None or not verdict.stopped or self._is_asking():
             return None
         if verdict.standing == "halt":

@@ -400,13 +400,13 @@ class Run:
             What stops the run: `RunHalted`, or `RunPaused` if it waits for a human; None if it may go on.
         """
         with self.guard.stage("gate"):
-            return self._gate.stop()
+            return self._gate.stop() if self._ended is None else self._gate.stopped_by(self._ended.verdict)
         return None
 
     async def agate(self) -> RunHalted | None:
         """Pass the gate in asynchronous code without raising; see `gate`."""
         with self.guard.stage("gate"):
-            return await self._gate.astop()
+            return await self._gate.astop() if self._ended is None else self._gate.stopped_by(self._ended.verdict)
         return None
 
     def observe(self, raw: RawError) -> Observation:

@@ -78,8 +78,12 @@ class RunState:
         return self.asks and self.mode == "enforce" and (halts or self.thresholds.asks(threshold))
 
     def may_escalate(self, began: int) -> bool:
-        """Return whether a call that began at this tick may lead to an escalation: one turn takes one step at most."""
-        return began > self.escalated_at
+        """
+        Return whether a call that began at this tick may lead to an escalation.
+
+        One turn takes one step at most, and while an escalation stands there is no other.
+        """
+        return self.breach is None and began > self.escalated_at
 
 
 class Store(Protocol):
