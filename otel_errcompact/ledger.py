@@ -86,8 +86,35 @@ class Observation:
     duration_ns: int
     """What the compaction cost."""
 
+    tick: int = 0
+    """When it was recorded, in the ledger's sequence."""
+
+    call: str = ""
+    """The fingerprint of the call that failed; empty where its arguments are not known."""
+
+    hint: str = ""
+    """What digests show beside the class."""
+
     escalation: Escalation | None = None
     """The breach this occurrence led to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """
+    What a record tells of a failure that was counted before, and is to be counted again as it was then.
+    """
+
+    tick: int
+    """When it was recorded."""
+
+    found: Classified
+    kind: FailureKind
+    call: str
+    """The fingerprint of the call; empty where its arguments were not known."""
+
+    hint: str | None = None
+    """What digests showed beside the class; worked out again if None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +155,18 @@ class Refusal:
     count: int
     """The same with the refusals, this one included."""
 
+    directory: str = ""
+    """The call's working directory, where it is known."""
+
+    call: str = ""
+    """The fingerprint of the call."""
+
     began: int = 0
+    """The tick at which the agent asked for the call; 0 where it is not known."""
+
+    tick: int = 0
+    """When it was refused, in the ledger's sequence."""
+
     time_ns: int = 0
     escalation: Escalation | None = None
     """The breach this refusal led to."""
@@ -147,6 +185,27 @@ class Success:
     arguments: str = ""
     directory: str = ""
     began: int = 0
+    """The tick at which the agent asked for the call; 0 where it is not known."""
+
+    tick: int = 0
+    """When it was recorded, in the ledger's sequence."""
+
+    call: str = ""
+    """The fingerprint of the call; empty where its arguments are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """
+    A run that was allowed to go on with fresh counters, without an escalation that stood.
+    """
+
+    run_id: str
+    agent: str
+    message: str
+    """What the human said."""
+
+    tick: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +255,13 @@ class BegunRun:
     attended: bool
     """Whether the application has opened it, and passes its gates."""
 
-    time_ns: int
+    stoppable: bool = True
+    """Whether it has an agent that can be stopped; a server has none."""
+
+    tick: int = 0
+    """When its first failure was met, in the ledger's sequence."""
+
+    time_ns: int = 0
 
 
 class Listener:
@@ -219,6 +284,9 @@ class Listener:
     def on_begin(self, begun: BegunRun) -> None:
         """Take note of a run, at its first failure; a run in which nothing fails is only ended."""
 
+    def on_changed(self, begun: BegunRun) -> None:
+        """Take note that a run that has begun is opened with other settings."""
+
     def on_succeeded(self, success: Success) -> None:
         """Take note of a success in a run in which something has failed."""
 
@@ -236,6 +304,9 @@ class Listener:
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         """Take note of what was done about a breach."""
+
+    def on_resumed(self, resumed: Resumed) -> None:
+        """Take note of a run in which something has failed and that a human lets go on; no escalation stood."""
 
     def on_run_end(self, report: RunReport) -> None:
         """Take note of how a run ended."""
@@ -280,7 +351,6 @@ class Ledger:
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         self._success_listeners: tuple[Listener, ...] = ()
-        self._begin_listeners: tuple[Listener, ...] = ()
         reset_in_child(self._settled_calls.clear)
         reset_in_child(self._expected.clear)
 
@@ -324,19 +394,42 @@ class Ledger:
             state.mode = mode or state.mode
             state.asks = asks or state.asks
             state.stoppable = stoppable
+            changed = _begun(state, self.tick()) if state.begun else None
+        if changed is not None:
+            self._tell(lambda listener: listener.on_changed(changed))
 
-    def observe(self, run_id: str, raw: RawError) -> Observation:
+    def restore(self, begun: BegunRun) -> None:
+        """
+        Make a run known as a record of its begin tells, to count again what was recorded of it.
+
+        Args:
+            begun: The settings that the run had.
+        """
+        with self.store.edit(begun.run_id, self._create) as state:
+            state.agent = begun.agent
+            state.thresholds = begun.thresholds
+            state.mode = begun.mode
+            state.asks = begun.asks
+            state.attended = begun.attended
+            state.stoppable = begun.stoppable
+
+    def observe(self, run_id: str, raw: RawError, *, counted: Counted | None = None) -> Observation:
         """
         Count one failure and return what became of it. The raw error is handed to the audit sink first.
+
+        Args:
+            run_id: The run's id.
+            raw: The failure.
+            counted: What a record tells of it, where it was counted before.
         """
         started = self._timer()
-        if self._begin_listeners:
-            self._tell_begun(run_id, raw)
         self._tell_raw(run_id, raw)
-        found = self._classify(raw)
-        kind = self._kind_of(raw, found)
+        found = self._classify(raw) if counted is None else counted.found
+        kind = self._kind_of(raw, found) if counted is None else counted.kind
         with self.store.edit(run_id, self._create) as state:
-            observation, answered = self._record(state, raw, found, kind, started)
+            begun = self._begin(state, raw)
+            observation, answered = self._record(state, raw, found, kind, started, counted)
+        self._tell_begun(begun)
         for listener in self._listeners:
             with self.guard.stage(listener.stage):
                 listener.on_observed(observation)
@@ -352,10 +445,13 @@ class Ledger:
         self._tell_raw(run_id, raw)
         found = self._classify(raw)
         agent = raw.agent
+        begun: BegunRun | None = None
         with self.store.find(run_id) as state:
             if state is not None:
+                begun = self._begin(state, raw)
                 state.handled += 1
                 agent = agent or state.agent
+        self._tell_begun(begun)
         self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
 
     def succeed(
@@ -368,6 +464,7 @@ class Ledger:
         agent: str = "",
         began: int = 0,
         directory: str = "",
+        call: str = "",
     ) -> tuple[ErrorClass, ...]:
         """
         Count that a call succeeded and return the classes that are thereby resolved.
@@ -380,14 +477,16 @@ class Ledger:
             agent: Whose call it is; the run's agent if empty.
             began: The tick at which the agent asked for the call; 0 is now.
             directory: The call's working directory; empty if unknown.
+            call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
         operation = operation or Operation(tool)
         with self.store.find(run_id) as state:
             if state is None or not state.history.total:
                 return ()
             agent = agent or state.agent
-            call = _fingerprint(tool, arguments, directory)
+            call = call or _fingerprint(tool, arguments, directory)
             resolved = state.history.succeed(operation, agent=agent, call=call, began=began)
+            tick = self.tick()
         if self._success_listeners:
             success = Success(
                 run_id=run_id,
@@ -397,6 +496,8 @@ class Ledger:
                 arguments=arguments,
                 directory=directory,
                 began=began,
+                tick=tick,
+                call=call,
             )
             for listener in self._success_listeners:
                 with self.guard.stage(listener.stage):
@@ -483,24 +584,27 @@ class Ledger:
         directory: str = "",
         began: int = 0,
         now_ns: int = 0,
+        call: str = "",
+        tick: int = 0,
     ) -> str:
         """
         Count the refusal of an identical call, and return why it was refused; an empty string if it may be made.
 
         A refusal is no occurrence, but an attempt of the loop. The arguments are those of `refusal`; `began` is the
-        tick at which the agent asked for the call.
+        tick at which the agent asked for the call. A record of a refusal tells the call's fingerprint and the tick at
+        which it was refused.
         """
         answered: AnsweredEscalation | None = None
         with self.store.find(run_id) as state:
-            found = None if state is None else self._refused_call(state, tool, arguments, agent, directory, now_ns)
+            found = self._refused_call(state, tool, arguments, agent, directory, now_ns, call) if state else None
             if state is None or found is None:
                 return ""
             repeated, error_class = found
-            tick = self.tick()
+            tick = tick or self.tick()
             repeated.attempts.fail(began or tick, tick)
             rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
             decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began or tick))
-            escalation, answered = self._escalate(state, error_class, rows, decision)
+            escalation, answered = self._escalate(state, error_class, rows, decision, tick)
             text = self._refusal_text(state, *found)
             refusal = Refusal(
                 run_id=run_id,
@@ -510,7 +614,10 @@ class Ledger:
                 key=error_class.key,
                 failures=repeated.failed,
                 count=repeated.attempts.count,
+                directory=directory,
+                call=call or _fingerprint(tool, arguments, directory),
                 began=began,
+                tick=tick,
                 time_ns=now_ns,
                 escalation=escalation,
             )
@@ -562,10 +669,28 @@ class Ledger:
             run_id: The run's id.
             message: What the human said.
         """
+        resumed: Resumed | None = None
         with self.store.find(run_id) as state:
             answered = None if state is None else self._answer(state, "continue", message)
             if state is not None and answered is None:
                 _go_on(state, message)
+                if state.begun:
+                    resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.tick())
+        self._tell_answered(answered)
+        if resumed is not None:
+            self._tell(lambda listener: listener.on_resumed(resumed))
+
+    def settle(self, run_id: str, action: ActionName, message: str) -> None:
+        """
+        Answer the escalation that stands as a record tells that it was answered; without one, nothing happens.
+
+        Args:
+            run_id: The run's id.
+            action: What was done.
+            message: What was said.
+        """
+        with self.store.find(run_id) as state:
+            answered = None if state is None else self._answer(state, action, message)
         self._tell_answered(answered)
 
     def answer_by_default(self, run_id: str, message: str) -> None:
@@ -661,21 +786,32 @@ class Ledger:
         return FailureKind()
 
     def _record(
-        self, state: RunState, raw: RawError, found: Classified, kind: FailureKind, started: int
+        self,
+        state: RunState,
+        raw: RawError,
+        found: Classified,
+        kind: FailureKind,
+        started: int,
+        counted: Counted | None,
     ) -> tuple[Observation, AnsweredEscalation | None]:
         stopped = state.breach is not None
         known = state.history.get(found.key) is not None
-        call = _fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""
+        if counted is not None:
+            tick, call, hint = counted.tick, counted.call, counted.hint
+        else:
+            tick, hint = self.tick(), None
+            call = _fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""
+        if hint is None:
+            hint = "" if known else hint_for(found.facts)
         agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent
-        tick = self.tick()
         recorded = state.history.record(
             raw,
             found,
             kind=kind,
             agent=agent,
             call=call,
-            hint="" if known else hint_for(found.facts),
+            hint=hint,
             tick=tick,
         )
         error_class = recorded.error_class
@@ -687,7 +823,7 @@ class Ledger:
         )
         decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(raw.began or tick))
         counts = rows.counts
-        escalation, answered = self._escalate(state, error_class, rows, decision, raw.span)
+        escalation, answered = self._escalate(state, error_class, rows, decision, tick, raw.span)
         standing = rendering.Standing(
             decision=decision,
             streak=recorded.attempts.count,
@@ -716,6 +852,9 @@ class Ledger:
             text=text,
             raw_tokens=raw_tokens,
             digest_tokens=digest_tokens,
+            tick=tick,
+            call=call,
+            hint=error_class.hint,
             escalation=escalation,
             duration_ns=self._timer() - started,
         )
@@ -735,13 +874,13 @@ class Ledger:
         )
 
     def _refused_call(
-        self, state: RunState, tool: str, arguments: str, agent: str, directory: str, now_ns: int
+        self, state: RunState, tool: str, arguments: str, agent: str, directory: str, now_ns: int, call: str = ""
     ) -> tuple[RepeatedCall, ErrorClass] | None:
         """Return the call that is refused, and the class it has failed with; None if it may be made."""
         # A fingerprint costs more than all else of a healthy call.
         if not state.history.repeats or state.mode == "observe" or not state.attended:
             return None
-        call = _fingerprint(tool, arguments, directory)
+        call = call or _fingerprint(tool, arguments, directory)
         repeated = state.history.repeats.find(agent or state.agent, call) if call else None
         if repeated is None or not repeated.is_refused(state.thresholds.refuse, now_ns):
             return None
@@ -776,13 +915,19 @@ class Ledger:
             state.raw_characters -= len(oldest)
 
     def _escalate(
-        self, state: RunState, error_class: ErrorClass, rows: Rows, decision: Decision, span: SpanRef | None = None
+        self,
+        state: RunState,
+        error_class: ErrorClass,
+        rows: Rows,
+        decision: Decision,
+        tick: int,
+        span: SpanRef | None = None,
     ) -> tuple[Escalation | None, AnsweredEscalation | None]:
         """Raise the escalation that a decision calls for, and answer it at once where no handler is to be asked."""
         if decision.level != "escalate" or state.breach is not None:
             return None, None
         mark_escalated(rows, decision)
-        state.escalated_at = self.tick()
+        state.escalated_at = tick
         if decision.threshold in ASKING:
             error_class.escalated = error_class.unlifted = True
         facts = error_class.facts
@@ -806,13 +951,14 @@ class Ledger:
         if state.asks_at(decision.threshold, halts=decision.halts):
             return breach, None
         if decision.halts and state.can_halt:
-            return breach, self._answer(state, "halt", NO_HANDLER)
-        return breach, self._answer(state, "unhandled", "")
+            return breach, self._answer(state, "halt", NO_HANDLER, tick)
+        return breach, self._answer(state, "unhandled", "", tick)
 
-    def _answer(self, state: RunState, action: ActionName, message: str) -> AnsweredEscalation | None:
+    def _answer(self, state: RunState, action: ActionName, message: str, tick: int = 0) -> AnsweredEscalation | None:
         if state.breach is None or (state.answer is not None and state.answer.action == action):
             return None
-        answered = AnsweredEscalation(escalation=state.breach, action=action, message=message)
+        tick = tick or self.tick()
+        answered = AnsweredEscalation(escalation=state.breach, action=action, message=message, tick=tick)
         state.answered.append(answered)
         state.answer = answered
         if action == "continue":
@@ -842,28 +988,17 @@ class Ledger:
             for listener in listeners
             if getattr(listener.on_succeeded, "__func__", None) is not Listener.on_succeeded
         )
-        self._begin_listeners = tuple(
-            listener for listener in listeners if getattr(listener.on_begin, "__func__", None) is not Listener.on_begin
-        )
 
-    def _tell_begun(self, run_id: str, raw: RawError) -> None:
-        """Tell of a run at its first failure, before anything else is done with that."""
-        with self.store.edit(run_id, self._create) as state:
-            if state.begun:
-                return
-            state.begun = True
-            begun = BegunRun(
-                run_id=run_id,
-                agent=state.agent or raw.agent,
-                thresholds=state.thresholds,
-                mode=state.mode,
-                asks=state.asks,
-                attended=state.attended,
-                time_ns=raw.time_ns,
-            )
-        for listener in self._begin_listeners:
-            with self.guard.stage(listener.stage):
-                listener.on_begin(begun)
+    def _begin(self, state: RunState, raw: RawError) -> BegunRun | None:
+        """Return what there is to tell of a run at its first failure."""
+        if state.begun:
+            return None
+        state.begun = True
+        return _begun(state, self.tick(), agent=state.agent or raw.agent, time_ns=raw.time_ns)
+
+    def _tell_begun(self, begun: BegunRun | None) -> None:
+        if begun is not None:
+            self._tell(lambda listener: listener.on_begin(begun))
 
     def _tell_taken_back(self, observation: Observation) -> None:
         with self.store.find(observation.run_id) as state:
@@ -890,6 +1025,20 @@ class Ledger:
     def _tell_answered(self, answered: AnsweredEscalation | None) -> None:
         if answered is not None:
             self._tell(lambda listener: listener.on_answered(answered))
+
+
+def _begun(state: RunState, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
+    return BegunRun(
+        run_id=state.run_id,
+        agent=agent or state.agent,
+        thresholds=state.thresholds,
+        mode=state.mode,
+        asks=state.asks,
+        attended=state.attended,
+        stoppable=state.stoppable,
+        tick=tick,
+        time_ns=time_ns,
+    )
 
 
 def _unclassified(raw: RawError) -> Classified:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.escalation import ActionName, Escalation  # noqa: TC001 - pydantic reads the annotations
@@ -51,6 +51,9 @@ class AnsweredEscalation(BaseModel):
     escalation: Escalation
     action: ActionName
     message: str = ""
+
+    tick: int = Field(default=0, exclude=True, repr=False)
+    """When it was answered, in the ledger's sequence."""
 
 
 class RunReport(BaseModel):
