@@ -167,7 +167,9 @@ def _steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decis
     """Yield the steps that have not been taken yet, whether their counts are reached or not."""
     if rows.repeated is not None:
         yield from _loop_steps(rows.repeated.attempts, counts.loop, thresholds)
-    if rows.streak is not None and not rows.streak.escalated:
+    if rows.streak is None:
+        return
+    if not rows.streak.escalated:
         yield _step("rejected" if rows.rejected else "same", counts, thresholds)
     if not rows.history.row.escalated:
         yield _step("consecutive", counts, thresholds)
