@@ -14,8 +14,9 @@ kept but numbers, so that gigabytes of records cost the memory of their longest 
 from __future__ import annotations
 
 from otel_errcompact.analysis.calibration import Calibration
+from otel_errcompact.analysis.outcomes import Outcomes, read_outcomes
 from otel_errcompact.analysis.runs import Analyzer, RunAnalysis
 from otel_errcompact.analysis.total import Total
 from otel_errcompact.analysis.verdict import Verdict
 
-__all__ = ["Analyzer", "Calibration", "RunAnalysis", "Total", "Verdict"]
+__all__ = ["Analyzer", "Calibration", "Outcomes", "RunAnalysis", "Total", "Verdict", "read_outcomes"]

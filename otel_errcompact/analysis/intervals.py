@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
-from typing import Final, NamedTuple
+from functools import lru_cache
+from math import exp, lgamma, log, sqrt
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Z: Final = 1.959963984540054
 """How many standard deviations to each side hold 95 %."""
+
+_TAIL: Final = 0.025
+"""What lies beyond each end of a 95 % interval."""
 
 
 class Interval(NamedTuple):
@@ -31,6 +38,29 @@ def wilson(hits: int, of: int) -> Interval:
     low = 0.0 if hits == 0 else (middle - half) / (1 + spread)
     high = 1.0 if hits == of else (middle + half) / (1 + spread)
     return Interval(low, high)
+
+
+@lru_cache(maxsize=1_024)
+def poisson(events: int) -> Interval:
+    """Return the exact (Garwood) interval of the mean of a Poisson count; it errs on the safe side."""
+    low = 0.0 if not events else _mean_where(lambda mean: 1 - _at_most(events - 1, mean) >= _TAIL, events)
+    return Interval(low, _mean_where(lambda mean: _at_most(events, mean) <= _TAIL, events))
+
+
+def _mean_where(is_beyond: Callable[[float], bool], events: int) -> float:
+    """Return the mean from which on a condition holds, by bisection."""
+    low, high = 0.0, 2.0 * events + 20
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_beyond(middle) else (middle, high)
+    return (low + high) / 2
+
+
+def _at_most(events: int, mean: float) -> float:
+    """Return the probability of at most so many events."""
+    if mean <= 0:
+        return 1.0
+    return sum(exp(number * log(mean) - mean - lgamma(number + 1)) for number in range(events + 1))
 
 
 @dataclass(slots=True)

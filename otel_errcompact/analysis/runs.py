@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.analysis.counts import Counts
+from otel_errcompact.analysis.refusals import Refusals, Retries
 from otel_errcompact.analysis.repetition import Repetition
 from otel_errcompact.analysis.silence import confidence_in
 from otel_errcompact.analysis.stops import Breaches
@@ -15,7 +17,7 @@ from otel_errcompact.analysis.verdict import verdict_on_run
 from otel_errcompact.config import Options
 from otel_errcompact.errors import RawError
 from otel_errcompact.ledger import Ledger
-from otel_errcompact.operation import operation_of
+from otel_errcompact.operation import call_fingerprint, operation_of
 from otel_errcompact.recognise import judge
 from otel_errcompact.tokens import estimate_tokens
 
@@ -65,6 +67,9 @@ class RunAnalysis:
     reached: Mapping[Threshold, tuple[Reached, ...]]
     """For each threshold where its values 1, 2, 3 and so on were reached."""
 
+    refusals: Refusals
+    """What the refusal of identical calls would have done."""
+
     verdict: Verdict
 
     @property
@@ -86,6 +91,7 @@ class RunAnalysis:
             "silent_signs": signs_to_json(self.silent_signs),
             "unflagged_signs": signs_to_json(self.unflagged_signs),
             "stops": [stop.to_json() for stop in self.stops],
+            "refusals": self.refusals.to_json(),
             "verdict": self.verdict.to_json(),
         }
 
@@ -125,6 +131,7 @@ class _Reading:
     counts: Counts = field(default_factory=Counts)
     breaches: Breaches = field(default_factory=Breaches)
     repetition: Repetition = field(default_factory=Repetition)
+    retries: Retries = field(default_factory=Retries)
     silent_signs: Counter[str] = field(default_factory=Counter[str])
     unflagged_signs: Counter[str] = field(default_factory=Counter[str])
     digests: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
@@ -133,11 +140,14 @@ class _Reading:
     def read(self) -> None:
         run_id = self.run.run_id
         self.ledger.open(run_id, agent=self.run.agent, stoppable=False)
-        turn, began = -1, 0
-        for number, (call, its_turn) in enumerate(zip(self.run.calls, self.run.turns(), strict=True), start=1):
-            if its_turn != turn:
-                turn, began = its_turn, self.ledger.tick()
-            self._take(call, number, began)
+        number = 0
+        for _, calls in groupby(zip(self.run.turns(), self.run.calls, strict=True), key=lambda turn: turn[0]):
+            began = self.ledger.tick()
+            # Whether a call may be made was decided when the model asked for it, before any outcome of its turn.
+            asked = [(call, self._retry(call)) for _, call in calls]
+            for call, retry in asked:
+                number += 1
+                self._take(call, number, began, retry)
         self.ledger.end(run_id)
         self.counts.calls = len(self.run.calls)
         self.counts.result_tokens = self.run.result_tokens
@@ -161,19 +171,32 @@ class _Reading:
             unflagged_signs=dict(self.unflagged_signs),
             stops=tuple(self.breaches.stops(turns)),
             reached=reached,
+            refusals=self.retries.sums,
             verdict=verdict_on_run(self.counts),
         )
 
-    def _take(self, call: RecordedCall, number: int, began: int) -> None:
+    def _retry(self, call: RecordedCall) -> _Retry:
+        if not self.retries or not call.arguments:
+            return _NO_RETRY
+        before = self.retries.before(_identity(call))
+        refused = before and self.ledger.refusal(
+            self.run.run_id, call.tool, call.arguments, directory=call.directory, now_ns=call.start_ns
+        )
+        return _Retry(before, refused=bool(refused))
+
+    def _take(self, call: RecordedCall, number: int, began: int, retry: _Retry) -> None:
         judgement = judge(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )
         if judgement.outcome == "failure":
-            self._fail(call, judgement, number, began)
+            key = self._fail(call, judgement, number, began)
+            if call.arguments:
+                self.retries.failed(_identity(call), key, before=retry.before, refused=retry.refused)
         elif judgement.outcome == "ignored":
             self.counts.ignored += 1
         else:
             self._succeed(call, began)
+            self.retries.succeeded(before=retry.before, refused=retry.refused)
 
     def _succeed(self, call: RecordedCall, began: int) -> None:
         # Nothing that has failed can be resolved yet; which operation a call is takes longer to tell than all else.
@@ -188,7 +211,8 @@ class _Reading:
                 directory=call.directory,
             )
 
-    def _fail(self, call: RecordedCall, judgement: Judgement, number: int, began: int) -> None:
+    def _fail(self, call: RecordedCall, judgement: Judgement, number: int, began: int) -> str:
+        """Count a failure and return its class."""
         observation = self.ledger.observe(self.run.run_id, _raw_error(call, judgement, self.run.agent, began))
         counts, tokens = self.counts, estimate_tokens(call.result)
         counts.failures += 1
@@ -207,6 +231,24 @@ class _Reading:
         self.digests.append((number, tokens - observation.digest_tokens))
         self.repetition.take(call.result, counts)
         self.breaches.fail(observation, number, self.options.thresholds)
+        return observation.found.key
+
+
+class _Retry(NamedTuple):
+    """
+    Whether a call is identical to one that has failed, and whether it would have been refused.
+    """
+
+    before: str = ""
+    """The class that it has failed with; empty if it is none."""
+    refused: bool = False
+
+
+_NO_RETRY: Final = _Retry()
+
+
+def _identity(call: RecordedCall) -> str:
+    return call_fingerprint(call.tool, call.arguments, call.directory)
 
 
 def _is_called_success(call: RecordedCall) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.analysis.counts import Counts
 from otel_errcompact.analysis.intervals import Ratio
+from otel_errcompact.analysis.refusals import Refusals
 from otel_errcompact.analysis.runs import signs_to_json
 from otel_errcompact.analysis.stops import named
 from otel_errcompact.analysis.turns import NOTHING, After
@@ -64,6 +65,9 @@ class Total:
         """How many runs have a longest streak of which length."""
         self.silent_signs: Counter[str] = Counter()
         self.unflagged_signs: Counter[str] = Counter()
+        self.refusals = Refusals()
+        self.looping = Stopped()
+        """The runs that the halt for loops would have stopped."""
         self.stopped: dict[Rule, Stopped] = {rule: Stopped() for rule in RULES}
         self.runs_by_advice: Counter[Advice] = Counter()
         self._ratio = Ratio()
@@ -79,6 +83,10 @@ class Total:
         self.streaks[run.longest_streak] += 1
         self.silent_signs.update(run.silent_signs)
         self.unflagged_signs.update(run.unflagged_signs)
+        self.refusals.add(run.refusals)
+        loops = run.reached["loop"]
+        if len(loops) >= self.thresholds.loop_halt:
+            self.looping.add(loops[self.thresholds.loop_halt - 1].after)
         for stop in run.stops:
             self.stopped[stop.threshold].add(stop.after)
         if run.stop is not None:
@@ -109,6 +117,8 @@ class Total:
             "unflagged_signs": signs_to_json(self.unflagged_signs),
             "thresholds": {name: self.limit(name) for name in THRESHOLDS},
             "stopped": {rule: stopped.to_json() for rule, stopped in self.stopped.items()},
+            "loop_halt": {"limit": self.thresholds.loop_halt, **self.looping.to_json()},
+            "refusals": self.refusals.to_json(),
             "runs_by_advice": {advice: self.runs_by_advice[advice] for advice in ADVICE},
             "verdict": self.verdict.to_json(),
         }

@@ -28,10 +28,10 @@ MARGIN: Final = 0.1
 
 ADVICE: Final[tuple[Advice, ...]] = ("must", "use", "between", "leave", "unknown")
 MEANING: Final[dict[Advice, str]] = {
-    "leave": "leave it: digests would save next to nothing; what remains are counters, alerts and a stop for loops",
-    "between": "in between: digests pay only where failures recur, from the third repeat on",
-    "use": "use it",
-    "must": "use it: a must",
+    "leave": "leave them: they would save next to nothing",
+    "between": "in between: they pay only where failures recur, from the third repeat on",
+    "use": "use them",
+    "must": "use them: a must",
     "unknown": "none: these records hold no tool results",
 }
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from otel_errcompact.analysis import Calibration, RunAnalysis, Total
-    from otel_errcompact.analysis.calibration import Row, Side, Table
+    from otel_errcompact.analysis.calibration import Control, Power, Row, Side, Table
+    from otel_errcompact.analysis.refusals import Refusals
     from otel_errcompact.analysis.total import Rule
     from otel_errcompact.analysis.verdict import Advice
     from otel_errcompact.cli.analyze import Analysis
@@ -41,9 +42,21 @@ _LEGEND: Final = (
     "of a class that failed before; lines: characters in lines that came before; stop: the call after which a "
     "threshold stops the run"
 )
+_CALIBRATION_LEGEND: Final = (
+    "< as set. In brackets: 95 % interval. O/E: good runs among the stopped (observed) over those that any runs of the "
+    "same agent still going at that call would have held (expected); about 1: the rule knows only a run's age. Lost "
+    "and saved: tokens of the context after the stop."
+)
+_KNOWS: Final[dict[Power, str]] = {"few": "few stops", "none": "age only", "bad": "bad runs", "good": "good runs"}
+_POWER: Final[dict[Power, str]] = {
+    "bad": "stop bad runs more often than their age explains",
+    "none": "no power, since O/E may be 1",
+    "good": "stop good runs more often than their age explains",
+    "few": "too few stops to tell",
+}
 _SPARE_OF_RUNS: Final = ("lines", "unsaid", "result", "again", "streak", "calls", "stop")
 _SPARE_OF_STOPS: Final = ("input after (no cache)", "calls after")
-_SPARE_OF_CALIBRATION: Final = ("calls", "lost", "saved")
+_SPARE_OF_CALIBRATION: Final = ("calls", "lost", "knows", "O/E", "saved")
 """Columns that a narrow terminal goes without, the first of them first."""
 
 _ROUND_FROM: Final = 9.95
@@ -215,7 +228,7 @@ def _print_calibration(analysis: Analysis, console: Console) -> None:
     calibration, tolerance = analysis.calibration, analysis.request.tolerance
     console.print()
     print_fitting(console, _calibration(calibration.all, analysis.total), _SPARE_OF_CALIBRATION)
-    console.print(Text("< as set. In brackets: 95 % interval. Lost and saved: tokens of the context after the stop."))
+    console.print(Text(_CALIBRATION_LEGEND))
     if len(calibration.by_agent) > 1:
         console.print()
         print_fitting(console, _by_agent(calibration, tolerance), [f"{name} from" for name in reversed(THRESHOLDS)])
@@ -223,6 +236,8 @@ def _print_calibration(analysis: Analysis, console: Console) -> None:
         console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
     console.print()
     console.print(Text(_which(calibration.all, tolerance)))
+    console.print(Text(_powers(calibration.all, analysis.total)))
+    console.print(Text(_refusals(calibration.refusals)))
 
 
 def _calibration(table: Table, total: Total) -> Grid:
@@ -230,6 +245,8 @@ def _calibration(table: Table, total: Total) -> Grid:
     grid.add_column("Stops", no_wrap=True)
     grid.add_column(f"good ({table.good:,})", no_wrap=True)
     grid.add_column(f"bad ({table.bad:,})", no_wrap=True)
+    grid.add_column("O/E", no_wrap=True)
+    grid.add_column("knows", no_wrap=True)
     for column in ("calls", "lost", "calls", "saved"):
         grid.add_column(column, justify="right", no_wrap=True)
     for row in _shown(table, total):
@@ -238,6 +255,8 @@ def _calibration(table: Table, total: Total) -> Grid:
             f"{_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
             _side(row.good),
             _side(row.bad),
+            _ratio(row.control),
+            _KNOWS[row.control.power],
             _amount(good.calls),
             _amount(good.context_tokens),
             _amount(bad.calls),
@@ -270,18 +289,47 @@ def _shown(table: Table, total: Total) -> Iterator[Row]:
         last = rows[-1].limit
         shown = [row for row in rows if row.limit in SHOWN_VALUES or row.limit == last or _is_set(row, total)]
         yield from shown
-        if total.limit(name) > (last or 0):
-            yield table.row(name, total.limit(name))
+        beyond = {total.limit(name), *([total.thresholds.loop_halt] if name == "loop" else [])}
+        yield from (table.row(name, limit) for limit in sorted(beyond) if limit > (last or 0))
     yield table.together()
 
 
 def _is_set(row: Row, total: Total) -> bool:
-    return row.rule == "any" or row.limit == total.limit(row.rule)
+    halts = row.rule == "loop" and row.limit == total.thresholds.loop_halt
+    return row.rule == "any" or halts or row.limit == total.limit(row.rule)
 
 
 def _side(side: Side) -> str:
     low, high = (_percent(bound) for bound in side.interval)
     return f"{side.stopped.runs:>3,} {_percent(side.share):>4}% ({low}-{high})" if side.of else "  -"
+
+
+def _ratio(control: Control) -> str:
+    ratio, interval = control.ratio, control.interval
+    if control.power == "few" or ratio is None or interval is None:
+        return f"{control.observed:,} of {control.expected:.1f}" if control.stopped else "-"
+    return f"{ratio:.2f} ({interval.low:.2f}-{interval.high:.2f})"
+
+
+def _powers(table: Table, total: Total) -> str:
+    """Tell of the values that are set what they know of a run beside its age."""
+    rows = [row for row in _shown(table, total) if _is_set(row, total)]
+    told: list[str] = []
+    for power, meaning in _POWER.items():
+        names = ", ".join(_rule(row.rule, row.limit) for row in rows if row.control.power == power)
+        told += [f"{meaning}: {names}"] if names else []
+    return f"As set: {'; '.join(told)}."
+
+
+def _refusals(refusals: Refusals) -> str:
+    if not refusals.retries:
+        return "Refusals: no call was made again after it had failed with nothing succeeding between."
+    return (
+        f"Refusals: of {refusals.retries:,} calls made again after they had failed, with nothing succeeding between, "
+        f"{refusals.refused:,} would have been refused: {refusals.worked:,} of these worked in the record, "
+        f"{refusals.differed:,} failed differently, {refusals.failed_again:,} failed as before. Of the others "
+        f"{refusals.missed:,} failed as before, too."
+    )
 
 
 def _stopped(side: Side) -> str:
@@ -311,12 +359,29 @@ def _verdict(total: Total) -> Iterator[str]:
         return
     because = f" ({'; '.join(verdict.reasons)})" if verdict.reasons else ""
     yield (
-        f"Verdict: {MEANING[verdict.advice]}. Errors are {verdict.share:.1%} of the context; "
+        f"Verdict on digests: {MEANING[verdict.advice]}. Errors are {verdict.share:.1%} of the context; "
         f"confidence {verdict.confidence}{because}."
     )
     shown: list[Advice] = [advice for advice in ADVICE if advice != "unknown" or total.runs_by_advice[advice]]
     spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in shown)
     yield f"By run: {spread}. Records lack system prompts and tool schemas: true shares are lower."
+    yield f"Verdict on loops: {_loop_verdict(total)}"
+
+
+def _loop_verdict(total: Total) -> str:
+    limit, stopped = total.thresholds.loop_halt, total.looping
+    if not stopped.runs:
+        return (
+            f"a stop would have saved nothing: no run repeated a failing call {limit} times with nothing succeeding "
+            "between."
+        )
+    runs = "1 run" if stopped.runs == 1 else f"{stopped.runs:,} runs"
+    after = stopped.after
+    return (
+        f"worth a stop: {runs} repeated a failing call {limit} times with nothing succeeding between; stopped there, "
+        f"{after.calls:,} calls ({_share(after.calls, total.counts.calls)}) and {_amount(after.context_tokens)} tokens "
+        f"of the context would not have come."
+    )
 
 
 def _band(advice: Advice) -> str:

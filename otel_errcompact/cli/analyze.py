@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from otel_errcompact.analysis import Analyzer, Calibration, Total
+from otel_errcompact.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.cli.output import Problems, say, write_json
 from otel_errcompact.cli.progress import progress
 from otel_errcompact.cli.thresholds import with_thresholds
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.analysis import RunAnalysis
+    from otel_errcompact.transcripts import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,9 @@ class Request:
 
     paths: tuple[Path, ...]
     calibrate: bool = False
+    outcomes: Path | None = None
+    """The user's own labels of runs, in place of what the records say."""
+
     tolerance: float = 0.05
     """The share of good runs that a threshold may stop."""
 
@@ -63,6 +67,7 @@ class Analysis:
         self.traces = 0
         """Traces that were left out."""
         self._analyzer = Analyzer(options)
+        self._outcomes = None if request.outcomes is None else read_outcomes(request.outcomes)
 
     def runs(self) -> Iterator[RunAnalysis]:
         """Find the recorded runs, and yield what each says, with a progress bar; then say what is missing."""
@@ -73,11 +78,14 @@ class Analysis:
                     if isinstance(record, RecordedTrace):
                         self.traces += 1
                         continue
-                    run = self._analyzer.analyze(record)
+                    run = self._analyzer.analyze(self._labelled(record))
                     self.total.add(run)
                     self.calibration.add(run)
                     yield run
         self._say_what_is_missing()
+
+    def _labelled(self, run: RecordedRun) -> RecordedRun:
+        return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
 
     def _say_what_is_missing(self) -> None:
         if self.traces:
@@ -86,6 +94,8 @@ class Analysis:
         if not self.total.runs:
             if not self.problems.count:
                 self.problems.report("analyze", 0, "no run was found; name transcripts, or a folder of them")
+        elif self._outcomes is not None and (unused := self._outcomes.unused()):
+            self.problems.report(self._outcomes.source, 0, unused)
         elif self.request.calibrate and not self.total.runs_with_outcome:
             self.problems.report(
                 "--calibrate",

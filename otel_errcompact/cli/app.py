@@ -71,6 +71,7 @@ ANALYZE_EPILOG: Final = """\
 Examples:
   errcompact analyze ~/.claude/projects
   errcompact analyze results/ --calibrate --tolerance 2
+  errcompact analyze results/ --calibrate --outcomes outcomes.csv
   errcompact analyze runs/ --json | jq '.total.verdict'
   errcompact analyze runs/ --json | jq '.runs[] | select(.stops != [])'
 
@@ -87,15 +88,18 @@ With --json, an object, whose runs are written as they are read:
     *_share*                   what follows: 0.05 is 5 %
     exact_repeats, class_repeats, *_characters   what recurred
     longest_streak, longest_row
-    silent_signs, unflagged_signs   what gave these failures away
+    silent_signs, unflagged_signs   what gave these away
     stops                      what each threshold would have stopped:
                                call, error, and what came after
+    refusals                   identical retries: how many are refused,
+                               and how those ended in the record
     verdict                    leave, between, use, must or unknown;
                                confidence
   total  the same over all runs, and what the thresholds would have
          stopped; classes are the sum of those of the runs
   left_out     traces, which do not record what the agent read
-  calibration  with --calibrate: a row for each value of a threshold
+  calibration  with --calibrate: a row for each value of a threshold;
+               control: what runs of the same age would give
 """
 KEY_EPILOG: Final = """\
 \b
@@ -205,13 +209,23 @@ def replay(
 
 
 @app.command(short_help="Tell whether errors weigh, recur and loop in recorded runs.", epilog=ANALYZE_EPILOG)
-def analyze(
+def analyze(  # noqa: PLR0913 - the options of a command
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
     *,
     as_json: Json = False,
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Tell what each value of each threshold would have stopped.")
     ] = False,
+    outcomes: Annotated[
+        Path | None,
+        typer.Option(
+            "--outcomes",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="How runs ended: JSON or CSV, run,succeeded.",
+        ),
+    ] = None,
     tolerance: Annotated[
         float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
     ] = 5.0,
@@ -228,13 +242,18 @@ def analyze(
     as a quarter of the characters. Each run is judged on its own and then forgotten, whatever the size of the files.
 
     --calibrate takes the runs that tell how they ended (a reward, an exit status, a check of the result), and tells for
-    each value of each threshold how many good and bad runs it would have stopped, with 95 % intervals.
+    each value of each threshold how many good and bad runs it would have stopped, with 95 % intervals, and how many
+    good runs any runs of the same age would have held: a rule that stops as many knows only a run's age.
+
+    --outcomes FILE says how runs ended, in place of the records: {"run": true, ...}, or CSV with the columns run and
+    succeeded. A run is named by its id, by the end of its file's path ('run1/task-7'), or as path:id.
     """
     from otel_errcompact.cli.analyze import Request, print_analysis
 
     request = Request(
         paths=tuple(paths),
-        calibrate=calibrate,
+        calibrate=calibrate or outcomes is not None,
+        outcomes=outcomes,
         tolerance=tolerance / 100,
         runs=runs,
         same=same,

@@ -60,7 +60,7 @@ def test_a_value_never_reached_stops_nothing(found: Calibration) -> None:
     assert (row.good.stopped.runs, row.good.of, row.bad.stopped.runs, row.bad.of) == (0, 3, 0, 2)
 
 
-def test_the_three_together_are_those_that_are_set() -> None:
+def test_all_together_are_those_that_are_set() -> None:
     """A run is stopped by the first that it reaches."""
     together = calibrated(good(3), bad(5), thresholds=Thresholds(same=4, consecutive=5, total=2)).all.together()
     assert (together.rule, together.limit) == ("any", None)
@@ -121,5 +121,41 @@ def test_it_is_told_as_data(found: Calibration) -> None:
         ("any", None),
     ]
     assert figures["lowest"] == {
-        name: {"observed": 2, "with_95_percent": None} for name in ("same", "consecutive", "total")
+        "rejected": {"observed": 1, "with_95_percent": None},
+        **{name: {"observed": 2, "with_95_percent": None} for name in ("same", "loop", "consecutive", "total")},
     }
+
+
+def test_the_control_is_what_runs_of_the_same_age_would_have_held() -> None:
+    """Of the runs still going at the call of the stop, the share of good ones; each stopped run counts with its own."""
+    control = calibrated(good(0), good(1), good(3), bad(2), bad(5)).all.row("same", 2).control
+    # Stopped at the second call: one good run and two bad ones. Then two good runs and two bad ones were going.
+    assert (control.stopped, control.observed, control.expected) == (3, 1, 1.5)
+    assert control.ratio == pytest.approx(2 / 3)
+    assert control.interval is not None
+    assert control.interval.high == pytest.approx(5.5716 / 1.5, abs=1e-3)
+
+
+def test_agents_are_compared_with_their_own_runs() -> None:
+    """An agent that always succeeds makes another one's failures no surprise."""
+    careful = [good(2, agent="careful")] * 20
+    stubborn = [bad(2, agent="stubborn")] * 20
+    assert calibrated(*careful, *stubborn).all.row("same", 2).control.expected == pytest.approx(20)
+    mixed = [good(2, agent="one")] * 20 + [bad(2, agent="one")] * 20
+    assert calibrated(*mixed).all.row("same", 2).control.ratio == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "observed", "expected", "power"),
+    [
+        pytest.param(9, 0, 50.0, "few", id="few stops"),
+        pytest.param(40, 0, 3.6, "few", id="few good runs expected"),
+        pytest.param(40, 0, 3.7, "bad", id="none where four were expected"),
+        pytest.param(40, 8, 10.0, "none", id="as many as expected"),
+        pytest.param(40, 20, 10.0, "good", id="more than expected"),
+        pytest.param(40, 0, 0.0, "few", id="no good runs at all"),
+    ],
+)
+def test_a_rule_without_power_is_said_to_have_none(stopped: int, observed: int, expected: float, power: str) -> None:
+    """Where the interval includes 1 it knows a run's age, and where stops are few nobody knows."""
+    assert calibration.Control(stopped, observed, expected).power == power

@@ -115,4 +115,10 @@ def test_a_long_loop_is_counted_to_its_end() -> None:
     """Only the values of thresholds that are told have a bound."""
     found = Analyzer().analyze(run(*[Step("Error: x", flagged=True)] * 1_000))
     assert (found.counts.failures, found.longest_streak, found.longest_row) == (1_000, 1_000, 1_000)
-    assert {len(reached) for reached in found.reached.values()} == {200}
+    assert {name: len(reached) for name, reached in found.reached.items()} == {
+        "same": 200,
+        "rejected": 0,
+        "loop": 200,
+        "consecutive": 200,
+        "total": 200,
+    }

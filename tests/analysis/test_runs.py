@@ -98,8 +98,14 @@ def test_thresholds_stop_at_the_call_that_reaches_them() -> None:
 def test_a_run_goes_on_after_a_threshold() -> None:
     """Nobody lifts it, and nothing is counted anew."""
     found = Analyzer(Options(thresholds=Thresholds(same=1, consecutive=1, total=1))).analyze(run(*[failing()] * 5))
-    assert [len(reached) for reached in found.reached.values()] == [5, 5, 5]
-    assert [stop.call for stop in found.stops] == [1, 1, 1]
+    assert {name: len(reached) for name, reached in found.reached.items()} == {
+        "same": 5,
+        "rejected": 0,
+        "loop": 5,
+        "consecutive": 5,
+        "total": 5,
+    }
+    assert {stop.threshold: stop.call for stop in found.stops} == {"same": 1, "loop": 4, "consecutive": 1, "total": 1}
 
 
 def test_digests_save_what_repeats() -> None:
@@ -112,6 +118,38 @@ def test_digests_save_what_repeats() -> None:
     assert counts.saved_tokens > 0.9 * counts.error_tokens
     # The first is read by three later model calls, the second by two, the third by one.
     assert counts.saved_tokens < counts.input_tokens_saved < 3 * counts.saved_tokens
+
+
+def test_refusals_are_played_over_the_record() -> None:
+    """Of identical retries with nothing succeeding between: which are refused, and how those ended in the record."""
+    fails, other = failing(MISSING), failing("KeyError: 'orders'")
+    recorded = run(fails, fails, fails, other, healthy("files.list"), fails, healthy())
+    assert Analyzer().analyze(recorded).refusals.to_json() == {
+        "retries": 4,
+        "refused": 2,
+        "worked": 0,
+        "differed": 1,
+        "failed_again": 1,
+        "missed": 1,
+    }
+
+
+def test_a_refused_call_that_worked_in_the_record_is_a_mistake() -> None:
+    """The figure that must be zero."""
+    found = Analyzer().analyze(run(failing(MISSING), failing(MISSING), healthy()))
+    assert (found.refusals.refused, found.refusals.worked, found.refusals.missed) == (1, 1, 1)
+
+
+def test_a_transient_failure_may_be_tried_again() -> None:
+    """Waiting may help; such retries are counted as let through."""
+    found = Analyzer().analyze(run(failing(REFUSED), failing(REFUSED), failing(REFUSED), healthy()))
+    assert (found.refusals.retries, found.refusals.refused, found.refusals.missed) == (3, 0, 2)
+
+
+def test_calls_of_one_turn_are_not_refused_for_each_other() -> None:
+    """All of them were asked for before any had failed."""
+    found = Analyzer().analyze(run((failing(MISSING),) * 4))
+    assert (found.refusals.retries, found.longest_streak) == (0, 1)
 
 
 def test_runs_of_one_name_do_not_mix() -> None:

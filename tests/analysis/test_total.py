@@ -34,7 +34,9 @@ def test_what_thresholds_would_have_stopped_together_is_what_the_first_does() ->
     """A run is not stopped twice."""
     loop = run(*[failing()] * 5)
     stopped = total_of(loop, loop, run(failing())).to_json()["stopped"]
-    assert stopped == {
+    assert stopped["rejected"]["runs"] == 0
+    assert stopped["loop"]["runs"] == 2
+    assert {rule: stopped[rule] for rule in ("same", "consecutive", "total", "any")} == {
         "same": {"runs": 2, "calls_after": 6, "context_tokens_after": 60, "input_tokens_after": 2 * (30 + 40 + 50)},
         "consecutive": {"runs": 2, "calls_after": 4, "context_tokens_after": 40, "input_tokens_after": 2 * (40 + 50)},
         "total": {"runs": 2, "calls_after": 2, "context_tokens_after": 20, "input_tokens_after": 2 * 50},
@@ -54,3 +56,15 @@ def test_runs_without_tool_results_get_no_verdict() -> None:
             "reasons": ["no tool results"],
         }
         assert total.runs_by_advice["unknown"] == len(runs)
+
+
+def test_a_stop_for_loops_saves_what_came_after_it() -> None:
+    """The sixth identical failure with nothing succeeding between, as long as nothing else is set."""
+    figures = total_of(run(*[failing()] * 9), run(*[failing()] * 5, healthy(), failing())).to_json()
+    assert figures["loop_halt"] == {
+        "limit": 6,
+        "runs": 1,
+        "calls_after": 3,
+        "context_tokens_after": 30,
+        "input_tokens_after": 70 + 80 + 90,
+    }

@@ -59,6 +59,7 @@ RUN_KEYS = [
     "silent_signs",
     "unflagged_signs",
     "stops",
+    "refusals",
     "verdict",
 ]
 
@@ -95,12 +96,15 @@ def test_json_is_one_object_with_a_line_for_each_run(errcompact: Errcompact, fol
     )
     looping, clean, recovered, silent = found["runs"]
     assert (looping["failures"], looping["longest_streak"], looping["succeeded"]) == (4, 4, False)
-    assert [(stop["threshold"], stop["call"], stop["calls_after"]) for stop in looping["stops"]] == [("same", 3, 1)]
+    assert [(stop["threshold"], stop["call"], stop["calls_after"]) for stop in looping["stops"]] == [
+        ("same", 3, 1),
+        ("loop", 4, 0),
+    ]
     assert (clean["failures"], recovered["failures"], recovered["stops"]) == (0, 1, [])
     assert silent["unflagged_signs"] == [{"sign": "an error in the answer", "failures": 1, "confidence": "high"}]
     total = found["total"]
     assert (total["runs"], total["failures"], total["unflagged"], total["error_tokens"]) == (4, 6, 1, 5 * 7 + 13)
-    assert total["thresholds"] == {"same": 3, "consecutive": 6, "total": 30}
+    assert total["thresholds"] == {"same": 3, "rejected": 5, "loop": 4, "consecutive": 6, "total": 30}
     assert total["verdict"]["advice"] == "must"
     assert found["left_out"] == {"traces": 0}
 
@@ -135,7 +139,8 @@ def test_the_tables_name_the_heaviest_run_first(errcompact: Errcompact, folder: 
         "in 2 of 3 erring runs no class failed twice without a success between, in 1 one did 3 times or more, at most",
         "same 3 1 1 12%",
         "same 3 at call 3 of a1 (a bad run): [Error] connection refused",
-        "Verdict: use it: a must.",
+        "Verdict on digests: use them: a must.",
+        "Verdict on loops: a stop would have saved nothing: no run repeated a failing call 6 times with nothing",
         "confidence medium (only 4 runs).",
         "By run: 3 over 25%, 0 over 10%, 0 from 5%, 1 below.",
     ):
@@ -148,7 +153,7 @@ def test_healthy_runs_are_one_sentence_and_a_verdict(errcompact: Errcompact, tmp
     file = write_lines(tmp_path / "a.jsonl", conversation("a1", "3 rows"))
     lines = plain(errcompact("analyze", file).out)
     assert lines[0] == "No failures (runs: 1, calls: 1)."
-    assert lines[2].startswith("Verdict: leave it")
+    assert lines[2].startswith("Verdict on digests: leave them")
 
 
 def test_runs_without_tool_results_get_no_verdict(errcompact: Errcompact, tmp_path: Path) -> None:
@@ -180,9 +185,11 @@ def test_thresholds_can_be_given(errcompact: Errcompact, folder: Path, monkeypat
     """On the command line, or as for an application."""
     monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_CONSECUTIVE", "4")
     total = json.loads(errcompact("analyze", folder, "--json", "--same", "2", "--total", "5").out)["total"]
-    assert total["thresholds"] == {"same": 2, "consecutive": 4, "total": 5}
+    assert total["thresholds"] == {"same": 2, "rejected": 5, "loop": 4, "consecutive": 4, "total": 5}
     assert {rule: stopped["runs"] for rule, stopped in total["stopped"].items()} == {
         "same": 1,
+        "rejected": 0,
+        "loop": 1,
         "consecutive": 1,
         "total": 0,
         "any": 1,
@@ -202,16 +209,25 @@ def test_calibrate_tells_what_each_value_stops(errcompact: Errcompact, folder: P
     """Of good runs and of bad ones, and which values spare the good ones."""
     lines = plain(errcompact("analyze", folder, "--calibrate").out)
     at = next(number for number, line in enumerate(lines) if line.startswith("Stops"))
-    assert lines[at].split() == ["Stops", "good", "(3)", "bad", "(1)", "calls", "lost", "calls", "saved"]
+    assert lines[at].split() == [
+        *["Stops", "good", "(3)", "bad", "(1)", "O/E", "knows", "calls", "lost", "calls", "saved"]
+    ]
     rows = [line.split() for line in lines[at + 1 : at + 6]]
-    assert rows[0] == ["same", "1", "2", "67%", "(21-94)", "1", "100%", "(21-100)", "1", "3", "3", "24"]
-    assert rows[2] == ["same", "3", "<", "0", "0%", "(0-56)", "1", "100%", "(21-100)", "0", "0", "1", "8"]
+    assert rows[0] == [
+        *["same", "1", "2", "67%", "(21-94)", "1", "100%", "(21-100)"],
+        *["2", "of", "2.2", "few", "stops", "1", "3", "3", "24"],
+    ]
+    assert rows[2] == [
+        *["same", "3", "<", "0", "0%", "(0-56)", "1", "100%", "(21-100)"],
+        *["0", "of", "0.0", "few", "stops", "0", "0", "1", "8"],
+    ]
     assert rows[4][:4] == ["same", "5", "0", "0%"]
     assert any(line.startswith("total 30 <") for line in lines)
     assert any(line.startswith("any of them <") for line in lines)
-    assert "Values that stop at most 5.0% of the 3 good runs: same from 2, consecutive from 2, total from 2; with" in (
-        " ".join(lines)
-    )
+    text = re.sub(" +", " ", " ".join(lines))
+    assert "Values that stop at most 5.0% of the 3 good runs: same from 2, rejected from 1, loop from 2," in text
+    assert "As set: too few stops to tell: same 3, rejected 5, loop 4, loop 6, consecutive 6, total 30, any" in text
+    assert "Refusals: of 4 calls made again after they had failed, with nothing succeeding between, 0 would" in text
 
 
 def test_calibrate_in_json_has_every_value(errcompact: Errcompact, folder: Path) -> None:
@@ -230,11 +246,12 @@ def test_agents_are_told_apart(errcompact: Errcompact, folder: Path) -> None:
     (folder / "c.traj").write_text(json.dumps(run), encoding="utf-8")
     lines = [line.split() for line in plain(errcompact("analyze", folder, "--calibrate").out)]
     at = lines.index(
-        ["As", "set,", "by", "agent", "good", "bad", "same", "from", "consecutive", "from", "total", "from"]
+        ["As", "set,", "by", "agent", "good", "bad"]
+        + [word for name in ("same", "rejected", "loop", "consecutive", "total") for word in (name, "from")]
     )
     assert lines[at + 1 : at + 3] == [
-        ["tau-bench", "0", "of", "3", "1", "of", "1", "2", "2", "2"],
-        ["swe-agent", "1", "of", "1", "0", "of", "0", "4", "4", "4"],
+        ["tau-bench", "0", "of", "3", "1", "of", "1", "2", "1", "2", "2", "2"],
+        ["swe-agent", "1", "of", "1", "0", "of", "0", "4", "1", "4", "4", "4"],
     ]
 
 
@@ -260,7 +277,30 @@ def test_calibrating_without_outcomes_says_what_is_missing(errcompact: Errcompac
         "errcompact: --calibrate: no run tells how it ended; name results with a reward, an exit status or a check "
         "of the result\n"
     )
-    assert "Verdict: " in outcome.out
+    assert "Verdict on digests: " in outcome.out
+
+
+def test_labels_take_the_place_of_what_records_say(errcompact: Errcompact, folder: Path, tmp_path: Path) -> None:
+    """A reward may be a proxy; runs without a label are neither good nor bad."""
+    labels = tmp_path / "outcomes.csv"
+    labels.write_text("run,succeeded\na1,true\nb:b1,false\n", encoding="utf-8")
+    outcome = errcompact("analyze", folder, "--outcomes", labels, "--json")
+    found = json.loads(outcome.out)["calibration"]
+    assert (outcome.code, outcome.err) == (0, "")
+    assert (found["good"], found["bad"], found["without_outcome"]) == (1, 1, 2)
+
+
+def test_labels_that_name_no_run_are_a_problem(errcompact: Errcompact, folder: Path, tmp_path: Path) -> None:
+    """Said in one line; the rest is printed."""
+    labels = tmp_path / "outcomes.json"
+    labels.write_text('{"a1": false, "zz": true}', encoding="utf-8")
+    outcome = errcompact("analyze", folder, "--outcomes", labels)
+    assert outcome.code == 1
+    assert outcome.err == (
+        f"errcompact: {labels}: 1 of 2 labels name no run: zz; a label is a run's id, or the end of its file's path, "
+        "or path:run\n"
+    )
+    assert "Verdict on digests" in outcome.out
 
 
 def test_calibrating_without_good_runs_says_so(errcompact: Errcompact, tmp_path: Path) -> None:
