@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_COMMAND: Final = 4_096
 """Characters of a command line that are looked at."""
@@ -28,6 +28,7 @@ MAX_TARGET: Final = 200
 """Characters of a target; longer texts are free text, or keep a hash of what is cut."""
 
 _MAX_COMMANDS: Final = 32
+_MAX_PROGRAMS: Final = 8
 _MAX_WORDS: Final = 64
 _MAX_NESTING: Final = 3
 _MAX_FIELDS: Final = 32
@@ -58,6 +59,15 @@ _PREPARING: Final = _CHANGING_FOLDER | {
     "popd", "export", "unset", "source", ".", "set", "echo", "printf", "true", "sleep", "for", "[", "[[",
 }  # fmt: skip
 """Commands that prepare the one that matters, or only announce it."""
+
+_AUXILIARY: Final = frozenset(
+    {
+        "cat", "chmod", "chown", "clear", "cp", "date", "find", "git add", "git diff", "git log", "git stash",
+        "git status", "grep", "head", "kill", "ln", "ls", "mkdir", "mv", "pkill", "pwd", "rg", "rm", "sed", "tail",
+        "tee", "touch", "type", "wait", "wc", "which", "whoami",
+    }
+)  # fmt: skip
+"""Programs that are not what a command line is for where it runs others too."""
 
 _WRAPPERS: Final = {
     "sudo": frozenset({"-u", "-g"}),
@@ -278,7 +288,7 @@ _PYTEST: Final = _Runner(
         {
             "--tb", "--maxfail", "--color", "--durations", "--durations-min", "-n", "--numprocesses", "--dist",
             "--cov-report", "--timeout", "--junitxml", "--junit-xml", "--log-level", "--log-cli-level", "--capture",
-            "--show-capture", "--basetemp", "-r", "--verbosity",
+            "--show-capture", "--basetemp", "-r", "--verbosity", "-p",
         }
     ),
     narrowing=frozenset({"-k", "-m", "--deselect", "--ignore", "--ignore-glob"}),
@@ -387,11 +397,13 @@ def operation_of(tool: str, arguments: str | Mapping[str, object] | None, *, tar
         arguments: The call's arguments: as JSON, as a mapping, or as the command line itself.
         target: What the call is about, where the caller knows better than its arguments tell.
     """
+    if type(tool) is not str:
+        tool = str(tool) if isinstance(tool, str) else type(tool).__name__  # pyright: ignore[reportUnnecessaryIsInstance]
     try:
         found = _operation_of(tool, arguments)
-        return Operation(found.name, _bounded([target])) if target else found
     except Exception:  # noqa: BLE001 - the application's own mappings may raise anything
-        return Operation(tool if isinstance(tool, str) else type(tool).__name__)  # pyright: ignore[reportUnnecessaryIsInstance]
+        found = Operation(tool)
+    return Operation(found.name, (_cleaned(target),)) if target else found
 
 
 def _operation_of(tool: str, arguments: str | Mapping[str, object] | None) -> Operation:
@@ -442,12 +454,18 @@ def _of_command(tool: str, command: str | Sequence[object], arguments: Mapping[s
         return Operation(tool, _bounded([*_tables(command), *_named(arguments)]))
     targets = [*_sessions(arguments)] if is_shell else [*_named(arguments)]
     folder = next((str(arguments[name]) for name in _FOLDERS if isinstance(arguments.get(name), str)), "")
-    run = next(_runs(command, 0), None)
-    if run is None:
+    runs = [run for run in islice(_runs(command, 0), _MAX_PROGRAMS) if not run.piped]
+    if not runs:
         return Operation(tool, _bounded([*targets, *_folder(folder)]))
-    name = f"{tool} {run.program}"
-    own, folder, wide = _targets(run, folder)
-    return Operation(name, _bounded([*own, *targets, *_folder(folder)]), wide)
+    if len(runs) > 1:
+        runs = [run for run in runs if run.program not in _AUXILIARY] or runs
+    own, folder, wide = _targets(runs[0], folder)
+    targets += [*own, *_folder(folder)]
+    for run in runs[1:]:
+        further, _, _ = _targets(run, "")
+        wide = False
+        targets += further if run.program == runs[0].program else [f"and {run.program}", *further]
+    return Operation(f"{tool} {runs[0].program}", _bounded(targets), wide)
 
 
 def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[str]:
@@ -470,7 +488,7 @@ def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tup
     if not isinstance(command, str):
         return tuple(_unwrapped([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
     words: list[str] = []
-    for found in _simple_commands(_without_documents(_COMMENT.sub("", command))):
+    for found, _ in _simple_commands(_without_documents(_COMMENT.sub("", command))):
         words = found or words
     return tuple(_unwrapped(words))
 
@@ -687,42 +705,35 @@ def _named(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """
     found: list[str] = []
     directed: list[tuple[str, str]] = []
-    _collect(arguments, found, directed, 0)
+    _collect(arguments.items(), found, directed)
+    if not found and not directed:
+        _collect(_fields_below(arguments), found, directed)
     for name, text in directed:
         found.append(f"{name}={text}" if len(directed) > 1 else text)
     return _bounded(found)
 
 
-def _collect(fields: Mapping[str, object], found: list[str], directed: list[tuple[str, str]], depth: int) -> None:
-    for name, value in islice(fields.items(), _MAX_FIELDS):
-        kind = type(value)
-        if kind is bool or value is None or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+def _fields_below(arguments: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """
+    Yield the fields of objects, and of those in lists, one level below the top.
+    """
+    for value in islice(arguments.values(), _MAX_FIELDS):
+        below = cast("Sequence[object]", value) if type(value) in {list, tuple} else (value,)
+        for entry in below[:_MAX_FIELDS]:
+            if isinstance(entry, dict):
+                yield from cast("dict[str, object]", entry).items()
+
+
+def _collect(fields: Iterable[tuple[str, object]], found: list[str], directed: list[tuple[str, str]]) -> None:
+    for name, value in islice(fields, _MAX_FIELDS):
+        role = _role_of(name) if value is not None and type(name) is str and len(name) <= MAX_TARGET else ""
+        if not role:
             continue
-        if kind is dict:
-            if depth < _MAX_NESTING:
-                _collect(cast("dict[str, object]", value), found, directed, depth + 1)
-            continue
-        role = _role_of(name) if len(name) <= MAX_TARGET else ""
         if role == "sql":
-            if kind is str:
-                found.extend(_tables(cast("str", value)))
-        elif kind is list or kind is tuple:
-            _collect_list(name, role, cast("Sequence[object]", value), found, directed, depth)
-        elif role and (text := _scalar(value)):
-            if role == "direction":
-                directed.append((name, text))
-            else:
-                found.append(text)
-
-
-def _collect_list(
-    name: str, role: str, values: Sequence[object], found: list[str], directed: list[tuple[str, str]], depth: int
-) -> None:
-    for value in values[:_MAX_FIELDS]:
-        if type(value) is dict:
-            if depth < _MAX_NESTING:
-                _collect(cast("dict[str, object]", value), found, directed, depth + 1)
-        elif role and (text := _scalar(value)):
+            found.extend(_tables(value) if isinstance(value, str) else ())
+            continue
+        values = cast("Sequence[object]", value) if type(value) in {list, tuple} else (value,)
+        for text in filter(None, map(_scalar, values[:_MAX_FIELDS])):
             if role == "direction":
                 directed.append((name, text))
             else:
@@ -866,6 +877,8 @@ class _Run(NamedTuple):
     """What follows."""
     folders: tuple[str, ...] = ()
     """The folders it was changed to before."""
+    piped: bool = False
+    """Whether it reads what another program writes."""
 
 
 def _command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str | Sequence[object]:
@@ -892,12 +905,12 @@ def _runs(command: str | Sequence[object], nesting: int) -> Iterator[_Run]:
         yield from _run([word for word in command[:_MAX_WORDS] if isinstance(word, str)], nesting)
         return
     folders: tuple[str, ...] = ()
-    for words in _simple_commands(_without_documents(_COMMENT.sub("", command))):
+    for words, piped in _simple_commands(_without_documents(_COMMENT.sub("", command))):
         if words and words[0] in _CHANGING_FOLDER:
             folders = (*folders, *words[1:2])[-_MAX_FIELDS:]
             continue
         for run in _run(words, nesting):
-            yield run._replace(folders=(*folders, *run.folders)) if folders else run
+            yield run._replace(folders=(*folders, *run.folders), piped=piped) if folders or piped else run
 
 
 def _without_documents(line: str) -> str:
@@ -916,17 +929,21 @@ def _without_documents(line: str) -> str:
     return "".join(kept) + line[start:]
 
 
-def _simple_commands(line: str) -> Iterator[list[str]]:
+def _simple_commands(line: str) -> Iterator[tuple[list[str], bool]]:
     """
-    Split a command line into its simple commands, each a list of words without quotes and redirections.
+    Split a command line into its simple commands: words without quotes and redirections, and whether a pipe feeds them.
 
     `cat` into a file only writes that file, and yields nothing.
     """
     words: list[str] = []
     is_target = writes = False
+    between = ""
     for token in _TOKEN.finditer(line):
         if token.lastgroup == "end":
-            yield [] if writes and words[:1] == ["cat"] else words
+            if words:
+                yield [] if writes and words[:1] == ["cat"] else words, between == "|"
+                between = ""
+            between += token[0]
             words, writes = [], False
         elif token.lastgroup == "redirect":
             is_target = not token[0].endswith("-")
@@ -935,7 +952,7 @@ def _simple_commands(line: str) -> Iterator[list[str]]:
             is_target = False
         elif len(words) < _MAX_WORDS:
             words.append(_QUOTED.sub(_unquoted, token[0]))
-    yield [] if writes and words[:1] == ["cat"] else words
+    yield [] if writes and words[:1] == ["cat"] else words, between == "|"
 
 
 def _unquoted(quoted: re.Match[str]) -> str:
