@@ -112,9 +112,15 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
     """Documentation and `--help` are made from this list."""
     assert environment_variables() == {
         "OTEL_ERRCOMPACT_ENABLED": "True",
+        "OTEL_ERRCOMPACT_MODE": "enforce",
         "OTEL_ERRCOMPACT_THRESHOLDS_SAME": "3",
+        "OTEL_ERRCOMPACT_THRESHOLDS_REJECTED": "5",
+        "OTEL_ERRCOMPACT_THRESHOLDS_LOOP": "4",
+        "OTEL_ERRCOMPACT_THRESHOLDS_LOOP_HALT": "6",
+        "OTEL_ERRCOMPACT_THRESHOLDS_REFUSE": "2",
         "OTEL_ERRCOMPACT_THRESHOLDS_CONSECUTIVE": "6",
         "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL": "30",
+        "OTEL_ERRCOMPACT_THRESHOLDS_HALTS": "",
         "OTEL_ERRCOMPACT_DIGEST_INLINE_TOKENS": "400",
         "OTEL_ERRCOMPACT_DIGEST_BLOCK_TOKENS": "600",
         "OTEL_ERRCOMPACT_DIGEST_LINE_CHARACTERS": "400",

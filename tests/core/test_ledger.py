@@ -6,19 +6,25 @@ import pytest
 
 from otel_errcompact.config import Options
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.escalation import Continue, Escalation, Halt, Pause, Thresholds
+from otel_errcompact.escalation import Continue, Escalation, Halt, Pause, Threshold, Thresholds
 from otel_errcompact.guard import Guard
-from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
+from otel_errcompact.kinds import FailureKind
+from otel_errcompact.ledger import NO_HANDLER, BegunRun, Ledger, Listener, Observation, Refusal, Success, Verdict
+from otel_errcompact.operation import Operation
 from otel_errcompact.stores.memory import MemoryLimits
 from tests.core.builders import raw
 
 if TYPE_CHECKING:
     from otel_errcompact.classify import Classified
-    from otel_errcompact.errors import RawError
+    from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.history import ErrorClass
     from otel_errcompact.report import AnsweredEscalation, RunReport
 
 REFUSED = "ConnectionError: connection refused"
+MISSING = "KeyError: 'sku'"
+CALL = '{"sql": "select 1"}'
+OTHER_CALL = '{"sql": "select 2"}'
+SECOND = 1_000_000_000
 
 
 class Journal(Listener):
@@ -36,8 +42,14 @@ class Journal(Listener):
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
         self.entries.append(f"handled {run_id} {agent} {found.facts.type}")
 
+    def on_refused(self, refusal: Refusal) -> None:
+        self.entries.append(f"refused {refusal.tool} {refusal.failures}+{refusal.count - refusal.failures}")
+
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
         self.entries.append(f"resolved {run_id} {agent} {tool} {len(resolved)}")
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
+        self.entries.append(f"taken back {run_id} {agent} {tool} x{error_class.count}")
 
     def on_escalated(self, escalation: Escalation) -> None:
         self.entries.append(f"escalated {escalation.threshold} {escalation.count}")
@@ -73,7 +85,8 @@ def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     ledger.observe("r", raw(long, time_ns=1))
     observation = ledger.observe("r", raw(long, time_ns=2))
     assert (observation.run_id, observation.outcome, observation.count, observation.streak) == ("r", "repeat", 2, 2)
-    assert observation.text.splitlines()[0].startswith("ConnectionError #")
+    assert observation.text.startswith("[ConnectionError]: connection refused while waiting")
+    assert "again (x2, 2 in a row; " in observation.text
     assert observation.raw_tokens == (len(long) + 3) // 4
     assert observation.digest_tokens == (len(observation.text) + 3) // 4
     assert observation.found.facts.type == "ConnectionError"
@@ -123,7 +136,7 @@ def test_a_success_of_an_unknown_run_costs_nothing(ledger: Ledger, journal: Jour
 
 
 def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
-    """The block holds the class with its count."""
+    """The block holds the class with its count and its streak."""
     ledger.open("r")
     ledger.observe("r", raw(REFUSED))
     ledger.observe("r", raw(REFUSED))
@@ -131,7 +144,7 @@ def test_the_digest_lists_what_is_live(ledger: Ledger) -> None:
     key = ledger.report("r").classes[0].key
     assert lines == [
         "[RECENT ERRORS]",
-        f"[ConnectionError] at tool db.query: connection refused (x2; escalates at 3: try something else) #{key[:4]}",
+        f"[ConnectionError] at tool db.query: connection refused (x2, 2 in a row) #{key[:4]}",
         "  hint: nothing listens there: start the service, or correct host and port",
         "[/RECENT ERRORS]",
     ]
@@ -180,6 +193,7 @@ def test_a_reached_threshold_is_announced_once(ledger: Ledger, journal: Journal)
         "observed repeat x2",
         "observed repeat x3",
         "escalated same 3",
+        "answered unhandled",
         "observed after_escalation x4",
         "observed after_escalation x5",
     ]
@@ -198,23 +212,24 @@ def test_an_escalation_carries_what_a_human_needs(ledger: Ledger) -> None:
         "threshold": "same",
         "count": 3,
         "limit": 3,
+        "halts": False,
         "type": "ConnectionError",
         "location": "",
         "cause": "connection refused",
         "tool": "db.query",
         "time_ns": 2,
     }
-    assert "connection refused (x3; ESCALATED at 3)" in escalation.digest
+    assert "connection refused (x3, 3 in a row) #" in escalation.digest
 
 
 def breached(ledger: Ledger) -> None:
-    ledger.open("r")
+    ledger.open("r", asks=True)
     for _ in range(3):
         ledger.observe("r", raw(REFUSED))
 
 
-def test_an_attended_run_waits_for_an_answer(ledger: Ledger) -> None:
-    """Until somebody has answered, the run must not go on."""
+def test_a_run_with_a_handler_waits_for_its_answer(ledger: Ledger) -> None:
+    """Until the handler has answered, the run must not go on."""
     breached(ledger)
     verdict = ledger.verdict("r")
     assert (verdict.standing, verdict.stopped) == ("pending", True)
@@ -234,7 +249,7 @@ def test_halt_and_pause_stop_the_run(ledger: Ledger, journal: Journal, action: H
 
 
 def test_continue_gives_fresh_counters_and_passes_the_word_on(ledger: Ledger) -> None:
-    """The run goes on, counts anew, and the agent reads what the human said."""
+    """The run goes on, counts from zero, and the agent reads what the human said."""
     breached(ledger)
     ledger.answer("r", Continue("use the replica"))
     assert ledger.verdict("r") == Verdict()
@@ -269,21 +284,174 @@ def test_an_answer_without_a_breach_does_nothing(ledger: Ledger, journal: Journa
     assert (ledger.verdict("r"), ledger.verdict("unknown"), journal.entries) == (Verdict(), Verdict(), [])
 
 
-def test_a_run_that_nobody_opened_escalates_unhandled(ledger: Ledger, journal: Journal) -> None:
-    """A run known from its spans alone has no gate: the breach is announced, and that nobody acts is counted."""
-    for _ in range(3):
-        ledger.observe("trace", raw(REFUSED))
+def test_without_a_handler_an_escalation_is_unhandled_and_the_run_goes_on(ledger: Ledger, journal: Journal) -> None:
+    """The breach is announced, that nobody acts is counted, and the agent reads that it was reported."""
+    ledger.open("r")
+    text = [ledger.observe("r", raw(REFUSED)).text for _ in range(3)][-1]
     assert journal.entries[-2:] == ["escalated same 3", "answered unhandled"]
-    verdict = ledger.verdict("trace")
-    assert (verdict.standing, verdict.stopped) == ("unhandled", False)
-    assert ledger.end("trace").result == "failed"
+    assert ledger.verdict("r") == Verdict()
+    assert "ESCALATED at 3: reported to the operators, the run goes on; wait before you try again" in text
+    assert "ESCALATED (same): reported to the operators, the run goes on: " in ledger.digest("r")
+    assert ledger.end("r").result == "unresolved"
+
+
+def test_the_digest_tells_of_an_unhandled_escalation_until_its_class_is_resolved(ledger: Ledger) -> None:
+    """What works again is no longer reported."""
+    ledger.open("r")
+    for _ in range(3):
+        ledger.observe("r", raw(REFUSED))
+    ledger.observe("r", raw("KeyError: 'sku'", tool="parse"))
+    ledger.succeed("r", "db.query")
+    assert "ESCALATED" not in ledger.digest("r")
+    assert "KeyError" in ledger.digest("r")
+
+
+def test_a_run_that_nobody_opened_escalates_unhandled(ledger: Ledger, journal: Journal) -> None:
+    """A run known from its spans alone has no gate, so that not even a loop halts it."""
+    for _ in range(6):
+        ledger.observe("trace", raw(MISSING, arguments=CALL))
+    assert [entry for entry in journal.entries if entry.startswith(("escalated", "answered"))] == [
+        "escalated same 3",
+        "answered unhandled",
+        "escalated loop 4",
+        "answered unhandled",
+        "escalated loop 6",
+        "answered unhandled",
+    ]
+    assert ledger.verdict("trace") == Verdict()
+    assert ledger.end("trace").result == "unresolved"
+
+
+def test_a_loop_halts_where_no_handler_decides(ledger: Ledger, journal: Journal) -> None:
+    """Six identical calls without any success are the one thing that the library stops by itself."""
+    ledger.open("r")
+    text = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)][-1]
+    assert "6 identical calls, ESCALATED at 6: the run is stopped" in text
+    assert journal.entries[-2:] == ["escalated loop 6", "answered halt"]
+    verdict = ledger.verdict("r")
+    assert (verdict.standing, verdict.stopped, verdict.reason) == ("halt", True, NO_HANDLER)
+    assert ledger.end("r").result == "halted"
+
+
+def test_a_handler_is_asked_before_a_loop_halts(ledger: Ledger) -> None:
+    """It decides at `loop`, and once more at `loop_halt` if it let the run go on."""
+    ledger.open("r", asks=True, thresholds=Thresholds(same=100))
+    for _ in range(4):
+        ledger.observe("r", raw(MISSING, arguments=CALL))
+    assert ledger.verdict("r").standing == "pending"
+    ledger.answer_by_default("r", "the handler was away")
+    assert ledger.verdict("r") == Verdict()
+    for _ in range(2):
+        ledger.observe("r", raw(MISSING, arguments=CALL))
+    assert ledger.verdict("r").standing == "pending"
+    ledger.answer_by_default("r", "the handler was away")
+    verdict = ledger.verdict("r")
+    assert (verdict.standing, verdict.reason) == ("halt", "the handler was away")
+
+
+def test_an_answer_by_default_settles_only_what_is_open(ledger: Ledger, journal: Journal) -> None:
+    """Neither a run without a breach nor one that was answered, nor one that is not known."""
+    breached(ledger)
+    ledger.answer("r", Pause("ask Ann"))
+    heard = list(journal.entries)
+    for run_id in ("r", "unknown"):
+        ledger.answer_by_default(run_id, "too late")
+    assert journal.entries == heard
+    assert ledger.verdict("r").standing == "pause"
+
+
+def test_a_server_is_halted_by_nothing(ledger: Ledger, journal: Journal) -> None:
+    """It has no agent that could be stopped: a loop is reported, and the next call may be made."""
+    ledger.open("r", stoppable=False)
+    for _ in range(6):
+        ledger.observe("r", raw(MISSING, arguments=CALL))
+    assert journal.entries[-2:] == ["escalated loop 6", "answered unhandled"]
+    assert ledger.verdict("r") == Verdict()
+
+
+@pytest.mark.parametrize(
+    ("halts", "answer"), [(frozenset[Threshold](), "unhandled"), (frozenset[Threshold]({"consecutive"}), "halt")]
+)
+def test_a_threshold_halts_on_request(
+    ledger: Ledger, journal: Journal, halts: frozenset[Threshold], answer: str
+) -> None:
+    """Rows of failures are an alert, and a halt where `halts` names them."""
+    ledger.open("r", thresholds=Thresholds(consecutive=3, halts=halts))
+    for number in range(3):
+        ledger.observe("r", raw(f"KeyError: 'k{number}'"))
+    assert journal.entries[-2:] == ["escalated consecutive 3", f"answered {answer}"]
+
+
+def test_a_handler_is_not_asked_about_an_alert(ledger: Ledger, journal: Journal) -> None:
+    """`consecutive` and `total` are reported, and the run goes on."""
+    ledger.open("r", asks=True, thresholds=Thresholds(total=2))
+    for number in range(2):
+        ledger.observe("r", raw(f"KeyError: 'k{number}'"))
+    assert journal.entries[-2:] == ["escalated total 2", "answered unhandled"]
+    assert ledger.verdict("r") == Verdict()
+
+
+def test_advice_asks_and_halts_nothing(ledger: Ledger, journal: Journal) -> None:
+    """Digests, notices and refusals as always; each escalation is reported only."""
+    ledger.open("r", asks=True, mode="advise")
+    text = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)][-1]
+    assert "ESCALATED at 6: reported to the operators, the run goes on" in text
+    assert {entry for entry in journal.entries if entry.startswith("answered")} == {"answered unhandled"}
+    assert ledger.verdict("r") == Verdict()
+    assert ledger.refusal("r", "db.query", CALL).startswith("NOT EXECUTED: ")
+
+
+def test_observing_changes_nothing_that_the_agent_reads(ledger: Ledger, journal: Journal) -> None:
+    """The raw error is its text, nothing is refused, and what was reached is reported."""
+    ledger.open("r", mode="observe")
+    texts = [ledger.observe("r", raw(MISSING, arguments=CALL)).text for _ in range(6)]
+    assert texts == [MISSING] * 6
+    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert journal.entries[-2:] == ["escalated loop 6", "answered unhandled"]
+    assert ledger.report("r").occurrences == 6
+
+
+def test_the_mode_of_a_run_is_that_of_the_options_otherwise() -> None:
+    """One option for all runs of the process."""
+    ledger = Ledger(Options(mode="observe"))
+    assert ledger.observe("r", raw(MISSING)).text == MISSING
+
+
+def test_failures_of_one_turn_escalate_once(ledger: Ledger, journal: Journal) -> None:
+    """Five calls side by side are one attempt, and one turn takes one step of the ladder."""
+    ledger.open("r", thresholds=Thresholds(same=1, total=2))
+    began = ledger.tick()
+    observations = [ledger.observe("r", raw(REFUSED, began=began)) for _ in range(5)]
+    assert [observation.streak for observation in observations] == [1] * 5
+    assert [entry for entry in journal.entries if entry.startswith("escalated")] == ["escalated same 1"]
+    ledger.observe("r", raw(REFUSED))
+    assert journal.entries[-2:] == ["escalated total 6", "answered unhandled"]
+
+
+def test_a_resolution_is_taken_back_when_the_same_call_fails_again(ledger: Ledger, journal: Journal) -> None:
+    """Another call of the operation has succeeded, and that has not helped this one."""
+    ledger.open("r", agent="shop")
+    ledger.observe("r", raw(MISSING, arguments=CALL))
+    ledger.succeed("r", "db.query", arguments=OTHER_CALL)
+    observation = ledger.observe("r", raw(MISSING, arguments=CALL))
+    assert (observation.taken_back, observation.streak) == (True, 2)
+    assert journal.entries[-1] == "taken back r shop db.query x2"
+    assert ledger.report("r").result == "unresolved"
+
+
+def test_a_success_resolves_its_operation_only(ledger: Ledger) -> None:
+    """What another target could do says nothing of this one."""
+    ledger.open("r")
+    ledger.observe("r", raw(MISSING, tool="edit", operation=Operation("edit", ("a.py",))))
+    assert ledger.succeed("r", "edit", operation=Operation("edit", ("b.py",))) == ()
+    assert len(ledger.succeed("r", "edit", operation=Operation("edit", ("a.py",)))) == 1
 
 
 def test_a_run_that_ends_with_an_open_question_is_unhandled(ledger: Ledger, journal: Journal) -> None:
     """An escalation nobody answered is counted when the run ends."""
     breached(ledger)
     ledger.end("r")
-    assert journal.entries[-2:] == ["answered unhandled", "ended failed"]
+    assert journal.entries[-2:] == ["answered unhandled", "ended unresolved"]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +459,7 @@ def test_a_run_that_ends_with_an_open_question_is_unhandled(ledger: Ledger, jour
     [
         pytest.param("", "clean", id="nothing failed"),
         pytest.param("fs", "recovered", id="all resolved"),
-        pytest.param("fsf", "failed", id="still failing"),
+        pytest.param("fsf", "unresolved", id="still failing"),
     ],
 )
 def test_how_runs_end(ledger: Ledger, journal: Journal, steps: str, result: str) -> None:
@@ -305,6 +473,21 @@ def test_how_runs_end(ledger: Ledger, journal: Journal, steps: str, result: str)
     assert ledger.end("r").result == result
     assert journal.entries[-1] == f"ended {result}"
     assert ledger.store.run_ids() == ()
+
+
+def test_a_run_that_failed_itself_has_failed(ledger: Ledger) -> None:
+    """Whatever became of its calls."""
+    ledger.open("r")
+    assert ledger.end("r", failed=True).result == "failed"
+
+
+def test_a_class_that_was_forgotten_unresolved_stays_unresolved() -> None:
+    """The bound on memory makes no run better than it was."""
+    ledger = Ledger(Options(memory=MemoryLimits(classes_per_run=1)))
+    ledger.observe("r", raw("KeyError: 'a'", tool="a"))
+    ledger.observe("r", raw("KeyError: 'b'", tool="b"))
+    ledger.succeed("r", "b")
+    assert ledger.end("r").result == "unresolved"
 
 
 def test_a_report_of_an_unknown_run_is_clean(ledger: Ledger) -> None:
@@ -321,17 +504,73 @@ def test_thresholds_may_be_a_run_s_own() -> None:
     assert ledger.observe("other", raw(REFUSED)).escalation is None
 
 
-CALL = '{"sql": "select 1"}'
+def fail_twice(ledger: Ledger, *, agent: str = "", text: str = "") -> None:
+    """Make the call fail twice, with another class each time unless a text is given."""
+    ledger.open("r", agent=agent)
+    for number in range(2):
+        ledger.observe("r", raw(text or f"KeyError: 'k{number}'", arguments=CALL))
 
 
-def test_an_identical_call_that_failed_too_often_is_refused(ledger: Ledger) -> None:
-    """Same tool and arguments, failed `same` times: not executed, and the agent reads why."""
-    ledger.open("r", thresholds=Thresholds(consecutive=100))
-    for number in range(3):
+def test_an_identical_call_that_failed_twice_is_refused(ledger: Ledger, journal: Journal) -> None:
+    """Same tool and arguments, failed `refuse` times: not executed, and the agent reads why."""
+    ledger.open("r")
+    for number in range(2):
         assert ledger.refuse("r", "db.query", CALL) == ""
         ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=CALL))
-    assert ledger.refuse("r", "db.query", CALL).startswith("NOT EXECUTED: this exact call has failed 3 times.")
-    assert ledger.refuse("r", "db.query", '{"sql": "select 2"}') == ""
+    told = ledger.refuse("r", "db.query", CALL)
+    assert told.startswith(
+        "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
+        "this was attempt 3, at 6 the run is stopped. Change the arguments or the approach.\n"
+        "[KeyError] at tool db.query: 'k1' #"
+    )
+    assert journal.entries[-1] == "refused db.query 2+1"
+    assert ledger.refuse("r", "db.query", OTHER_CALL) == ""
+
+
+def test_asking_whether_a_call_is_refused_counts_nothing(ledger: Ledger, journal: Journal) -> None:
+    """Who asks says with `refuse` that the call was not made."""
+    fail_twice(ledger)
+    heard = list(journal.entries)
+    texts = {ledger.refusal("r", "db.query", CALL) for _ in range(9)}
+    assert len(texts) == 1
+    assert journal.entries == heard
+    assert texts == {ledger.refuse("r", "db.query", CALL)}
+
+
+def test_a_transient_failure_refuses_nothing(ledger: Ledger) -> None:
+    """Waiting helps, as its own words say."""
+    fail_twice(ledger, text="HTTP 503: service unavailable")
+    assert ledger.refuse("r", "db.query", CALL) == ""
+
+
+def test_a_refused_call_is_let_through_after_five_minutes(ledger: Ledger) -> None:
+    """What it needs may have changed from outside."""
+    ledger.open("r")
+    for _ in range(2):
+        ledger.observe("r", raw(MISSING, arguments=CALL, time_ns=SECOND))
+    assert ledger.refusal("r", "db.query", CALL, now_ns=300 * SECOND) != ""
+    assert ledger.refusal("r", "db.query", CALL, now_ns=301 * SECOND) == ""
+
+
+def test_the_same_call_elsewhere_is_another_call(ledger: Ledger) -> None:
+    """Its working directory is part of what makes a call identical."""
+    fail_twice(ledger)
+    assert ledger.refusal("r", "db.query", CALL, directory="shop") == ""
+
+
+def test_the_calls_of_another_agent_are_not_refused(ledger: Ledger) -> None:
+    """Agents of one run do not share what they have tried."""
+    fail_twice(ledger, agent="shop")
+    assert ledger.refusal("r", "db.query", CALL, agent="stock") == ""
+    assert ledger.refusal("r", "db.query", CALL, agent="shop") != ""
+
+
+def test_a_run_that_nobody_opened_refuses_nothing(ledger: Ledger) -> None:
+    """Without a gate nothing could keep the call from being made."""
+    for _ in range(2):
+        ledger.observe("trace", raw(MISSING, arguments=CALL))
+    assert ledger.refusal("trace", "db.query", CALL) == ""
+    assert ledger.refusal("unknown", "db.query", CALL) == ""
 
 
 def test_a_call_with_unknown_arguments_is_never_refused(ledger: Ledger) -> None:
@@ -339,13 +578,14 @@ def test_a_call_with_unknown_arguments_is_never_refused(ledger: Ledger) -> None:
     ledger.open("r")
     for number in range(4):
         ledger.observe("r", raw(f"KeyError: 'k{number}'"))
+        ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=OTHER_CALL))
     assert ledger.refuse("r", "db.query", "") == ""
 
 
 def test_a_class_that_was_forgotten_refuses_nothing() -> None:
     """Without its class a refusal could not say why."""
     ledger = Ledger(Options(memory=MemoryLimits(classes_per_run=1)))
-    ledger.open("r", thresholds=Thresholds(same=2))
+    ledger.open("r")
     for _ in range(2):
         ledger.observe("r", raw("KeyError: 'a'", arguments=CALL))
     ledger.observe("r", raw("KeyError: 'b'", tool="other"))
@@ -353,22 +593,71 @@ def test_a_class_that_was_forgotten_refuses_nothing() -> None:
     assert ledger.refuse("r", "db.query", CALL) == ""
 
 
-def test_a_run_that_insists_on_refused_calls_escalates(ledger: Ledger, journal: Journal) -> None:
-    """Refusals lengthen the row of failing calls until it reaches its limit."""
-    ledger.open("r", thresholds=Thresholds(consecutive=5))
-    for number in range(3):
-        ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=CALL))
-    assert [bool(ledger.refuse("r", "db.query", CALL)) for _ in range(2)] == [True, True]
-    assert journal.entries[-1] == "escalated consecutive 5"
+def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Journal) -> None:
+    """Refusals count as attempts of the loop: a text does not end loops."""
+    fail_twice(ledger)
+    told = [ledger.refuse("r", "db.query", CALL) for _ in range(4)]
+    assert [entry for entry in journal.entries if not entry.startswith(("raw", "observed"))] == [
+        "refused db.query 2+1",
+        "refused db.query 2+2",
+        "escalated loop 4",
+        "answered unhandled",
+        "refused db.query 2+3",
+        "refused db.query 2+4",
+        "escalated loop 6",
+        "answered halt",
+    ]
+    assert "ESCALATED: reported to the operators; this was attempt 4, at 6 the run is stopped" in told[1]
+    assert told[3].startswith(
+        "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
+        "ESCALATED: reported to the operators; the run is stopped. "
+    )
+    assert ledger.verdict("r").standing == "halt"
 
 
-def test_a_success_lifts_the_refusal(ledger: Ledger) -> None:
-    """Once the call has worked it may be made again."""
-    ledger.open("r")
-    for number in range(3):
-        ledger.observe("r", raw(f"KeyError: 'k{number}'", arguments=CALL))
-    ledger.succeed("r", "db.query", arguments=CALL)
+def test_refusals_are_no_occurrences(ledger: Ledger) -> None:
+    """Nothing was executed, so that nothing has failed."""
+    fail_twice(ledger)
+    ledger.refuse("r", "db.query", CALL)
+    assert ledger.report("r").occurrences == 2
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("db.query", "identical"), ("db.query", "others"), ("list", "others")])
+def test_any_success_lifts_the_refusal(ledger: Ledger, tool: str, arguments: str) -> None:
+    """It may have changed what the call needs."""
+    fail_twice(ledger)
+    ledger.succeed("r", tool, arguments=CALL if arguments == "identical" else OTHER_CALL)
     assert ledger.refuse("r", "db.query", CALL) == ""
+
+
+def test_a_human_who_lets_the_run_go_on_lifts_the_refusal(ledger: Ledger) -> None:
+    """They may have changed what the call needs."""
+    fail_twice(ledger)
+    ledger.resume("r", "try once more")
+    assert ledger.refuse("r", "db.query", CALL) == ""
+    assert "OPERATOR: try once more" in ledger.digest("r")
+
+
+def test_the_beginning_of_a_run_and_its_successes_are_told_once_something_has_failed() -> None:
+    """A healthy run is only ended; of another it is told at its first failure that it has begun."""
+    heard: list[object] = []
+
+    class Life(Listener):
+        def on_begin(self, begun: BegunRun) -> None:
+            heard.append((begun.run_id, begun.agent, begun.mode, begun.asks, begun.attended, begun.time_ns))
+
+        def on_succeeded(self, success: Success) -> None:
+            heard.append((success.tool, str(success.operation), success.arguments))
+
+    ledger = Ledger()
+    ledger.add_listener(Life())
+    ledger.open("r", agent="shop", asks=True)
+    ledger.succeed("r", "list")
+    assert heard == []
+    for time_ns in (7, 8):
+        ledger.observe("r", raw(MISSING, time_ns=time_ns))
+    ledger.succeed("r", "edit", operation=Operation("edit", ("a.py",)), arguments=CALL)
+    assert heard == [("r", "shop", "enforce", True, True, 7), ("edit", "edit a.py", CALL)]
 
 
 def test_the_longest_live_streak_is_known_for_each_agent_tool_and_class(ledger: Ledger) -> None:
@@ -416,7 +705,36 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
     assert observations[-1].escalation is not None
     assert dict(ledger.guard.failures) == {"classify": 3}
     line = ledger.digest("r").splitlines()[1]
-    assert line.startswith("[Error] at tool db.query: could not be classified (x3; ESCALATED at 3) #")
+    assert line.startswith("[Error] at tool db.query: could not be classified (x3, 3 in a row) #")
+
+
+def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should our own judgement of it fail, it counts as most failures do."""
+
+    def broken(raw: RawError, facts: Facts) -> FailureKind:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr("otel_errcompact.ledger.kind_of", broken)
+    ledger = Ledger()
+    assert ledger.observe("r", raw("HTTP 503: service unavailable")).kind == FailureKind()
+    assert dict(ledger.guard.failures) == {"classify": 1}
+
+
+def test_a_run_that_a_listener_ends_takes_nothing_back(ledger: Ledger, journal: Journal) -> None:
+    """Of a run that is gone there is nothing more to tell."""
+
+    class Impatient(Listener):
+        def on_observed(self, observation: Observation) -> None:
+            if observation.taken_back:
+                ledger.end(observation.run_id)
+
+    ledger.open("r")
+    ledger.observe("r", raw(MISSING, arguments=CALL))
+    ledger.succeed("r", "db.query", arguments=OTHER_CALL)
+    ledger.add_listener(Impatient())
+    assert ledger.observe("r", raw(MISSING, arguments=CALL)).taken_back
+    assert journal.entries[-1] == "ended unresolved"
 
 
 def test_a_removed_listener_hears_nothing_more(ledger: Ledger, journal: Journal) -> None:

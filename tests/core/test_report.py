@@ -11,7 +11,7 @@ from tests.core.builders import raw
 def test_a_report_lists_every_class_with_its_fate() -> None:
     """RECOVERED, ACTIVE and ESCALATED, each with tool, error, count and class."""
     ledger = Ledger()
-    ledger.open("run-1", agent="shop")
+    ledger.open("run-1", agent="shop", asks=True)
     ledger.observe("run-1", raw("KeyError: 'sku'", tool="parse", time_ns=1))
     ledger.succeed("run-1", "parse")
     for time_ns in (2, 3, 4):
@@ -41,7 +41,7 @@ def test_a_report_lists_every_class_with_its_fate() -> None:
 def test_a_recovered_class_is_recovered_even_after_an_escalation() -> None:
     """What a human solved is solved."""
     ledger = Ledger()
-    ledger.open("r")
+    ledger.open("r", asks=True)
     for _ in range(3):
         ledger.observe("r", raw("KeyError: 'sku'"))
     ledger.answer("r", Continue())
