@@ -259,8 +259,10 @@ def test_a_notice_says_how_close_the_run_is() -> None:
         (
             "consecutive",
             "unhandled",
-            "NOTICE: 6 calls failed in a row, ESCALATED at 6: reported to the operators, the run goes on; "
-            "try something else",
+            (
+                "NOTICE: 6 calls failed in a row, ESCALATED at 6: reported to the operators, the run goes on; "
+                "try something else"
+            ),
         ),
         ("total", "halt", "NOTICE: 6 failures in this run, ESCALATED at 6: the run is stopped"),
     ],
