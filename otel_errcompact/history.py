@@ -86,6 +86,9 @@ class ErrorClass:
 
     hint: str = ""
     count: int = 0
+    resolved: bool = False
+    """Whether every operation that failed with this class has succeeded since."""
+
     escalated: bool = False
     """Whether it has led to an escalation in this run."""
 
@@ -112,10 +115,9 @@ class ErrorClass:
         """The longest live streak over the operations that fail with this class."""
         return max((streak.count for streak in self.streaks.values()), default=0)
 
-    @property
-    def resolved(self) -> bool:
-        """Whether every operation that failed with this class has succeeded since."""
-        return not self.uncounted and all(streak.live is None for streak in self.streaks.values())
+    def is_open(self) -> bool:
+        """Return whether an operation that failed with this class has not succeeded since."""
+        return self.uncounted or any(streak.live is not None for streak in self.streaks.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +213,7 @@ class History:
         began = raw.began or tick
         error_class = self._classes.get(found.key) or self._add(raw, found, hint)
         self._classes.move_to_end(found.key)
-        was_resolved = bool(error_class.count) and error_class.resolved
+        was_resolved, error_class.resolved = error_class.resolved, False
         self.total += 1
         self.spent += 1
         error_class.count += 1
@@ -255,12 +257,13 @@ class History:
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
             ended = False
-            for failing, streak in error_class.streaks.items():
-                if streak.live is not None and (operation.covers(failing) or streak.live.includes(call)):
+            for streak in _covered(operation, error_class.streaks):
+                if streak.live is not None:
                     ended = streak.succeed(began, call) or ended
                 else:
                     streak.forget_call(call, began)
-            if ended and error_class.resolved:
+            if ended and not error_class.is_open():
+                error_class.resolved = True
                 resolved.append(error_class)
         return tuple(resolved)
 
@@ -319,6 +322,14 @@ class History:
         self._shorts.discard(gone.short)
         self.evicted += 1
         self.evicted_unresolved += not gone.resolved
+
+
+def _covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
+    """Return the streaks of what an operation covers; mostly that is itself alone."""
+    if operation.wide:
+        return [streak for failing, streak in streaks.items() if operation.covers(failing)]
+    streak = streaks.get(operation)
+    return [] if streak is None else [streak]
 
 
 def _trim(entries: OrderedDict[str, None], size: int) -> None:

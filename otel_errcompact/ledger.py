@@ -29,7 +29,7 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
 from otel_errcompact.kinds import FailureKind, kind_of
-from otel_errcompact.operation import Operation, call_fingerprint
+from otel_errcompact.operation import call_fingerprint, operation_of
 from otel_errcompact.report import AnsweredEscalation, Result, RunReport, class_report
 from otel_errcompact.stores import RunState
 from otel_errcompact.stores.memory import MemoryStore
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from otel_errcompact.escalation import Decision, Mode, Thresholds
     from otel_errcompact.history import ErrorClass, Outcome
     from otel_errcompact.model import ModelExtractor
+    from otel_errcompact.operation import Operation
     from otel_errcompact.repeats import RepeatedCall
     from otel_errcompact.stores import Store
 
@@ -462,6 +463,7 @@ class Ledger:
         operation: Operation | None = None,
         arguments: str = "",
         agent: str = "",
+        target: str = "",
         began: int = 0,
         directory: str = "",
         call: str = "",
@@ -472,17 +474,19 @@ class Ledger:
         Args:
             run_id: The run's id; of a run in which nothing has failed nothing is counted.
             tool: The tool's name.
-            operation: The operation that succeeded; the tool's name if None.
+            operation: The operation that succeeded; that of the tool, arguments and target if None.
             arguments: The call's arguments as JSON.
             agent: Whose call it is; the run's agent if empty.
+            target: What the call is about, where its arguments do not tell.
             began: The tick at which the agent asked for the call; 0 is now.
             directory: The call's working directory; empty if unknown.
             call: The call's fingerprint; that of tool, arguments and directory if empty.
         """
-        operation = operation or Operation(tool)
         with self.store.find(run_id) as state:
             if state is None or not state.history.total:
                 return ()
+            # Healthy runs do not pay for it.
+            operation = operation or operation_of(tool, arguments, target=target)
             agent = agent or state.agent
             call = call or _fingerprint(tool, arguments, directory)
             resolved = state.history.succeed(operation, agent=agent, call=call, began=began)

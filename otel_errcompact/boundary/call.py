@@ -96,7 +96,7 @@ class Call:
         self._refusal = ""
         self._refusal_was_read = False
         self._span: Span = trace.INVALID_SPAN
-        self._operation = operation_of(tool, arguments, target=target)
+        self._target = target
         self._entered = Entered(run, self)
 
     @property
@@ -317,8 +317,8 @@ class Call:
                 self._run.ledger.succeed(
                     self._run.run_id,
                     self.tool,
-                    operation=self._operation,
                     arguments=self.arguments,
+                    target=self._target,
                     began=self._began,
                     directory=self._directory,
                 )
@@ -373,7 +373,7 @@ class Call:
             exit_code=exit_code,
             detected=detected,
             tool=self.tool,
-            operation=self._operation,
+            operation=operation_of(self.tool, self.arguments, target=self._target),
             began=self._began,
             directory=self._directory,
             call_id=self.call_id,
