@@ -85,8 +85,8 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
     texts = results(errors(conversation(failed(), failed(), failed(moved)), workspace()))
     assert [text.splitlines()[0] for text in texts] == [
         FIRST.splitlines()[0],
-        "KeyError #280a again (x2, 2 in a row)",
-        "KeyError #280a again (x3, 3 in a row), now line 12",
+        "[KeyError]: 'orders' #280a again (x2, 2 in a row)",
+        "[KeyError]: 'orders' #280a again (x3, 3 in a row), now line 12",
     ]
     assert texts[0] == FIRST
 
@@ -177,7 +177,7 @@ def test_a_class_that_failed_again_is_not_pruned() -> None:
     again = [*many_failures(8), fine(), many_failures(1)[0], *many_failures(25)[8:], fine("read_file")]
     texts = results(errors(conversation(*again), workspace()))
     assert "resolved since" not in "".join(texts)
-    assert texts[9].startswith("KeyError #3f1b again (x2)")
+    assert "#3f1b again (x2)" in texts[9].splitlines()[0]
 
 
 def test_what_fails_again_after_it_was_pruned_is_told_whole() -> None:
@@ -300,14 +300,14 @@ def test_the_applications_own_state_is_compacted_on_from_where_it_was() -> None:
     longer = Conversation(format="anthropic", messages=(*kept.messages, *moved.messages[1:]))
     texts = results(errors(longer, workspace(archive)))
     assert texts[:2] == results(kept)
-    assert texts[2].splitlines()[0] == "KeyError #280a again (x3, 3 in a row), now line 12"
+    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #280a again (x3, 3 in a row), now line 12"
 
 
 def test_an_archive_that_lost_the_raw_error_costs_the_evidence_only() -> None:
     """The class and its count stand in the list."""
     kept = written_and_read(errors(conversation(failed()), workspace()))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *conversation(failed()).messages[1:]))
-    assert results(errors(longer, workspace()))[1].startswith("KeyError #280a again (x2, 2 in a row)\n")
+    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #280a again (x2, 2 in a row)\n")
 
 
 def test_a_full_disk_leaves_errors_whole_and_says_so() -> None:

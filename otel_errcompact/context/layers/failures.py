@@ -132,7 +132,7 @@ class Failures:
             raw,
             told,
             self.history,
-            rendering.Standing(),
+            rendering.Standing(streak=error_class.streak),
             options=self._options,
             count_tokens=self._workspace.count_tokens,
         )
