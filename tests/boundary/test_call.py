@@ -60,13 +60,15 @@ async def test_the_same_holds_for_async_code(ledger: Ledger) -> None:
 
 
 def test_a_repeat_is_short(ledger: Ledger) -> None:
-    """The second time the agent reads the class and the count."""
+    """The second time the agent reads what failed and how often, and not where and why again."""
     with errcompact.run("r", ledger=ledger) as run:
         for _ in range(2):
             with run.tool("query") as call:
                 query("orders")
         key = run.report().classes[0].key
-        assert call.text == f"KeyError #{key[:4]} again (x2, 2 in a row; escalates at 3: try something else)"
+        assert (
+            call.text == f"[KeyError]: 'orders' #{key[:4]} again (x2, 2 in a row; escalates at 3: try something else)"
+        )
 
 
 def test_a_success_of_the_same_tool_resolves(ledger: Ledger) -> None:
@@ -180,7 +182,7 @@ def test_the_raw_error_is_whole_on_the_span(
     assert stack.startswith("Traceback (most recent call last):\n")
     assert stack.endswith("KeyError: 'orders'\n")
     assert whole.name == "invoke_agent shop"
-    assert (whole.attributes or {})["errcompact.result"] == "failed"
+    assert (whole.attributes or {})["errcompact.result"] == "unresolved"
 
 
 def test_what_utf_8_cannot_hold_is_escaped_on_the_span_and_exact_beside(

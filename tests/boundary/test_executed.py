@@ -15,8 +15,13 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
     from opentelemetry.trace import Tracer
+
+
+HALTS = errcompact.Thresholds(halts=frozenset({"same"}))
 
 
 def raised() -> Exception:
@@ -177,7 +182,7 @@ def test_the_same_object_raised_again_is_a_new_occurrence(run: errcompact.Run) -
     error = raised()
     texts = [run.executed("parse", error=error).text for _ in range(3)]
     assert run.report().occurrences == 3
-    assert "(x3, 3 in a row; ESCALATED at 3)" in texts[2]
+    assert "(x3, 3 in a row; ESCALATED at 3: reported to the operators, the run goes on; " in texts[2]
 
 
 def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> None:
@@ -192,7 +197,9 @@ def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> N
 def test_a_loop_does_not_hide_behind_a_digest_that_it_quotes(run: errcompact.Run) -> None:
     """Agents put what they have read into arguments, and tools repeat those in their errors."""
     digest = run.executed("parse", error=raised()).text
-    texts = [run.executed("ask", error=f"Error: cannot answer question {i}: {digest}").text for i in range(5)]
+    question = {"question": digest}
+    errors = [f"Error: cannot answer question {i}: {digest}" for i in range(7)]
+    texts = [run.executed("ask", arguments=question, error=error).text for error in errors]
     assert texts[0] == digest
     assert "ESCALATED at 3" in texts[3]
     assert isinstance(run.gate(), errcompact.RunHalted)
@@ -238,7 +245,7 @@ def test_the_tool_span_of_a_breach_says_so(run: errcompact.Run, exporter: InMemo
 
 def test_an_ungated_call_runs_in_a_stopped_run(ledger: Ledger) -> None:
     """Frameworks start calls side by side: those under way when one breaches are not cut."""
-    with errcompact.run("r", ledger=ledger) as run:
+    with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         for _ in range(3):
             run.executed("parse", error=raised())
         run.gate()
@@ -251,7 +258,7 @@ def test_an_ungated_call_runs_in_a_stopped_run(ledger: Ledger) -> None:
 
 async def test_an_ungated_call_runs_in_a_stopped_run_of_asynchronous_code(ledger: Ledger) -> None:
     """The same in asynchronous code."""
-    async with errcompact.run("r", ledger=ledger) as run:
+    async with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         for _ in range(3):
             run.executed("parse", error=raised())
         assert isinstance(await run.agate(), errcompact.RunHalted)
@@ -293,18 +300,27 @@ def test_a_tool_span_that_has_only_its_name_yet(
 
 def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> None:
     """Frameworks that make the calls themselves ask before; another call is none of it."""
-    for _ in range(3):
+    for _ in range(2):
         assert run.refusal("parse", arguments={"text": "seven"}) == ""
         run.executed("parse", arguments={"text": "seven"}, error=raised())
     assert run.refusal("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
     assert run.refusal("parse", arguments={"text": "eight"}) == ""
 
 
-def _stopped(run: errcompact.Run, *actions: errcompact.Action) -> None:
-    for _ in range(3):
-        run.executed("parse", error=raised())
-    for action in actions:
-        run.answer(action)
+@pytest.fixture
+def stopped(ledger: Ledger, tracer_provider: TracerProvider) -> Callable[[errcompact.Action], errcompact.Run]:
+    """The run of a server whose tool has failed three times, of which its operator says this."""
+
+    def stopped(action: errcompact.Action) -> errcompact.Run:
+        run = errcompact.Run(
+            "r", ledger=ledger, tracer_provider=tracer_provider, on_escalation=lambda _: action, stoppable=False
+        )
+        run.open()
+        for _ in range(3):
+            run.executed("parse", error=raised())
+        return run
+
+    return stopped
 
 
 STOPPED = (
@@ -313,14 +329,30 @@ STOPPED = (
 )
 
 
-async def test_a_server_refuses_the_tool_that_a_run_was_stopped_for(run: errcompact.Run) -> None:
+async def test_a_server_refuses_the_tool_that_its_operator_stops(
+    stopped: Callable[[errcompact.Action], errcompact.Run],
+) -> None:
     """Other tools go on; there is no agent to stop."""
-    _stopped(run)
-    assert await run.arefusal("parse") == f"{STOPPED}; no escalation handler was given"
+    run = stopped(errcompact.Halt("the parser is down"))
+    assert await run.arefusal("parse") == f"{STOPPED}; the parser is down"
     assert await run.arefusal("other") == ""
 
 
-async def test_a_human_at_a_server_s_client_is_asked(run: errcompact.Run) -> None:
+async def test_a_server_disables_no_tool_by_itself(ledger: Ledger) -> None:
+    """A loop of one client is refused call by call: the tool stays, for other arguments and for other tools."""
+    run = errcompact.Run("r", ledger=ledger, stoppable=False)
+    run.open()
+    for _ in range(9):
+        run.executed("parse", arguments={"text": "seven"}, error=raised())
+    assert (await run.arefusal("parse", arguments={"text": "seven"})).startswith("NOT EXECUTED: this exact call ")
+    assert await run.arefusal("parse", arguments={"text": "8"}) == ""
+    run.executed("parse", arguments={"text": "8"}, result=8)
+    assert await run.arefusal("parse", arguments={"text": "seven"}) == ""
+
+
+async def test_a_human_at_a_server_s_client_is_asked(
+    stopped: Callable[[errcompact.Action], errcompact.Run],
+) -> None:
     """Once at a time; who gives no reply is asked again, and what is said is for the agent."""
     replies: list[object] = [None, "try 7"]
     questions: list[str] = []
@@ -331,16 +363,19 @@ async def test_a_human_at_a_server_s_client_is_asked(run: errcompact.Run) -> Non
             assert await run.arefusal("parse", ask=ask) == STOPPED
         return replies.pop(0)
 
-    _stopped(run, errcompact.Pause())
+    run = stopped(errcompact.Pause())
     assert await run.arefusal("parse", ask=ask) == STOPPED
     assert await run.arefusal("parse", ask=ask) == "NOT EXECUTED: a human has answered: try 7"
     assert await run.arefusal("parse", ask=ask) == ""
     assert questions == [STOPPED.removeprefix("NOT EXECUTED: ")] * 2
 
 
-async def test_the_span_of_a_refused_call_is_no_failure(run: errcompact.Run, tracer: Tracer) -> None:
+async def test_the_span_of_a_refused_call_is_no_failure(
+    stopped: Callable[[errcompact.Action], errcompact.Run], tracer_provider: TracerProvider, tracer: Tracer
+) -> None:
     """Whatever the framework makes of the refusal."""
-    _stopped(run)
+    run = stopped(errcompact.Halt())
+    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(run.ledger))
     before = run.report().occurrences
     with tracer.start_as_current_span("execute_tool parse", attributes=TOOL) as span:
         assert await run.arefusal("parse")

@@ -151,7 +151,9 @@ async def test_an_object_that_is_called_asynchronously_is_awaited(ledger: Ledger
 
     async with errcompact.run("r", ledger=ledger) as run:
         assert str(await errcompact.compacted(Parse())("seven")).startswith("[ValueError] at __call__")
-        assert str(await run.call(Parse(), "seven")).startswith("ValueError #")
+        assert str(await run.call(Parse(), "seven")).startswith(
+            "[ValueError]: invalid literal for int() with base 10: 'seven' #"
+        )
     assert run.report().classes[0].tool == "Parse"
 
 

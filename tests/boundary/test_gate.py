@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from otel_errcompact.ledger import Ledger
 
 
+HALTS = Thresholds(halts=frozenset({"same"}))
+
+
 def fail(run: errcompact.Run, times: int = 1, *, arguments: dict[str, object] | None = None) -> str:
     text = ""
     for _ in range(times):
@@ -25,21 +28,50 @@ def fail(run: errcompact.Run, times: int = 1, *, arguments: dict[str, object] | 
     return text
 
 
-def test_without_a_handler_the_run_halts_at_the_next_gate(ledger: Ledger) -> None:
-    """The third failure of one class escalates; `check` then stops the run."""
+def test_without_a_handler_the_run_goes_on(ledger: Ledger) -> None:
+    """The third failure of one class is reported to the operators, the agent reads that, and no gate stops the run."""
     with errcompact.run("r", ledger=ledger) as run:
+        assert "ESCALATED at 3: reported to the operators, the run goes on" in fail(run, 3)
         run.check()
-        assert "ESCALATED" in fail(run, 3)
+        fail(run, 9)
+        run.check()
+        assert run.verdict.standing == "carry_on"
+    assert [answered.action for answered in run.report().escalations] == ["unhandled"] * 2
+    assert run.report().result == "unresolved"
+
+
+def test_a_loop_halts_at_the_next_gate(ledger: Ledger) -> None:
+    """Six times the identical call, executed or refused, and nothing succeeded: `check` then stops the run."""
+    executed: list[str] = []
+
+    def query(table: str) -> str:
+        executed.append(table)
+        raise KeyError(table)
+
+    with errcompact.run("r", ledger=ledger) as run:
+        for _ in range(6):
+            run.check()
+            run.call(query, "orders")
+        assert len(executed) == 2
         assert run.verdict.standing == "halt"
         with pytest.raises(RunHalted, match=r"^run 'r' halted: no escalation handler was given \(") as halted:
             run.check()
-        assert halted.value.escalation.threshold == "same"
+        assert (halted.value.escalation.threshold, halted.value.escalation.count) == ("loop", 6)
     assert run.report().result == "halted"
+
+
+def test_a_threshold_halts_on_request(ledger: Ledger) -> None:
+    """`halts` names those that stop the run where no handler decides."""
+    with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
+        assert "ESCALATED at 3: the run is stopped" in fail(run, 3)
+        with pytest.raises(RunHalted) as halted:
+            run.check()
+        assert halted.value.escalation.threshold == "same"
 
 
 def test_a_halted_run_starts_no_further_tool(ledger: Ledger) -> None:
     """Entering a call is a gate too."""
-    with errcompact.run("r", ledger=ledger) as run:
+    with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         fail(run, 3)
         with pytest.raises(RunHalted), run.tool("other"):
             raise AssertionError("must not be reached")
@@ -178,9 +210,9 @@ def test_a_handler_that_raises_is_counted(ledger: Ledger, asynchronous: bool, ha
     assert dict(ledger.guard.failures) == {"escalation_handler": 1}
 
 
-async def test_an_async_run_without_a_handler_halts(ledger: Ledger) -> None:
+async def test_an_async_run_halts_where_a_threshold_does(ledger: Ledger) -> None:
     """As in synchronous code."""
-    async with errcompact.run("r", ledger=ledger) as run:
+    async with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         for _ in range(3):
             async with run.tool("query"):
                 raise KeyError("orders")
@@ -288,7 +320,7 @@ def test_the_run_s_span_tells_of_the_escalation(
     ledger: Ledger, tracer_provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
     """Threshold, class and answer stand on it."""
-    with errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider) as run:
+    with errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider, thresholds=HALTS) as run:
         fail(run, 3)
     attributes = exporter.get_finished_spans()[-1].attributes or {}
     assert attributes["errcompact.threshold"] == "same"
@@ -298,19 +330,19 @@ def test_the_run_s_span_tells_of_the_escalation(
 
 
 def test_an_identical_call_that_keeps_failing_is_refused(ledger: Ledger) -> None:
-    """After `same` failures it is not executed again, while another call is."""
-    thresholds = Thresholds(same=2, consecutive=100)
+    """After two failures it is not executed again, while another call is."""
     executed: list[str] = []
 
     def flaky(table: str) -> str:
         executed.append(table)
         raise KeyError(f"{table}-{'ab'[len(executed) % 2]}")
 
-    with errcompact.run("r", ledger=ledger, thresholds=thresholds) as run:
-        texts = [run.call(flaky, "orders") for _ in range(4)]
+    with errcompact.run("r", ledger=ledger) as run:
+        texts = [str(run.call(flaky, "orders")) for _ in range(4)]
         assert executed == ["orders", "orders"]
-        assert texts[2] == texts[3]
-        assert str(texts[2]).startswith("NOT EXECUTED: this exact call has failed 2 times.")
+        refused = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
+        assert texts[2].startswith(f"{refused}this was attempt 3, at 6 the run is stopped. ")
+        assert texts[3].startswith(f"{refused}ESCALATED: reported to the operators; this was attempt 4, at 6 ")
         run.call(flaky, "users")
         assert executed == ["orders", "orders", "users"]
 
@@ -323,7 +355,7 @@ async def test_an_async_call_is_refused_too(ledger: Ledger) -> None:
         executed.append(1)
         raise KeyError("ab"[len(executed) % 2])
 
-    async with errcompact.run("r", ledger=ledger, thresholds=Thresholds(same=2, consecutive=100)) as run:
+    async with errcompact.run("r", ledger=ledger) as run:
         texts = [await run.call(flaky) for _ in range(3)]
     assert len(executed) == 2
     assert str(texts[2]).startswith("NOT EXECUTED")
@@ -331,7 +363,7 @@ async def test_an_async_call_is_refused_too(ledger: Ledger) -> None:
 
 def test_a_refused_call_in_a_with_block_says_so(ledger: Ledger) -> None:
     """A block cannot be skipped from outside, so the call tells that it must not be executed."""
-    with errcompact.run("r", ledger=ledger, thresholds=Thresholds(same=2, consecutive=100)) as run:
+    with errcompact.run("r", ledger=ledger) as run:
         for number in range(2):
             with run.tool("query", arguments={"table": "orders"}):
                 raise KeyError(str("ab"[number]))
@@ -339,6 +371,26 @@ def test_a_refused_call_in_a_with_block_says_so(ledger: Ledger) -> None:
             assert call.refused
         assert (call.failed, call.text) == (True, call.refused)
         assert run.report().occurrences == 2
+
+
+def test_a_refused_call_that_was_executed_all_the_same_is_believed(ledger: Ledger) -> None:
+    """What happened is never called not executed: a result is a success, and lifts the refusal."""
+    with errcompact.run("r", ledger=ledger) as run:
+        fail(run, 2, arguments={"table": "orders"})
+        with run.tool("query", arguments={"table": "orders"}) as call:
+            assert call.refused
+            call.result = "3 orders"
+        assert (call.failed, call.text, call.refused) == (False, "3 orders", "")
+        with run.tool("query", arguments={"table": "orders"}) as call:
+            assert not call.refused
+    assert run.report().result == "recovered"
+
+
+def test_a_block_that_does_not_ask_is_taken_for_executed(ledger: Ledger) -> None:
+    """It has never read `refused`, so that its failures are failures, however many."""
+    with errcompact.run("r", ledger=ledger) as run:
+        fail(run, 4, arguments={"table": "orders"})
+    assert run.report().occurrences == 4
 
 
 def test_what_the_handler_says_is_in_the_text_of_the_call_that_a_framework_made(ledger: Ledger) -> None:
@@ -353,14 +405,14 @@ def test_what_the_handler_says_is_in_the_text_of_the_call_that_a_framework_made(
     assert texts[2] == "OPERATOR: use table users"
 
 
-def test_what_the_handler_says_at_a_gate_is_in_the_next_failure(ledger: Ledger) -> None:
-    """Where hooks tell of calls after the fact the handler is asked later; a success has no place for it."""
+def test_what_the_handler_says_at_a_gate_is_in_the_next_text(ledger: Ledger) -> None:
+    """Where hooks tell of calls after the fact the handler is asked later; the next text of a call has it, once."""
     with errcompact.run("r", ledger=ledger, on_escalation=lambda _: Continue("use table users")) as run:
         for _ in range(3):
             assert "OPERATOR" not in run.executed("query", error="KeyError: 'orders'").text
         run.check()
-        assert run.executed("query", result="fine").text == "fine"
-        assert run.executed("other", error="OSError: gone").text.endswith("\nOPERATOR: use table users")
+        assert run.executed("query", result="fine").text == "fine\nOPERATOR: use table users"
+        assert "OPERATOR" not in run.executed("other", error="OSError: gone").text
 
 
 def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:

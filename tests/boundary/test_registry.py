@@ -30,6 +30,9 @@ def ends(ledger: Ledger) -> Ends:
     return listener
 
 
+HALTS = errcompact.Thresholds(halts=frozenset({"same"}))
+
+
 def breach(run: errcompact.Run) -> None:
     for _ in range(3):
         run.executed("parse", error="KeyError: 'sku'")
@@ -37,7 +40,7 @@ def breach(run: errcompact.Run) -> None:
 
 def test_an_id_is_one_run_until_it_ends(ledger: Ledger, ends: Ends) -> None:
     """Hooks share nothing but the id; the next run of an id starts anew."""
-    registry = RunRegistry(ledger=ledger, agent="shop")
+    registry = RunRegistry(ledger=ledger, agent="shop", thresholds=HALTS)
     first = registry.of("t1")
     assert registry.of("t1") is first
     assert registry.of("t2", agent="helper") is not first
@@ -51,10 +54,12 @@ def test_an_id_is_one_run_until_it_ends(ledger: Ledger, ends: Ends) -> None:
 
 def test_the_account_of_a_run_is_there_before_and_after_its_end(ledger: Ledger) -> None:
     """A halted run looks like a success in several frameworks: this is where it shows."""
-    registry = RunRegistry(ledger=ledger)
+    registry = RunRegistry(ledger=ledger, thresholds=HALTS)
     run = registry.of("t1")
-    breach(run)
-    assert registry.report("t1").result == "failed"
+    run.executed("parse", error="KeyError: 'sku'")
+    assert registry.report("t1").result == "unresolved"
+    for _ in range(2):
+        run.executed("parse", error="KeyError: 'sku'")
     run.gate()
     registry.end("t1")
     assert (registry.report("t1").result, registry.report("t1").occurrences) == ("halted", 3)
@@ -178,7 +183,7 @@ def test_a_leg_of_a_run_that_nobody_knows_begins_one(ledger: Ledger) -> None:
 
 def test_an_invocation_begins_afresh(ledger: Ledger) -> None:
     """What an earlier invocation has left under the same id ends, and the new one counts from zero."""
-    runs = RunRegistry(ledger=ledger, agent="shop")
+    runs = RunRegistry(ledger=ledger, agent="shop", thresholds=HALTS)
     first = runs.begin("t1")
     breach(first)
     first.gate()

@@ -85,7 +85,8 @@ def test_an_exception_of_the_agent_itself_passes_and_is_counted(ledger: Ledger) 
 
 def test_a_halt_that_leaves_the_run_is_no_failure(ledger: Ledger) -> None:
     """It was counted as an escalation already."""
-    with pytest.raises(errcompact.RunHalted), errcompact.run("r", ledger=ledger) as run:
+    thresholds = errcompact.Thresholds(halts=frozenset({"same"}))
+    with pytest.raises(errcompact.RunHalted), errcompact.run("r", ledger=ledger, thresholds=thresholds) as run:
         for _ in range(3):
             run.fail("KeyError: 'sku'", tool="parse")
         run.check()
