@@ -165,7 +165,7 @@ class _Reading:
             outcome=run.outcome,
             succeeded=run.succeeded,
             counts=replace(self.counts),
-            longest_streak=len(self.breaches.calls["same"]),
+            longest_streak=max(len(self.breaches.calls[name]) for name in ("same", "rejected")),
             longest_row=len(self.breaches.calls["consecutive"]),
             silent_signs=dict(self.silent_signs),
             unflagged_signs=dict(self.unflagged_signs),

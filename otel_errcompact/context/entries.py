@@ -1,5 +1,5 @@
 """
-Entries of a log, whoever wrote it, as what was run and how it ended.
+Entries of any log as what was run and how it ended.
 
 Fields are read by what their names mean, in any spelling (`exit_code`, `exitCode`, `returncode`), at the top and in the
 containers that logs wrap around them (`payload`, `data`, `event`, `result`, `item` ...).
@@ -363,7 +363,7 @@ class _Signs:
 
 
 def _read(entry: _Entry, tool: str, command: str) -> ErrorEvent | None:
-    """Return what an entry says of something that was run; nothing if it is of another kind, or says too little."""
+    """Return what was run and how it ended; None for an entry of another kind, or one that says too little."""
     error = _error(entry)
     signs = _signs(entry)
     signs.failed = signs.failed or error.is_told

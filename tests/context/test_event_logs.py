@@ -295,7 +295,7 @@ def test_an_error_is_read_by_what_its_fields_mean(event: dict[str, object]) -> N
     ],
 )
 def test_an_error_is_never_lost(event: dict[str, object], line: str) -> None:
-    """What says that it failed is told, however little it says."""
+    """A failure without details is shown with what there is."""
     assert compact_errors([event]).split("\n")[1].startswith(line)
 
 
@@ -312,7 +312,7 @@ FAILED = {"command": "npm ci", "exit_code": 1, "reason": "no lock file"}
         pytest.param({"type": "tool_call", "tool": "shell", "args": {"command": "npm ci"}}, id="a request"),
         pytest.param({"type": "output_delta", "command": "npm ci", "output": "..."}, id="a part of an output"),
         pytest.param({"command": "npm ci", "status": "cancelled", "error": "by Ann"}, id="cancelled"),
-        pytest.param({"ok": True}, id="a success of nobody knows what"),
+        pytest.param({"ok": True}, id="a success of an unknown call"),
         pytest.param({"tests": {"failed": 0}, "passed": 12, "failed": 0}, id="numbers of tests"),
     ],
 )
