@@ -80,7 +80,7 @@ def burst(message: str, *, tool: str = "search", agent: str = "e2e", times: int 
 def escalate(message: str, *, tool: str = "deploy", agent: str = "e2e", more: int = 0) -> object:
     """Fail with one message until the run is stopped, nobody being there to ask; then perhaps fail on."""
     failures = 0
-    with errcompact.run(agent=agent) as run:
+    with errcompact.run(agent=agent, thresholds=errcompact.Thresholds(halts=frozenset({"same"}))) as run:
         try:
             for number in range(100):
                 with run.tool(tool, arguments={"attempt": number}):

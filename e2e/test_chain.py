@@ -91,7 +91,7 @@ def test_the_demo_s_counters_are_in_prometheus(stack: Stack, demo: Printed) -> N
         }
         for row in table(demo.stdout, "instrument")
     ]
-    assert sum(point["value"] for point in errors) == 11
+    assert sum(point["value"] for point in errors) == 12
     # The printed tables leave the agent's name out: it is one.
     own = counted(errors + others, without=frozenset({"gen_ai_agent_name"}))
     assert_agrees(stack.backends.prometheus, demo.service, own, without=frozenset({AGENT}))

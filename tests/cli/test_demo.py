@@ -61,8 +61,9 @@ STEPS = [
     ("publish", "failed"),
     ("publish", "failed"),
     ("publish", "failed"),
-    ("publish", "failed"),
     ("publish", "refused"),
+    ("publish", "failed"),
+    ("publish", "failed"),
     ("publish", "failed"),
 ]
 
@@ -137,11 +138,11 @@ class TestSession:
     """What the agent lived."""
 
     def test_its_steps_are_always_the_same(self, played: Played) -> None:
-        """Twenty calls: eleven fail, one is refused, and eight succeed."""
+        """Twenty-one calls: twelve fail, one is refused, and eight succeed."""
         assert [(step.call.tool, step.outcome) for step in played.session.steps] == STEPS
 
     def test_its_classes_and_counts_are_always_the_same(self, played: Played) -> None:
-        """Eleven failures are seven classes: four recovered from, two escalated, one still open."""
+        """Twelve failures are seven classes: four recovered from, two escalated, one still open."""
         report = played.session.report
 
         assert [(found.status, found.tool, found.count) for found in report.classes] == [
@@ -150,10 +151,10 @@ class TestSession:
             ("RECOVERED", "run_tests", 1),
             ("RECOVERED", "shell", 1),
             ("ESCALATED", "publish", 3),
-            ("ACTIVE", "publish", 1),
+            ("ACTIVE", "publish", 2),
             ("ESCALATED", "publish", 3),
         ]
-        assert (report.result, report.occurrences, report.handled, report.after_escalation) == ("halted", 11, 0, 0)
+        assert (report.result, report.occurrences, report.handled, report.after_escalation) == ("halted", 12, 0, 0)
 
     def test_it_escalates_twice_and_halts(self, played: Played) -> None:
         """The first loop is answered with another way, the second one with a halt, which the next gate raises."""
@@ -163,14 +164,28 @@ class TestSession:
             ("same", 3, "continue"),
             ("same", 3, "halt"),
         ]
-        assert [step.number for step in played.session.steps if step.answered] == [15, 20]
+        assert [step.number for step in played.session.steps if step.answered] == [15, 21]
         assert played.session.halted == "the mirror is down too, I publish the report by hand"
 
-    def test_each_loop_is_announced_before_it_escalates(self, played: Played) -> None:
-        """One failure before the limit the digest says how close it is."""
-        assert [
-            step.number for step in played.session.steps if "; escalates at 3: try something else)" in step.read
-        ] == [14, 18]
+    def test_each_repeat_is_told_before_it_escalates(self, played: Played) -> None:
+        """From the second failure on the digest says that the call has failed before, and what to do."""
+        advice = {"wait": " identical calls failed and no other has succeeded: wait before you try again)"}
+        advice["change"] = " identical calls failed and no other has succeeded, at "
+
+        assert [step.number for step in played.session.steps if " again (x" in step.read] == [14, 15, 17, 20, 21]
+        assert [step.number for step in played.session.steps if advice["wait"] in step.read] == [14, 20]
+        assert "(x2, 2 in a row; 2 identical calls failed and no other has succeeded" in played.session.steps[16].read
+
+    def test_a_call_that_cannot_work_is_refused(self, played: Played) -> None:
+        """It has failed twice for a reason that waiting does not mend; the first loop was one that waiting might."""
+        refused = played.session.steps[17]
+
+        assert [step.number for step in played.session.steps if step.outcome == "refused"] == [refused.number]
+        assert refused.read.startswith(
+            "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since. "
+            "Change the arguments or the approach.\n[read_only] at tool publish: HTTP 403: this account may not write"
+        )
+        assert refused.call.arguments == played.session.steps[16].call.arguments
 
     def test_the_agent_never_sees_a_raw_traceback(self, played: Played) -> None:
         """No line that it reads is a traceback's header or one of its frames."""
@@ -186,7 +201,7 @@ class TestSession:
             pytest.param(4, "no such column: amount ", 6, ("sql", "SUM(amount_cents)"), id="wrong column"),
             pytest.param(7, "shop/stats.py:5)", 9, ("line", 5), id="division by zero"),
             pytest.param(11, "choose from ", 12, ("command", "--format csv"), id="wrong choice"),
-            pytest.param(19, "NOT EXECUTED: ", 20, ("timeout", 60), id="refused"),
+            pytest.param(18, "NOT EXECUTED: ", 19, ("timeout", 60), id="refused"),
         ],
     )
     def test_the_digest_holds_the_fact_the_agent_acts_on(
@@ -210,7 +225,8 @@ class TestSession:
         _, done = printed
 
         assert done.stdout.count("\n    [RECENT ERRORS]") == 1
-        assert done.stdout.count("\n    OPERATOR: uploads stay paused today, take the mirror: http://127.0.0.1:") == 1
+        # Behind the digest of the failing call, and in the block.
+        assert done.stdout.count("\n    OPERATOR: uploads stay paused today, take the mirror: http://127.0.0.1:") == 2
 
     def test_a_success_clears_the_block(self, played: Played) -> None:
         """Once an operation has succeeded again there is nothing to say of its failures."""
@@ -236,7 +252,7 @@ class TestArtefacts:
             ("run_tests", "new"): 1,
             ("shell", "new"): 1,
             ("publish", "new"): 3,
-            ("publish", "repeat"): 4,
+            ("publish", "repeat"): 5,
         }
 
     def test_recoveries_escalations_and_the_run_are_counted(self, played: Played) -> None:
@@ -287,6 +303,7 @@ class TestBill:
             call=ToolCall(tool="a", arguments={"b": 1}, thought="word"),
             outcome="failed",
             read="x" * 20,
+            digest="x" * 20,
             raw="x" * 100,
             key="k",
             recent_errors="x" * 40,
@@ -330,8 +347,8 @@ class TestCommand:
             "What the tool said, and what the agent read",
             "The bill",
             "What the operator gets: OpenTelemetry metrics and log records",
-            "The run report: halted, 11 failures in 7 classes",
-            "Escalation: tell, block, ask, halt",
+            "The run report: halted, 12 failures in 7 classes",
+            "The ladder: tell, refuse, ask, halt",
             "One failure, three artefacts: step 7, run_tests",
             "The trajectory: every raw error, whole",
         ]
@@ -343,7 +360,7 @@ class TestCommand:
         assert sorted(path.name for path in folder.iterdir()) == [DEFAULT_TRAJECTORY, "tmp"]
         assert list((folder / "tmp").iterdir()) == []
         assert str(folder / DEFAULT_TRAJECTORY) in done.stdout
-        assert len(stacktraces(folder / DEFAULT_TRAJECTORY)) == 11
+        assert len(stacktraces(folder / DEFAULT_TRAJECTORY)) == 12
 
     def test_the_command_it_names_reads_the_trajectory(
         self, printed: tuple[Path, subprocess.CompletedProcess[str]]
@@ -355,7 +372,7 @@ class TestCommand:
 
         (report,) = json.loads(done.stdout)
         assert done.exit_code == 0
-        assert (report["occurrences"], len(report["classes"])) == (11, 7)
+        assert (report["occurrences"], len(report["classes"])) == (12, 7)
 
     def test_it_needs_no_pytest(self, tmp_path: Path) -> None:
         """Where pytest is not installed, unittest fails and passes in the same places."""
@@ -392,9 +409,9 @@ class TestCommand:
         done = [CliRunner().invoke(app, ["demo", *arguments]) for arguments in ((), ("--trajectory", "mine.jsonl"))]
 
         assert [result.exit_code for result in done] == [0, 0]
-        assert len((in_tmp / DEFAULT_TRAJECTORY).read_text().splitlines()) == 11
-        assert len((in_tmp / "mine.jsonl").read_text().splitlines()) == 12
-        assert "11 raw errors as OTLP/JSON lines" in done[1].stdout
+        assert len((in_tmp / DEFAULT_TRAJECTORY).read_text().splitlines()) == 12
+        assert len((in_tmp / "mine.jsonl").read_text().splitlines()) == 13
+        assert "12 raw errors as OTLP/JSON lines" in done[1].stdout
 
 
 class Collector(ThreadingHTTPServer):
@@ -476,7 +493,7 @@ def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> N
 
 def test_options_in_the_environment_do_not_change_the_story(exported: Exported) -> None:
     """The demo runs at the default thresholds."""
-    assert "The run report: halted, 11 failures in 7 classes" in exported.done.stdout
+    assert "The run report: halted, 12 failures in 7 classes" in exported.done.stdout
 
 
 def test_the_sessions_go_to_an_otlp_endpoint(exported: Exported) -> None:
@@ -493,8 +510,8 @@ def test_the_sessions_go_to_an_otlp_endpoint(exported: Exported) -> None:
         for m in s.metrics
     }
     assert "go to the OTLP endpoint" in exported.done.stdout
-    assert Counter(span.name.split()[0] for span in spans) == {"execute_tool": 2 * 20, "invoke_agent": 2}
-    assert len(failed) == 2 * 11
+    assert Counter(span.name.split()[0] for span in spans) == {"execute_tool": 2 * 21, "invoke_agent": 2}
+    assert len(failed) == 2 * 12
     assert all(any(a.key == "errcompact.class" for a in span.events[0].attributes) for span in failed)
     assert {"errcompact.errors", "errcompact.escalations", "errcompact.resolutions", "errcompact.runs"} <= names
     found = [
@@ -525,10 +542,10 @@ def tokens(metrics: Sequence[ExportMetricsServiceRequest]) -> dict[str, tuple[in
 def test_the_whole_bill_goes_out_as_the_standard_histogram(exported: Exported) -> None:
     """One call of a model before each step: all prompts, as the account's bill has them, and all answers."""
     (into, out) = (tokens(exported.metrics)[kind] for kind in ("input", "output"))
-    billed = re.search(r"all 20 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
+    billed = re.search(r"all 21 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
     assert billed is not None
-    assert exported.done.stdout.splitlines()[-1] == "session 2: halted, 11 failures in 7 classes, 2 escalations"
-    assert (into[0], out[0]) == (40, 40)
+    assert exported.done.stdout.splitlines()[-1] == "session 2: halted, 12 failures in 7 classes, 2 escalations"
+    assert (into[0], out[0]) == (42, 42)
     # Of two sessions, in which ports and temporary names differ.
     assert into[1] == pytest.approx(2 * int(billed[1].replace(",", "")), rel=0.02)
     assert 0 < out[1] < into[1]
@@ -566,7 +583,7 @@ def test_a_demo_without_end_is_ended_by_a_signal(
     assert "Abort" not in rest
     traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]]
     spans = [s for request in traces for r in request.resource_spans for scope in r.scope_spans for s in scope.spans]
-    assert Counter(span.name.split()[0] for span in spans)["execute_tool"] >= sessions * 20
+    assert Counter(span.name.split()[0] for span in spans)["execute_tool"] >= sessions * 21
     assert collector.bodies["/v1/metrics"]
 
 
@@ -590,7 +607,17 @@ class TestPaper:
         console = Console(file=io.StringIO(), width=80, color_system=None)
         call = ToolCall(tool="t", arguments={"a": "[red]x[/red]"}, thought="[bold]y[/bold]")
         read = "\x1b]0;title\x07[link=http://x]z[/link]\u202e"
-        step = Step(number=1, call=call, outcome="failed", read=read, raw="", key="", recent_errors="", answered=None)
+        step = Step(
+            number=1,
+            call=call,
+            outcome="failed",
+            read=read,
+            digest=read,
+            raw="",
+            key="",
+            recent_errors="",
+            answered=None,
+        )
 
         write_step(Paper(console=console, box=box.ROUNDED), step)
 
@@ -698,13 +725,13 @@ class TestTools:
             shell("no-such-program-anywhere")
 
     def test_the_two_servers(self, tmp_path: Path) -> None:
-        """One is always paused; the other one answers once, with its own failure, and is gone."""
+        """One is always paused; the other one answers twice, with its own failure, and is gone."""
         (tmp_path / "r.csv").write_text("1")
         publish = demo_tools.tools(tmp_path)["publish"]
 
         with servers() as addresses:
             paused = [publish("r.csv", addresses.upload, 20) for _ in range(2)]
-            crashed = publish("r.csv", addresses.mirror, 20)
+            forbidden = [publish("r.csv", addresses.mirror, 20) for _ in range(2)]
             with pytest.raises(URLError, match="refused"):
                 publish("r.csv", addresses.mirror, 20)
 
@@ -712,7 +739,7 @@ class TestTools:
             ("HTTP/1.1 503 Service Unavailab", True)
         ] * 2
         assert paused[0].text != paused[1].text
-        assert (crashed.text[:34], crashed.failed) == ("HTTP/1.1 500 Internal Server Error", True)
+        assert [(answer.text[:22], answer.failed) for answer in forbidden] == [("HTTP/1.1 403 Forbidden", True)] * 2
 
     def test_a_report_that_is_accepted(self, tmp_path: Path) -> None:
         """A success is an answer like any other."""

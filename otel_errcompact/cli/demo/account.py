@@ -129,7 +129,7 @@ def _sizes(step: Step) -> str:
 
 
 def _ladder(paper: Paper, session: Session) -> None:
-    paper.heading("Escalation: tell, block, ask, halt")
+    paper.heading("The ladder: tell, refuse, ask, halt")
     table = paper.table("step", "rung", "what happened", right="step")
     paper.put(rows(table, _rungs(session)))
 
@@ -138,9 +138,9 @@ def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
     for step in session.steps:
         number = str(step.number)
         if step.outcome == "refused":
-            yield number, "block", "an identical call, failed three times already, was refused unexecuted"
-        elif "escalates at" in step.read:
-            yield number, "notice", "the digest said that one more failure of this class escalates"
+            yield number, "refuse", "an identical call that had failed twice was not executed"
+        elif " again (x" in step.digest and step.answered is None:
+            yield number, "notice", "the digest said that the call had failed before, how often, and what to do"
         if step.answered is not None:
             yield number, "escalate", f"{step.answered.escalation}"
             yield number, step.answered.action, f"the operator: {step.answered.message}"

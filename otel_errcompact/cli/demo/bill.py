@@ -37,7 +37,7 @@ class Bill:
     """
 
     errors: Cost
-    """The results of the failed calls."""
+    """The results of the failed calls, without the operator's words behind them."""
 
     conversation: Cost
     """All messages at the end: the task, the agent's own words, its calls, and all results."""
@@ -79,7 +79,7 @@ def bill(steps: Sequence[Step]) -> Bill:
     return Bill(
         errors=Cost(
             raw=sum(estimate_tokens(step.raw) for step in failed),
-            digest=sum(estimate_tokens(step.read) for step in failed),
+            digest=sum(estimate_tokens(step.digest) for step in failed),
         ),
         conversation=calls[-1].then,
         prompts=Cost(

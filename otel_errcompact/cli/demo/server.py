@@ -25,16 +25,16 @@ class Addresses(NamedTuple):
     """Answers every report with 503."""
 
     mirror: str
-    """Answers one report with 500 and is gone."""
+    """Answers two reports with 403 and is gone."""
 
 
 @contextmanager
 def servers() -> Generator[Addresses]:
     """Serve both addresses while the block runs."""
-    upload, mirror = HTTPServer(_LOOPBACK, _Paused), HTTPServer(_LOOPBACK, _Crashing)
+    upload, mirror = HTTPServer(_LOOPBACK, _Paused), _Mirror(_LOOPBACK, _Forbidden)
     threads = (
         Thread(target=upload.serve_forever, args=(_POLL_S,), daemon=True),
-        Thread(target=mirror.handle_request, daemon=True),
+        Thread(target=mirror.serve_all, daemon=True),
     )
     with upload, mirror:
         for thread in threads:
@@ -70,8 +70,20 @@ class _Paused(_Handler):
         self.refuse(503, "uploads_paused", "uploads are paused, try again later")
 
 
-class _Crashing(_Handler):
+class _Mirror(HTTPServer):
+    answers = 2
+
+    def serve_all(self) -> None:
+        while self.answers:
+            self.handle_request()
+
+
+class _Forbidden(_Handler):
+    server: _Mirror
+
     def do_POST(self) -> None:
-        # Closed before the answer goes out, so that the next call surely finds nobody listening.
-        self.server.server_close()
-        self.refuse(500, "disk_full", "no space left on volume reports-2")
+        self.server.answers -= 1
+        if not self.server.answers:
+            # Closed before the answer goes out, so that the next call surely finds a closed port.
+            self.server.server_close()
+        self.refuse(403, "read_only", "this account may not write to the mirror")

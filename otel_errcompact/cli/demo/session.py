@@ -47,6 +47,9 @@ class Step:
     read: str
     """What the agent read."""
 
+    digest: str
+    """The digest of the failure, without the operator's words behind it; empty if there was none."""
+
     raw: str
     """What the tool gave back, whole; of a refused call, what the agent read."""
 
@@ -153,6 +156,7 @@ def _step(run: errcompact.Run, tools: Tools, number: int, call: ToolCall) -> Ste
         call=call,
         outcome="failed" if failure else "refused" if opened.refused else "ok",
         read=opened.text,
+        digest=failure.text if failure else "",
         raw=failure.raw.text if failure else opened.text,
         key=failure.found.key if failure else "",
         recent_errors=run.digest(),
