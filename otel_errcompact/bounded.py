@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from otel_errcompact.locks import ReentrantLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ class BoundedTable(Generic[K, V]):
         """The entries, oldest first; read it freely, write through the methods."""
         self._size = size
         self._on_evict = on_evict
-        self._lock = Lock()
+        self._lock = ReentrantLock()
 
     def put(self, key: K, value: V) -> None:
         """Set an entry."""
@@ -59,7 +60,7 @@ class BoundedTable(Generic[K, V]):
 
     def clear(self) -> None:
         """Forget everything; also what to do after a fork, when another thread may have held the lock."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self.entries.clear()
 
     def _make_room(self, key: K) -> bool:

@@ -165,7 +165,7 @@ class History:
         self._tick = 0
 
     def __iter__(self) -> Iterator[ErrorClass]:
-        return iter(self._classes.values())
+        return iter(tuple(self._classes.values()))
 
     def __len__(self) -> int:
         return len(self._classes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -352,6 +353,8 @@ class Ledger:
         self._listeners: tuple[Listener, ...] = ()
         self._raw_listeners: tuple[Listener, ...] = ()
         self._success_listeners: tuple[Listener, ...] = ()
+        self._later: deque[tuple[str, Callable[[], object]]] = deque()
+        reset_in_child(self._forget_later)
         reset_in_child(self._settled_calls.clear)
         reset_in_child(self._expected.clear)
 
@@ -396,6 +399,7 @@ class Ledger:
             state.asks = asks or state.asks
             state.stoppable = stoppable
             changed = _begun(state, self.tick()) if state.begun else None
+        self.store.account(state)
         if changed is not None:
             self._tell(lambda listener: listener.on_changed(changed))
 
@@ -413,6 +417,7 @@ class Ledger:
             state.asks = begun.asks
             state.attended = begun.attended
             state.stoppable = begun.stoppable
+        self.store.account(state)
 
     def observe(self, run_id: str, raw: RawError, *, counted: Counted | None = None) -> Observation:
         """
@@ -423,13 +428,23 @@ class Ledger:
             raw: The failure.
             counted: What a record tells of it, where it was counted before.
         """
-        started = self._timer()
         self._tell_raw(run_id, raw)
+        observation = self._observe(run_id, raw, counted)
+        self._catch_up()
+        return observation
+
+    def _observe(self, run_id: str, raw: RawError, counted: Counted | None) -> Observation:
+        started = self._timer()
         found = self._classify(raw) if counted is None else counted.found
         kind = self._kind_of(raw, found) if counted is None else counted.kind
+        if self.store.is_held(run_id):
+            # A signal handler or a finaliser, in the middle of this run's counts: counted when they are whole again.
+            self._later.append((run_id, lambda: self._observe(run_id, raw, counted)))
+            return self._record(self._create(run_id), raw, found, kind, started, counted)[0]
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
             observation, answered = self._record(state, raw, found, kind, started, counted)
+        self.store.account(state)
         self._tell_begun(begun)
         for listener in self._listeners:
             with self.guard.stage(listener.stage):
@@ -489,6 +504,29 @@ class Ledger:
             operation = operation or operation_of(tool, arguments, target=target)
             agent = agent or state.agent
             call = call or _fingerprint(tool, arguments, directory)
+        operation = operation or Operation(tool)
+        resolved = self._succeed(run_id, tool, operation, arguments, agent, began, directory, call)
+        self._catch_up()
+        return resolved
+
+    def _succeed(
+        self,
+        run_id: str,
+        tool: str,
+        operation: Operation,
+        arguments: str,
+        agent: str,
+        began: int,
+        directory: str,
+        call: str,
+    ) -> tuple[ErrorClass, ...]:
+        if self.store.is_held(run_id):
+            told = (run_id, tool, operation, arguments, agent, began, directory, call)
+            self._later.append((run_id, lambda: self._succeed(*told)))
+            return ()
+        with self.store.find(run_id) as state:
+            if state is None:
+                return ()
             resolved = state.history.succeed(operation, agent=agent, call=call, began=began)
             tick = self.tick()
         if self._success_listeners:
@@ -509,6 +547,21 @@ class Ledger:
         if resolved:
             self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
+
+    def _forget_later(self) -> None:
+        self._later.clear()
+
+    def _catch_up(self) -> None:
+        """Count what signal handlers and finalisers have told while this thread was at work on the run."""
+        while self._later:
+            try:
+                run_id, count = self._later.popleft()
+            except IndexError:  # another thread was faster
+                return
+            if self.store.is_held(run_id):
+                self._later.appendleft((run_id, count))
+                return
+            count()
 
     def settle_call(self, call_id: str, time_ns: int) -> None:
         """
@@ -631,6 +684,7 @@ class Ledger:
 
     def digest(self, run_id: str) -> str:
         """Return the block of recent errors for the agent's next prompt; empty if there is nothing to say."""
+        self._catch_up()
         with self.store.find(run_id) as state:
             return "" if state is None else self._block(state)
 
@@ -715,6 +769,7 @@ class Ledger:
 
     def report(self, run_id: str) -> RunReport:
         """Return the account of a run so far."""
+        self._catch_up()
         with self.store.find(run_id) as state:
             return _report(state or self._create(run_id))
 
@@ -732,6 +787,7 @@ class Ledger:
         """
         Forget a run and return what it answers from now on; see `end`.
         """
+        self._catch_up()
         state = self.store.discard(run_id) or self._create(run_id)
         self._tell_answered(
             self._answer(state, "unhandled", "the run ended before it was answered") if state.answer is None else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import replace
-from threading import Lock, Thread
+from threading import Thread
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from otel_errcompact.exceptions import ConfigurationError
@@ -18,6 +18,7 @@ from otel_errcompact.extract.clipping import MAX_CAUSE, details
 from otel_errcompact.extract.text import read_text
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.guard import Guard
+from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.masking import mask
 from otel_errcompact.redaction import redact
 
@@ -207,7 +208,7 @@ class ModelExtractor:
 
     def _start_anew(self) -> None:
         """Forget who was asking; a forked child has none of its parent's threads, and maybe its locked lock."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._thread = None
         self._faults = 0
         self._paused = 0

@@ -7,7 +7,6 @@ import json
 import os
 import time
 from collections import deque
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.json_format import MessageToDict
@@ -24,6 +23,7 @@ from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
+from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel import semconv
 from otel_errcompact.redaction import redact
 
@@ -89,7 +89,7 @@ class TrajectoryFile(Listener):
         self._pending: deque[bytes] = deque()
         self._file: int | None = None
         self._torn = False
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         reset_in_child(self._forget)
 
     def on_raw(self, run_id: str, raw: RawError) -> None:
@@ -100,7 +100,11 @@ class TrajectoryFile(Listener):
             OSError: The disk refuses; the line is kept and tried again with the next one.
         """
         line = self.encode(run_id, raw)
+        is_within = self._lock.is_mine()
         with self._lock:
+            if is_within:  # a signal handler or a finaliser in the middle of another line, which may end the process
+                self._write(line)
+                return
             if len(self._pending) >= MAX_PENDING:
                 self._pending.popleft()
                 self.dropped += 1
@@ -183,7 +187,7 @@ class TrajectoryFile(Listener):
 
     def _forget(self) -> None:
         """Start anew in a child process: what waits is its parent's to write."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._pending.clear()
         self._close()
 

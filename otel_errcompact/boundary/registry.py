@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from otel_errcompact.boundary.entered import current_run
@@ -11,6 +10,7 @@ from otel_errcompact.boundary.runs import Run, check_settings
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.installation import current_ledger
+from otel_errcompact.locks import ReentrantLock
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -144,6 +144,6 @@ class RunRegistry:
         return self.ledger.options.memory.runs
 
     def _reset(self) -> None:
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._hosted: OrderedDict[str, _Hosted] = OrderedDict()
         self._reports: OrderedDict[str, RunReport] = OrderedDict()

@@ -432,7 +432,8 @@ class Run:
             once: Whether the digest is passed on with that. Where nobody knows when a call began, an error that quotes
                 an earlier one again and again is a loop.
         """
-        found = next((known for known in reversed(self._digests) if known.at > since and known.text in text), None)
+        remembered = reversed(tuple(self._digests))  # other threads add to them meanwhile
+        found = next((known for known in remembered if known.at > since and known.text in text), None)
         if found is not None and once:
             with suppress(ValueError):  # another thread was faster
                 self._digests.remove(found)

@@ -9,11 +9,11 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from threading import Lock
 from typing import Final, Protocol
 
 from otel_errcompact.digest import encodable
 from otel_errcompact.forks import reset_in_child
+from otel_errcompact.locks import ReentrantLock
 
 DEFAULT_MAX_CHARACTERS: Final = 100_000_000
 """What a `MemoryArchive` holds unless told otherwise."""
@@ -131,7 +131,7 @@ class MemoryArchive:
         self._free = max_characters
         self._places: dict[str, str] = {}
         self._texts: dict[str, str] = {}
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         reset_in_child(self._renew_lock)
 
     def keep(self, text: str) -> str:
@@ -165,7 +165,7 @@ class MemoryArchive:
             raise FileNotFoundError(errno.ENOENT, f"nothing is kept at {place!r}") from None
 
     def _renew_lock(self) -> None:
-        self._lock = Lock()
+        self._lock = ReentrantLock()
 
 
 def _digest(content: bytes) -> str:

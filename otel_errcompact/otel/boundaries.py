@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ref
 
 from opentelemetry import trace
 
 from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel.context import current_run_id
 from otel_errcompact.otel.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNTOLD, convention_of
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SCOPE, SPAN_TOOL
@@ -98,7 +98,7 @@ class Boundary:
 
     _held: list[Held] = field(default_factory=list[Held])
     _closed: bool = False
-    _lock: Lock = field(default_factory=Lock)
+    _lock: ReentrantLock = field(default_factory=ReentrantLock)
 
     def hold(self, failure: Held) -> list[Held]:
         """Hold a failure, and return what is not held for it: the oldest beyond the bounds, or itself if closed."""

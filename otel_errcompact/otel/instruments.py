@@ -7,7 +7,6 @@ import operator
 import weakref
 from collections import deque
 from collections.abc import Callable
-from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
@@ -15,6 +14,7 @@ from opentelemetry import metrics
 from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
+from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel import records, semconv
 from otel_errcompact.otel.context import context_of
 from otel_errcompact.otel.histograms import histogram
@@ -98,7 +98,7 @@ class Telemetry(Listener):
         self._streaks = Series(MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
         self._logger_provider = logger_provider
@@ -286,7 +286,7 @@ class Telemetry(Listener):
 
     def _forget(self) -> None:
         """Start empty in a child process, which would report its parent's tokens again."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._tokens = dict.fromkeys(self._tokens, 0)
         self._streaks = Series(MAX_SERIES)
         self._waiting.clear()
@@ -380,7 +380,7 @@ class _Instruments:
 
 
 _by_provider: Final[weakref.WeakKeyDictionary[MeterProvider, _Instruments]] = weakref.WeakKeyDictionary()
-_making: Final = Lock()
+_making: Final = ReentrantLock()
 
 
 def _instruments_of(provider: MeterProvider) -> _Instruments:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
+from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Labels:
 
     def _unlock(self) -> None:
         """Have a lock that nobody holds: in a child process nobody would ever release it."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()
 
     def _learn(self, value: str) -> str:
         with self._lock:
@@ -95,4 +95,4 @@ class Series:
 
     def _unlock(self) -> None:
         """Have a lock that nobody holds: in a child process nobody would ever release it."""
-        self._lock = Lock()
+        self._lock = ReentrantLock()

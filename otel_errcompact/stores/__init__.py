@@ -102,6 +102,14 @@ class Store(Protocol):
         """Hand out the run's state, alone under the run's lock; None for a run that is unknown."""
         ...
 
+    def is_held(self, run_id: str) -> bool:
+        """Tell whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        ...
+
+    def account(self, state: RunState) -> None:
+        """Bring the store's totals up to date after a run was edited; it is not handed out any more."""
+        ...
+
     def run_ids(self) -> tuple[str, ...]:
         """Return the ids of all known runs, least recently used first."""
         ...

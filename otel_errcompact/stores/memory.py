@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from otel_errcompact.forks import reset_in_child
+from otel_errcompact.locks import Held, ReentrantLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
+    from contextlib import AbstractContextManager
 
     from otel_errcompact.stores import RunFactory, RunState
 
@@ -44,7 +45,7 @@ class MemoryLimits(BaseModel):
 @dataclass(slots=True)
 class _Entry:
     state: RunState
-    lock: Lock = field(default_factory=Lock)
+    lock: ReentrantLock = field(default_factory=ReentrantLock)
     classes: int = 0
     characters: int = 0
     """What the store's totals count for this run."""
@@ -67,7 +68,7 @@ class MemoryStore:
         self._reset()
         reset_in_child(self._reset)
 
-    def edit(self, run_id: str, create: RunFactory) -> _Locked[RunState]:
+    def edit(self, run_id: str, create: RunFactory) -> AbstractContextManager[RunState]:
         """Hand out the run's state, alone under the run's lock; a run that is unknown is created."""
         with self._lock:
             entry = self._entries.get(run_id)
@@ -75,12 +76,17 @@ class MemoryStore:
                 entry = self._entries[run_id] = _Entry(create(run_id))
             else:
                 self._entries.move_to_end(run_id)
-        return _Locked(self, entry, entry.state)
+        return Held(entry.lock, entry.state)
 
-    def find(self, run_id: str) -> _Locked[RunState | None]:
+    def find(self, run_id: str) -> AbstractContextManager[RunState | None]:
         """Hand out the run's state, alone under the run's lock; None for a run that is unknown."""
         entry = self._entries.get(run_id)
-        return _Locked(self, entry, entry.state if entry else None)
+        return _NOTHING if entry is None else Held(entry.lock, entry.state)
+
+    def is_held(self, run_id: str) -> bool:
+        """Tell whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        entry = self._entries.get(run_id)
+        return entry is not None and entry.lock.is_mine()
 
     def discard(self, run_id: str) -> RunState | None:
         """Forget a run and return its last state."""
@@ -97,14 +103,15 @@ class MemoryStore:
         with self._lock:
             return tuple(self._entries)
 
-    def account(self, entry: _Entry) -> None:
-        """Bring the totals up to date after `entry` was handed out, and evict what is over the limits."""
-        state = entry.state
+    def account(self, state: RunState) -> None:
+        """Bring the totals up to date after a run was edited, and evict what is over the limits."""
         classes, characters = len(state.history), state.raw_characters
-        if classes == entry.classes and characters == entry.characters and len(self._entries) <= self._limits.runs:
+        entry = self._entries.get(state.run_id)
+        known = entry is not None and classes == entry.classes and characters == entry.characters
+        if known and len(self._entries) <= self._limits.runs:
             return
         with self._lock:
-            if self._entries.get(state.run_id) is entry:
+            if entry is not None and self._entries.get(state.run_id) is entry and entry.state is state:
                 self._classes += classes - entry.classes
                 self._characters += characters - entry.characters
                 entry.classes, entry.characters = classes, characters
@@ -135,34 +142,11 @@ class MemoryStore:
         self._characters -= entry.characters
 
     def _reset(self) -> None:
-        self._lock = Lock()
+        self._lock = ReentrantLock()
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._classes = 0
         self._characters = 0
         self.evicted_runs = 0
 
 
-_State = TypeVar("_State")
-
-
-class _Locked(Generic[_State]):
-    """A run's state under its lock. A class, since a generator costs a microsecond more on the failing path."""
-
-    __slots__ = ("_entry", "_state", "_store")
-
-    def __init__(self, store: MemoryStore, entry: _Entry | None, state: _State) -> None:
-        self._store = store
-        self._entry = entry
-        self._state = state
-
-    def __enter__(self) -> _State:
-        if self._entry is not None:
-            self._entry.lock.acquire()
-        return self._state
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._entry is not None:
-            self._entry.lock.release()
-            self._store.account(self._entry)
+_NOTHING: Final = nullcontext(None)

@@ -20,6 +20,7 @@ def fail(store: MemoryStore, run_id: str, *, classes: int = 1) -> None:
     for number in range(classes):
         with store.edit(run_id, fresh) as state:
             state.history.record(raw(), classified(f"{number:04}0"))
+        store.account(state)
 
 
 def test_a_run_is_created_once() -> None:
@@ -63,6 +64,7 @@ def test_raw_characters_of_all_runs_together_are_bounded() -> None:
     for run_id in ("a", "b", "c"):
         with store.edit(run_id, fresh) as state:
             state.raw_characters = 400
+        store.account(state)
     assert store.run_ids() == ("b", "c")
 
 
@@ -92,6 +94,7 @@ def test_a_run_evicted_while_it_was_handed_out_counts_for_nothing() -> None:
         fail(store, "b")
         for number in range(9):
             state.history.record(raw(), classified(f"{number:04}0"))
+        store.account(state)
     assert store.run_ids() == ("b",)
     fail(store, "b", classes=10)
     assert store.run_ids() == ("b",)

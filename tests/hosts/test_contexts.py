@@ -178,7 +178,7 @@ def test_contexts_of_a_loop_that_abandons_generators_do_not_grow(ledger: Ledger)
         return sum(type(found).__name__ == "Entered" for found in gc.get_objects())
 
     depth()
-    assert len({depth() for _ in range(20)}) == 1
+    assert len({depth() for _ in range(5)}) == 1
 
 
 def test_a_run_that_was_closed_in_its_block_is_not_the_current_one(ledger: Ledger) -> None:
