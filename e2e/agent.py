@@ -47,6 +47,7 @@ def main() -> None:
         "burst": burst,
         "escalate": escalate,
         "watch": watch,
+        "trace": traces,
         "succeed": succeed,
         "work": work,
         "converse": converse,
@@ -108,6 +109,23 @@ def watch(message: str, *, tool: str = "print", agent: str = "e2e", times: int =
         ):
             raise ToolFailedError(message)
     return times
+
+
+def traces(*, healthy: int, message: str, tool: str = "reserve") -> object:
+    """Make traces of agents that nobody wraps: healthy ones, and in their midst one whose agent fails."""
+    tracer = trace.get_tracer("instrumentation.of.another")
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "traced"}
+    call = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+    for number in range(healthy + 1):
+        with (
+            tracer.start_as_current_span("POST /ask", kind=trace.SpanKind.SERVER),
+            suppress(ToolFailedError),
+            tracer.start_as_current_span("invoke_agent traced", attributes=agent),
+            tracer.start_as_current_span(f"execute_tool {tool}", attributes=call),
+        ):
+            if number == healthy // 2:
+                raise ToolFailedError(message)
+    return healthy
 
 
 def succeed(*, tool: str = "search", agent: str = "e2e", times: int = 1) -> object:

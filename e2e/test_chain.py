@@ -297,6 +297,25 @@ def test_an_unanswered_escalation_rings_too(stack: Stack, story: Story) -> None:
     assert told < 60
 
 
+def test_healthy_traces_are_runs_and_page_nobody(stack: Stack, agent: Agent) -> None:
+    """Twenty traces of healthy agents that nobody wraps, and one that fails: 20 clean, 1 failed, and no alert."""
+    agent.do("trace", healthy=20, message="the shelf is being moved")
+    own = counted(agent.points())
+    prometheus, selector = stack.backends.prometheus, f'service_name="{agent.service}"'
+    assert_agrees(prometheus, agent.service, own)
+    runs = prometheus.query(f'last_over_time(errcompact_runs_total{{{selector}, {AGENT}!="e2e"}}[2h])')
+    by_result: Counter[str] = Counter()
+    for labels, value in runs:
+        by_result[labels["errcompact_result"]] += int(value)
+    assert by_result == Counter(clean=20, failed=1)
+    # What the alert asks has been asked when the share is known; with the agent's first run they are 22.
+    share = f"errcompact:runs:failed_share5m{{{selector}}}"
+    eventually(lambda: prometheus.query(share), seconds=120, what=share)
+    assert prometheus.total(share) == pytest.approx(1 / 22)
+    assert prometheus.query(f'ALERTS{{alertname="AgentErrorBudgetBurning", {selector}}}') == []
+    assert not stack.webhook.firing("AgentErrorBudgetBurning", service_name=agent.service)
+
+
 def test_escalations_are_log_records(stack: Stack, story: Story) -> None:
     """At ERROR, with the class as structured metadata."""
     if stack.backends.loki is None:

@@ -16,6 +16,9 @@ class Console(NamedTuple):
     points: list[dict[str, Any]]
     """The data points of `errcompact.errors`."""
 
+    metrics: dict[str, list[dict[str, Any]]]
+    """The data points that were exported last, by metric."""
+
 
 def read(output: str) -> Console:
     """Take standard output apart: an exported document stands between a line `{` and a line `}`."""
@@ -30,13 +33,19 @@ def read(output: str) -> Console:
         while document[-1] != "}":
             document.append(next(lines))
         documents.append(json.loads("\n".join(document)))
-    points = [
-        point
+    metrics = [
+        metric
         for document in documents
         for resource in document.get("resource_metrics", ())
         for scope in resource["scope_metrics"]
         for metric in scope["metrics"]
-        if metric["name"] == "errcompact.errors"
-        for point in metric["data"]["data_points"]
     ]
-    return Console(printed, [document for document in documents if "name" in document], points)
+    points = [
+        point for metric in metrics if metric["name"] == "errcompact.errors" for point in metric["data"]["data_points"]
+    ]
+    return Console(
+        printed,
+        [document for document in documents if "name" in document],
+        points,
+        {metric["name"]: metric["data"]["data_points"] for metric in metrics},
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
@@ -23,6 +24,10 @@ _FOREIGN: Final = re.compile(
     | [/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])
     """,
     re.VERBOSE,
+)
+_PLUMBING: Final = re.compile(
+    r"[/\\](?:opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)|wrapt)[/\\]"
+    r"|[/\\]site-packages[/\\]otel_errcompact[/\\]"
 )
 _INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"
@@ -60,6 +65,12 @@ def is_own(file: str, function: str = "") -> bool:
     if own is None:
         own = _remember(file)
     return own and (file != _HANDED_OVER or function == "<module>")
+
+
+@lru_cache(maxsize=1_024)
+def is_plumbing(file: str) -> bool:
+    """Tell whether code is telemetry's, which wraps the code that fails and is never the place of a failure."""
+    return _PLUMBING.search(file) is not None
 
 
 def _remember(file: str) -> bool:

@@ -6,9 +6,10 @@ import linecache
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from otel_errcompact.extract.callers import callers_of
 from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.formats.python import chain_of
-from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.text import clean
 
 if TYPE_CHECKING:
@@ -171,7 +172,11 @@ def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None
     innermost = _frame(last)
     if is_own(innermost.file, innermost.function):
         return innermost, innermost
-    return _innermost_own(traceback), innermost
+    own = _innermost_own(traceback)
+    if own is None and (callers := callers_of(traceback)):
+        code = callers[0].f_code
+        own = Frame(code.co_filename, callers[0].f_lineno, code.co_name)
+    return own, _innermost_working(traceback) if is_plumbing(innermost.file) else innermost
 
 
 def _innermost_own(traceback: TracebackType | None) -> Frame | None:
@@ -184,6 +189,11 @@ def _innermost_own(traceback: TracebackType | None) -> Frame | None:
         if is_own(code.co_filename, code.co_name):
             return _frame(entry)
     return None
+
+
+def _innermost_working(traceback: TracebackType | None) -> Frame | None:
+    frames = [_frame(step) for step in _steps(traceback)]
+    return next((frame for frame in reversed(frames) if not is_plumbing(frame.file)), None)
 
 
 def _walk(traceback: TracebackType | None) -> Iterator[tuple[Frame, int]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
+from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.extract.live import context_of
-from otel_errcompact.otel.spans import bare, is_agent, mentions
+from otel_errcompact.otel.spans import bare, http_status, http_url, is_agent, mentions
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -21,10 +23,13 @@ MAX_CHAIN: Final = 32
 MAX_PARENTS: Final = 1_024
 MAX_VERDICTS: Final = 4_096
 MAX_CHILDREN: Final = 8
+MAX_THREADS: Final = 256
 MAX_MESSAGE: Final = 2_000
 """Characters of a child's message by which its parent finds it again."""
 
 HANDLED: Final = ""
+
+_STATUS: Final = re.compile(r"(?<![\w.:/-])[45][0-9]{2}(?![\w.:/-])")
 
 _NONE: Final = frozenset[int]()
 
@@ -60,6 +65,11 @@ class _Child(NamedTuple):
     end_ns: int = 0
     """When the span ended that recorded it."""
 
+    status: str = ""
+    """The HTTP status that is all the span has said."""
+
+    url: str = ""
+
     def among(self, siblings: tuple[_Child, ...] | None) -> tuple[_Child, ...]:
         """Return the newest failed children of a parent, with this one."""
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
@@ -67,7 +77,17 @@ class _Child(NamedTuple):
     def is_passed_on(self, raw: RawError) -> bool:
         """Tell whether the parent's failure is this child's: the same, or one whose stack trace holds it."""
         same = self.message == raw.message[:MAX_MESSAGE] and bare(self.type) == bare(raw.type)
-        return same or mentions(raw.text, self.type, self.message)
+        return same or mentions(raw.text, self.type, self.message) or self.is_raised(raw)
+
+    def is_raised(self, raw: RawError) -> bool:
+        """Tell whether this is the answer of a server, and the failure the exception that was raised because of it."""
+        if not self.status or self.whole:
+            return False
+        return self.status in status_of(raw.exception) or self.status in _STATUS.findall(raw.message)
+
+    def is_surely_raised(self, raw: RawError) -> bool:
+        """The same where nothing but the thread connects the two: the exception must name the address."""
+        return bool(self.url) and self.url in raw.message and self.is_raised(raw)
 
     def is_behind(self, raw: RawError) -> bool:
         """Tell whether this is what a span's bare status stands for."""
@@ -96,6 +116,7 @@ class Occurrences:
         self._within: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._ended: BoundedTable[tuple[int, int], tuple[_Child, ...]] = BoundedTable(MAX_PARENTS)
         self._verdicts: BoundedTable[int, str] = BoundedTable(MAX_VERDICTS)
+        self._alone: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_THREADS)
         self._records = itertools.count(1)
 
     def origins(self, span: EndedSpan, raw: RawError | None, *, whole: bool = True) -> frozenset[int]:
@@ -117,10 +138,14 @@ class Occurrences:
         parent_id = span.parent.span_id if span.parent is not None else 0
         marked = _mark(raw.exception, _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
         child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked, end_ns=span.end_ns)
+        if not whole and (status := http_status(span.attributes)):
+            child = child._replace(status=status, url=http_url(span.attributes))
         self._ended.update((span.trace_id, span.span_id), child.among)
         if parent_id:
             self._children.update((span.trace_id, parent_id), child.among)
             self._within.update(span.trace_id, child.among)
+        elif child.url:
+            self._alone.update(get_ident(), child.among)
 
     def is_news(self, span: EndedSpan, raw: RawError) -> bool:
         """Tell whether no log record has told of what a span has recorded and not failed with; it is known from now."""
@@ -148,7 +173,7 @@ class Occurrences:
             return frozenset(known)
         key = (record.trace_id, record.span_id)
         if not record.trace_id:
-            return None
+            return self._answered(raw)
         there = (*(self._children.get(key) or ()), *(self._ended.get(key) or ()))
         found = frozenset(child.origin for child in there if child.is_told_again(raw, named=named))
         return found or None
@@ -177,6 +202,7 @@ class Occurrences:
         self._within.clear()
         self._ended.clear()
         self._verdicts.clear()
+        self._alone.clear()
 
     def _marked(self, span: EndedSpan, exception: BaseException | None) -> list[int]:
         if exception is None:
@@ -197,7 +223,17 @@ class Occurrences:
             found = self._told_of(span, raw)
         if found or whole:
             return found
-        return [child.origin for child in children if child.is_behind(raw)][-1:]
+        # The bare status of a server's span says no more than that something inside has failed.
+        return [child.origin for child in children if span.is_server or child.is_behind(raw)][-1:]
+
+    def _answered(self, raw: RawError) -> frozenset[int] | None:
+        """The newest request of this thread, in a trace of its own, whose answer an exception was raised for; once."""
+        known = self._alone.get(get_ident()) or ()
+        found = next((child for child in reversed(known) if child.is_surely_raised(raw)), None)
+        if found is None:
+            return None
+        self._alone.put(get_ident(), tuple(child for child in known if child is not found))
+        return frozenset({found.origin})
 
     def _told_of(self, span: EndedSpan, raw: RawError) -> list[int]:
         """What an agent's span tells in its own words, of a failure that need not be its child's."""
@@ -207,6 +243,23 @@ class Occurrences:
             if child.end_ns >= span.start_ns
             and (child.is_passed_on(raw) or (child.message and child.message in raw.text))
         ]
+
+
+def status_of(exception: BaseException | None) -> frozenset[str]:
+    """Return the HTTP statuses that an exception, or one it was raised from, carries as a number."""
+    found: set[str] = set()
+    for link in chain(exception) if exception is not None else ():
+        for owner in (link, _attribute(link, "response")):
+            values = (_attribute(owner, name) for name in ("status_code", "status", "code"))
+            found |= {str(value) for value in values if isinstance(value, int)}
+    return frozenset(found)
+
+
+def _attribute(owner: object, name: str) -> object:
+    try:
+        return getattr(owner, name, None)
+    except Exception:  # noqa: BLE001 - a property of the application may raise anything
+        return None
 
 
 def _mark(exception: BaseException | None, mark: _Mark) -> bool:

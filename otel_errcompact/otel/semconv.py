@@ -35,6 +35,9 @@ MCP_METHOD_NAME: Final = "mcp.method.name"
 HTTP_RESPONSE_STATUS_CODE: Final = "http.response.status_code"
 HTTP_STATUS_CODE: Final = "http.status_code"
 """The name before the HTTP conventions were stable; many instrumentations still write it."""
+URL_FULL: Final = "url.full"
+HTTP_URL: Final = "http.url"
+"""The same before the HTTP conventions were stable."""
 PROCESS_EXIT_CODE: Final = "process.exit.code"
 
 # Our attributes.

@@ -13,7 +13,7 @@ from otel_errcompact.operation import UNKNOWN, Operation, operation_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import AGENTS, understood
 from otel_errcompact.otel.conventions import text_of as _text
-from otel_errcompact.otel.tracebacks import stack_text
+from otel_errcompact.otel.tracebacks import stack_text, with_callers
 from otel_errcompact.recognise import CONTROL_FLOW
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def raw_error(
     if exception is not None and not recorded.traced:
         recorded = recorded_of(exception)
     return RawError(
-        text=recorded.text,
+        text=with_callers(recorded.text, exception) if exception is not None else recorded.text,
         exception=exception,
         type=recorded.type,
         message=recorded.message,
@@ -393,10 +393,20 @@ def _from_status(span: EndedSpan) -> Recorded:
     _, message = _described(span) if kind else ("", description)
     text = description or kind
     attributes = span.attributes
-    status_code = _text(attributes, semconv.HTTP_RESPONSE_STATUS_CODE) or _text(attributes, semconv.HTTP_STATUS_CODE)
+    status_code = http_status(attributes)
     if status_code:
         text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
     return Recorded(type=kind, message=message, text=text or NO_DETAIL, traced=False)
+
+
+def http_status(attributes: Mapping[str, object]) -> str:
+    """Return the HTTP status that a span tells; empty if it tells none."""
+    return _text(attributes, semconv.HTTP_RESPONSE_STATUS_CODE) or _text(attributes, semconv.HTTP_STATUS_CODE)
+
+
+def http_url(attributes: Mapping[str, object]) -> str:
+    """Return the address that a span of an HTTP client tells; empty if it tells none."""
+    return _text(attributes, semconv.URL_FULL) or _text(attributes, semconv.HTTP_URL)
 
 
 def _exit_code(attributes: Mapping[str, object]) -> int | None:

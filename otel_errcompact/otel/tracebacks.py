@@ -7,8 +7,10 @@ import traceback
 from typing import Any, Final, cast
 
 from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.extract.callers import callers_of
 from otel_errcompact.forks import reset_in_child
 
+HEADER: Final = "Traceback (most recent call last):"
 MAX_FRAMES: Final = 2_048
 MAX_NESTED: Final = 64
 
@@ -39,6 +41,20 @@ def stack_text(exception: BaseException) -> str:
     if sys.version_info >= (3, 11):  # before that nothing is underlined
         _remember(found)
     return "".join(found.format())
+
+
+def with_callers(text: str, exception: BaseException) -> str:
+    """
+    Return a stack text with the callers that it lacks because an instrumentation recorded it: the innermost own one,
+    and what that has called.
+    """
+    callers = callers_of(exception.__traceback__)
+    start = f"\n{text}".rfind(f"\n{HEADER}\n")
+    if not callers or start < 0:
+        return text
+    at = start + len(HEADER) + 1
+    steps = traceback.StackSummary.extract((frame, frame.f_lineno) for frame in callers)
+    return f"{text[:at]}{''.join(steps.format())}{text[at:]}"
 
 
 def _remember(exception: Any) -> None:

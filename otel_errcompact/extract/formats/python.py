@@ -12,7 +12,7 @@ from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, PY
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.formats.shell import shell_statement
 from otel_errcompact.extract.forms import is_exception_name
-from otel_errcompact.extract.frames import Frame, is_own, most_recurrent
+from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.stacks import facts_of_stacks
 
 if TYPE_CHECKING:
@@ -263,6 +263,9 @@ def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
     if kind.endswith("RecursionError"):
         return most_recurrent(_repeated(stack)), innermost, ""
     if innermost.function:
+        if is_plumbing(innermost.file):
+            rest = list(frames)
+            return _first_own(rest), next((frame for frame in rest if not is_plumbing(frame.file)), None), ""
         own = innermost if is_own(innermost.file, innermost.function) else _first_own(frames)
         return own, innermost, ""
     called = next(frames, None) if innermost.file.startswith("<") else None
