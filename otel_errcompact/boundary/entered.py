@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
+from weakref import ref
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
@@ -31,15 +32,16 @@ class Entered:
         call: The call, if the block is a call's.
     """
 
-    __slots__ = ("_before", "_inside", "call", "has_left", "outer", "run")
+    __slots__ = ("_before", "_call", "_inside", "has_left", "outer", "run")
 
     def __init__(self, run: Run, call: Call | None = None) -> None:
         self.run: Final = run
-        self.call: Final = call
+        # A `with` statement holds its call. One whose end an interrupt has cut off is over when nothing holds it.
+        self._call = ref(call) if call is not None else None
         self.outer: Entered | None = None
         """The block around this one."""
         self.has_left = False
-        """Whether the block is over, in whichever context."""
+        """Whether the block was left, in whichever context."""
         self._before: Context | None = None
         self._inside: Context | None = None
 
@@ -49,14 +51,24 @@ class Entered:
         return self.run.run_id
 
     @property
+    def call(self) -> Call | None:
+        """The call, if the block is a call's and may still end."""
+        return self._call() if self._call is not None else None
+
+    @property
     def is_call(self) -> bool:
         """Whether the block is a call's."""
-        return self.call is not None
+        return self._call is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the block was left, in whichever context, or never will be."""
+        return self.has_left or (self._call is not None and self._call() is None)
 
     @property
     def is_open(self) -> bool:
         """Whether what fails here belongs to the run, or to the call."""
-        return not self.has_left and (self.call is not None or not self.run.closed)
+        return not self.is_over and not self.run.closed
 
     def enter(self, span: Span) -> None:
         """Make the run or the call, and its span, the current ones; call `forget_left` before the span starts."""
@@ -89,10 +101,10 @@ _innermost: Final[ContextVar[Entered | None]] = ContextVar("errcompact-entered",
 def forget_left() -> None:
     """Take blocks that are over, wherever they were left, out of this context."""
     entered = _innermost.get()
-    if entered is None or not entered.has_left:
+    if entered is None or not entered.is_over:
         return
     current = otel_context.get_current()
-    while entered is not None and entered.has_left:
+    while entered is not None and entered.is_over:
         current = entered.restored(current)
         entered = entered.outer
     _innermost.set(entered)
@@ -102,7 +114,7 @@ def forget_left() -> None:
 def current_run() -> Run | None:
     """Return the run that is open in this context."""
     entered = _innermost.get()
-    while entered is not None and (entered.call is not None or not entered.is_open):
+    while entered is not None and (entered.is_call or not entered.is_open):
         entered = entered.outer
     return entered.run if entered is not None else None
 
@@ -110,6 +122,6 @@ def current_run() -> Run | None:
 def current_call() -> Call | None:
     """Return the innermost call that is open in this context."""
     entered = _innermost.get()
-    while entered is not None and (entered.call is None or entered.has_left):
+    while entered is not None and not (entered.is_call and entered.is_open):
         entered = entered.outer
     return entered.call if entered is not None else None

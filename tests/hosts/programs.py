@@ -1,0 +1,39 @@
+"""Programs of their own: what signals and forks do to a host is not to be done to the test runner."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+_HEAD = """
+import json, os, random, signal, sys, threading, time
+import otel_errcompact as errcompact
+from otel_errcompact import Options, Thresholds, current_run
+from otel_errcompact.config import TrajectoryOptions
+NEVER = Thresholds(**dict.fromkeys(Thresholds.model_fields.keys() - {"halts"}, 10**6))
+
+def kept():
+    with open("errcompact-trajectory.jsonl") as lines:
+        return [json.loads(line) for line in lines]
+"""
+
+
+def played(folder: Path, program: str, *, seconds: float = 100) -> dict[str, Any]:
+    """Run a program in a folder and return the JSON object that it prints last."""
+    script = folder / "program.py"
+    script.write_text(_HEAD + textwrap.dedent(program))
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-2_000:]
+    found: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return found
