@@ -13,9 +13,13 @@ import pytest
 
 from tests import console
 
-pytestmark = pytest.mark.skip(reason="its packages need an environment of their own")
+pytestmark = [pytest.mark.matrix, pytest.mark.timeout(280), pytest.mark.xdist_group("zero-code")]
 
-PROGRAM = Path(sys.executable).with_name("opentelemetry-instrument")
+ROOT = Path(__file__).parents[2]
+RELEASE = "0.66b1"
+"""Of the instrumentations, which pin the SDK; the checkout's environment has another one."""
+
+INSTRUMENTED = ("flask", "httpx", "logging", "requests", "sqlalchemy", "sqlite3", "urllib")
 
 SERVER = """
 import http.server, logging, socket, sys, threading
@@ -127,16 +131,31 @@ class Ran(NamedTuple):
     runs: Counter[str]
 
 
-def start(folder: Path, code: str) -> Ran:
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment in which nothing is installed but what users install."""
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    packages = [f"opentelemetry-instrumentation-{name}=={RELEASE}" for name in INSTRUMENTED]
+    packages += [f"opentelemetry-distro=={RELEASE}", "flask", "httpx", "requests", "sqlalchemy"]
+    for command in (
+        ["venv", "--quiet", "--python", sys.executable, folder],
+        ["pip", "install", "--quiet", "--python", folder / "bin" / "python", "--editable", ROOT, *packages],
+    ):
+        done = subprocess.run([sys.executable, "-m", "uv", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return folder / "bin"
+
+
+def start(environment: Path, folder: Path, code: str) -> Ran:
     """Run a program and read what its instruments have exported."""
     (folder / "app.py").write_text(code, encoding="utf-8")
     done = subprocess.run(
         [
-            PROGRAM,
+            environment / "opentelemetry-instrument",
             "--traces_exporter=none",
             "--metrics_exporter=console",
             "--logs_exporter=none",
-            sys.executable,
+            environment / "python",
             "app.py",
         ],
         cwd=folder,
@@ -169,12 +188,12 @@ def _place(location: str) -> str:
 
 
 @pytest.mark.parametrize("way", ["logged", "in_a_span", "through_a_span", "in_a_tool"])
-def test_one_failure_counts_once(tmp_path: Path, way: str) -> None:
+def test_one_failure_counts_once(environment: Path, tmp_path: Path, way: str) -> None:
     """
     However many of a client's span, the spans around it and a log record tell of it: under the tool that was called,
     or none, and in the program's own code, never inside the instrumentation or the library.
     """
-    ran = start(tmp_path, f"{SERVER}\n{CLIENTS}\nfor number in range({len(WORK)}):\n    {way}()\n")
+    ran = start(environment, tmp_path, f"{SERVER}\n{CLIENTS}\nfor number in range({len(WORK)}):\n    {way}()\n")
     in_a_tool = way == "in_a_tool"
     assert Counter(ran.errors) == Counter(raised if raised and in_a_tool else kind for *_, kind, raised in WORK)
     assert ran.tools == ({"order"} if in_a_tool else {""})
@@ -186,7 +205,7 @@ def test_one_failure_counts_once(tmp_path: Path, way: str) -> None:
     assert ran.runs == (Counter(unresolved=len(WORK)) if in_a_tool else Counter())
 
 
-def test_a_failed_request_counts_once(tmp_path: Path) -> None:
+def test_a_failed_request_counts_once(environment: Path, tmp_path: Path) -> None:
     """A server's span, its exception event and a log record tell of one failure."""
     code = """
 import flask, http.client, logging, threading
@@ -224,12 +243,12 @@ for path in ("/raised", "/aborted", "/answered"):
     assert client.getresponse().status == 500
 server.shutdown()
 """
-    ran = start(tmp_path, code)
+    ran = start(environment, tmp_path, code)
     assert (Counter(ran.errors), ran.tools) == (Counter(["KeyError", "LookupError", "ValueError"]), {""})
     assert ran.places == {"raised in app.py", "aborted in app.py", "answered in app.py"}
 
 
-def test_runs(tmp_path: Path) -> None:
+def test_runs(environment: Path, tmp_path: Path) -> None:
     """Twenty healthy agents, one with a failure that stays, one that failed itself, and requests that are no agents."""
     code = f"""{SERVER}
 def agent(*, fails=False, dies=False):
@@ -255,4 +274,4 @@ for number in range(5):
 with tracer.start_as_current_span("invoke_agent shop", attributes={{**AGENT, "gen_ai.conversation.id": "c-1"}}):
     pass
 """
-    assert start(tmp_path, code).runs == Counter(clean=21, unresolved=1, failed=1)
+    assert start(environment, tmp_path, code).runs == Counter(clean=21, unresolved=1, failed=1)
