@@ -15,7 +15,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from otel_errcompact.config import Options, TelemetryOptions
 from otel_errcompact.errors import RawError, SpanRef
-from otel_errcompact.escalation import Continue, Halt, Thresholds
+from otel_errcompact.escalation import Halt, Thresholds
 from otel_errcompact.guard import Guard
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.otel import instruments
@@ -73,6 +73,10 @@ def raw(message: str = "refused", tool: str = "db", agent: str = "shop", **detai
     return RawError(
         text=f"ConnectionError: {message}", type="ConnectionError", message=message, tool=tool, agent=agent, **details
     )
+
+
+PERMANENT = RawError(text="KeyError: 'sku'", tool="db", arguments="{}")
+"""One that waiting does not mend, so that the identical call is refused in the end."""
 
 
 class TestErrors:
@@ -146,9 +150,10 @@ class TestExemplars:
 class TestOtherInstruments:
     def test_units_and_descriptions(self, meter):
         """Every instrument has the unit the design gives it, and says what it counts."""
+        meter.ledger.open("r")
         for _ in range(3):
-            meter.ledger.observe("r", raw())
-        meter.ledger.answer("r", Continue())
+            meter.ledger.observe("r", PERMANENT)
+        meter.ledger.refuse("r", "db", "{}")
         meter.ledger.succeed("r", "db")
         meter.ledger.end("r")
         meter.ledger.observe("s", raw())
@@ -160,6 +165,7 @@ class TestOtherInstruments:
             "errcompact.streak": "{error}",
             "errcompact.escalations": "{escalation}",
             "errcompact.resolutions": "{error}",
+            "errcompact.refusals": "{call}",
             "errcompact.runs": "{run}",
             "errcompact.context.tokens": "{token}",
             "errcompact.compaction.duration": "s",
@@ -202,20 +208,40 @@ class TestOtherInstruments:
         assert (point.count, point.sum) == (1, 0.00025)
 
     def test_resolutions(self, meter):
-        """Recoveries are counted by class and tool."""
-        key = meter.ledger.observe("r", raw()).found.key
-        meter.ledger.succeed("r", "db")
-        assert meter.values("errcompact.resolutions", "errcompact.class", "gen_ai.tool.name") == {(key, "db"): 1}
+        """Recoveries are counted by class and tool, and those that are taken back beside them."""
+        key = meter.ledger.observe("r", raw(arguments="{}")).found.key
+        meter.ledger.succeed("r", "db", arguments='{"sql": "select 1"}')
+        labels = ("errcompact.class", "gen_ai.tool.name", "errcompact.resolution")
+        assert meter.values("errcompact.resolutions", *labels) == {(key, "db", "resolved"): 1}
+        meter.ledger.observe("r", raw(arguments="{}"))
+        assert meter.values("errcompact.resolutions", *labels) == {
+            (key, "db", "resolved"): 1,
+            (key, "db", "taken_back"): 1,
+        }
+
+    def test_refusals(self, meter):
+        """Calls that were not executed again are counted by class, tool and agent, and are no occurrences."""
+        meter.ledger.open("r", agent="shop")
+        for _ in range(2):
+            key = meter.ledger.observe("r", PERMANENT).found.key
+        for _ in range(3):
+            assert meter.ledger.refuse("r", "db", "{}")
+        labels = ("errcompact.class", "gen_ai.tool.name", "gen_ai.agent.name")
+        assert meter.values("errcompact.refusals", *labels) == {(key, "db", "shop"): 3}
+        assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 2
 
     def test_runs(self, meter):
         """Runs are counted by how they ended, and by the agent where it is known."""
-        meter.ledger.observe("failed", raw())
+        meter.ledger.observe("unresolved", raw())
         meter.ledger.open("clean")
-        for run_id in ("failed", "clean"):
+        for run_id in ("unresolved", "clean"):
             meter.ledger.end(run_id)
+        meter.ledger.open("failed", agent="shop")
+        meter.ledger.end("failed", failed=True)
         assert meter.values("errcompact.runs", "errcompact.result", "gen_ai.agent.name") == {
-            ("failed", "shop"): 1,
+            ("unresolved", "shop"): 1,
             ("clean", ""): 1,
+            ("failed", "shop"): 1,
         }
 
     def test_internal_failures(self):
@@ -235,7 +261,7 @@ class TestOtherInstruments:
 class TestEscalations:
     @pytest.fixture
     def attended(self, meter) -> Metered:
-        meter.ledger.open("r", agent="shop", thresholds=Thresholds(same=2))
+        meter.ledger.open("r", agent="shop", thresholds=Thresholds(same=2), asks=True)
         for _ in range(2):
             meter.ledger.observe("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB)))
         return meter
@@ -252,10 +278,22 @@ class TestEscalations:
         assert attended.values("errcompact.escalations", *labels) == {("same", "halt", "shop", key): 1}
 
     def test_unhandled(self, meter):
-        """In a run nobody has opened it is unhandled."""
-        for _ in range(3):
-            meter.ledger.observe("r", raw())
-        assert meter.values("errcompact.escalations", "errcompact.action") == {("unhandled",): 1}
+        """Without a handler it is unhandled, in a run that is opened as in one that is not."""
+        meter.ledger.open("opened")
+        for run_id in ("opened", "known from its spans"):
+            for _ in range(3):
+                meter.ledger.observe(run_id, raw())
+        assert meter.values("errcompact.escalations", "errcompact.action") == {("unhandled",): 2}
+
+    def test_loop(self, meter):
+        """A loop is reported, and halts where no handler decides: two escalations of one threshold."""
+        meter.ledger.open("r", thresholds=Thresholds(same=100))
+        for _ in range(6):
+            meter.ledger.observe("r", raw(arguments="{}"))
+        assert meter.values("errcompact.escalations", "errcompact.threshold", "errcompact.action") == {
+            ("loop", "unhandled"): 1,
+            ("loop", "halt"): 1,
+        }
 
     def test_log_record(self, meter, caplog):
         """A breach is a log record at ERROR, with attributes that a handler can export."""
@@ -329,8 +367,7 @@ class TestBounds:
             meter.ledger.observe("r", raw(tool=f"tool {number}"))
         assert meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.outcome") == {
             ("tool 0", "new"): 1,
-            ("other", "repeat"): 5,
-            ("other", "after_escalation"): 14,
+            ("other", "repeat"): 19,
         }
         assert len(meter.telemetry._series) <= 5
 

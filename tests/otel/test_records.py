@@ -94,13 +94,13 @@ def test_one_that_no_span_recorded(rig):
 
 
 def test_one_that_a_refused_call_brings_about(rig):
-    """A refusal goes on the row of failures without being one: there is no span of its own."""
-    rig.ledger.open("r", thresholds=Thresholds(same=2, consecutive=3))
+    """A refusal counts for the loop without being a failure: there is no span of its own."""
+    rig.ledger.open("r", thresholds=Thresholds(loop=3))
     for text in ("IndexError: x", "OSError: y"):
         rig.ledger.observe("r", RawError(text=text, tool="db", arguments="{}", boundary=True, span=SPAN))
     assert rig.ledger.refuse("r", "db", "{}")
     (record,) = rig.records()
-    assert (record.attributes["errcompact.threshold"], record.span_id) == ("consecutive", 0)
+    assert (record.attributes["errcompact.threshold"], record.span_id) == ("loop", 0)
 
 
 def test_without_a_provider_there_is_none(caplog):

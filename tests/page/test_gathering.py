@@ -41,7 +41,7 @@ def test_totals_and_the_bill(gather: Gather) -> None:
     """As `errcompact replay` counts them."""
     page = gather(one=["Error: refused"] * 4 + ["3 rows"], two=["3 rows"])
     assert page.totals == Totals(
-        files=1, runs=2, runs_with_failures=1, tool_calls=6, failures=4, escalations=1, longest_streak=4
+        files=1, runs=2, runs_with_failures=1, tool_calls=6, failures=4, escalations=2, longest_streak=4
     )
     assert page.bill.raw == page.bill.whole_raw == 4 * 4
     assert page.bill.context > page.bill.results > 0
@@ -49,12 +49,14 @@ def test_totals_and_the_bill(gather: Gather) -> None:
 
 
 def test_streaks_and_escalations_are_told_with_what_was_reached(gather: Gather) -> None:
-    """The streak goes on across the fresh counters that the escalation left."""
+    """Each threshold escalates once, and the streak goes on."""
     page = gather(one=["Error: refused"] * 5)
     (streak,) = page.streaks
     assert (streak.length, streak.cause, streak.run_id) == (5, "refused", "one")
-    (escalation,) = page.escalations
-    assert (escalation.threshold, escalation.count, escalation.limit, escalation.call) == ("same", 3, 3, 3)
+    assert [(found.threshold, found.count, found.limit, found.call) for found in page.escalations] == [
+        ("same", 3, 3, 3),
+        ("loop", 4, 4, 4),
+    ]
     assert page.classes[0].standing == "escalated"
 
 
@@ -137,7 +139,7 @@ def test_rows_of_runs_streaks_and_escalations_are_bounded(gather: Gather, monkey
     page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3)
     assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 2)
     assert ([streak.length for streak in page.streaks], page.more_streaks) == ([4], 2)
-    assert ([found.run_id for found in page.escalations], page.more_escalations) == (["one"], 2)
+    assert ([found.run_id for found in page.escalations], page.more_escalations) == (["one"], 3)
     assert ([place.run_id for place in page.classes[0].places], page.classes[0].more_places) == (["two"], 2)
 
 

@@ -68,6 +68,13 @@ def test_what_is_not_shown_is_said(gather: Gather) -> None:
     assert '15 in run <bdi class="mono">one</bdi> in <bdi class="mono file">' in html
 
 
+def test_each_threshold_is_said_in_words(gather: Gather) -> None:
+    """What was counted, and after which call."""
+    html = "".join(html_of(gather(one=["Error: refused"] * 4)))
+    assert "failures of this class in a row, after tool call 3" in html
+    assert "identical calls without a success, after tool call 4" in html
+
+
 def test_a_page_without_failures_says_so(gather: Gather) -> None:
     """And has no empty table."""
     html = "".join(html_of(gather(one=["3 rows"])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otel_errcompact.transcripts import RecordedCall, RecordedEvent, RecordedRun, RecordedSpan, RecordedTrace
@@ -25,9 +26,10 @@ def call(
     exit_code: int | None = None,
     arguments: str = "",
     call_id: str = "",
-    start: int = 1,
-    end: int = 2,
+    start: int = 0,
+    end: int = 0,
 ) -> RecordedCall:
+    """Make a call; without times it comes after the call before it."""
     return RecordedCall(
         tool=tool,
         result=result,
@@ -50,6 +52,10 @@ def healthy(tool: str = "db.query") -> RecordedCall:
 
 
 def run(*calls: RecordedCall, run_id: str = "run-1", source: str = "runs/shop.jsonl") -> RecordedRun:
+    calls = tuple(
+        made if made.end_ns else replace(made, start_ns=number * SECOND, end_ns=number * SECOND + 1)
+        for number, made in enumerate(calls, 1)
+    )
     return RecordedRun(
         run_id=run_id,
         agent="shop",

@@ -85,7 +85,7 @@ def test_the_numbers_of_a_run(play: Play) -> None:
         "agent": "shop",
         "source": "runs/shop.jsonl",
         "outcome": "reward 1",
-        "result": "failed",
+        "result": "unresolved",
         "tool_calls": 4,
         "failures": 3,
         "detected": 0,
@@ -105,8 +105,8 @@ def test_a_success_ends_the_streak_of_its_operation(play: Play) -> None:
     """Success of another tool does not: an agent that lists files between two failing edits is still looping."""
     (same,) = play(run(failing(), failing(), healthy(), failing())).runs
     (other,) = play(run(failing(), failing(), healthy("ls"), failing())).runs
-    assert (same.longest_streak, same.result) == (2, "failed")
-    assert (other.longest_streak, other.result) == (3, "failed")
+    assert (same.longest_streak, same.result) == (2, "unresolved")
+    assert (other.longest_streak, other.result) == (3, "unresolved")
     assert play(run(failing(), healthy())).runs[0].result == "recovered"
 
 

@@ -34,13 +34,28 @@ def fired(replayed: ReplayedRun) -> list[tuple[str, int]]:
     return [(escalation.threshold, escalation.call) for escalation in replayed.escalations]
 
 
-def test_every_escalation_is_answered_with_continue(play: Play) -> None:
-    """So the counters are fresh and the next one is seen; the streak is counted across them."""
+def test_no_escalation_stops_a_recorded_run(play: Play) -> None:
+    """What the run reached is told, each threshold once, and it goes on as the record does."""
     (replayed,) = play(run(*[failing()] * 7), same=3).runs
-    assert fired(replayed) == [("same", 3), ("same", 6)]
+    assert fired(replayed) == [("same", 3), ("consecutive", 6)]
     assert {escalation.key for escalation in replayed.escalations} == set(replayed.class_keys)
     assert replayed.longest_streak == 7
-    assert [answered.action for answered in replayed.report.escalations] == ["continue", "continue"]
+    assert [answered.action for answered in replayed.report.escalations] == ["unhandled", "unhandled"]
+
+
+def test_a_loop_is_reported_where_it_would_have_halted(play: Play) -> None:
+    """Identical calls that keep failing reach `loop` and then `loop_halt`, and the record goes on."""
+    identical = call(result=REFUSED, failed=True, arguments='{"sql": "select 1"}')
+    (replayed,) = play(run(*[identical] * 7), same=100, consecutive=100).runs
+    assert [(found.call, found.limit, found.halts) for found in replayed.escalations] == [(4, 4, False), (6, 6, True)]
+    assert replayed.result == "unresolved"
+
+
+def test_calls_of_one_turn_are_one_attempt(play: Play) -> None:
+    """Calls that were asked for before the first of them was answered could not know better."""
+    turn = [call(result=REFUSED, failed=True, start=1, end=9) for _ in range(5)]
+    (replayed,) = play(run(*turn)).runs
+    assert (fired(replayed), replayed.longest_streak, replayed.failures) == ([], 1, 5)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +128,7 @@ def test_the_total_is_that_of_all_runs(play: Play) -> None:
         "classes": 2,
         "longest_streak": 3,
         "escalations": 1,
-        "escalations_by_threshold": {"same": 1, "consecutive": 0, "total": 0},
+        "escalations_by_threshold": {"same": 1, "rejected": 0, "loop": 0, "consecutive": 0, "total": 0},
         "raw_error_tokens": 4 * 9 + 8,
         "result_tokens": 120,
         "context_tokens": 300,
