@@ -219,7 +219,12 @@ class Call:
                 self._opened_at = run.tick()
                 self._began = self._began or run.asked_at()
                 self._refusal = run.ledger.refusal(
-                    run.run_id, self.tool, self.arguments, directory=self._directory, now_ns=run.now_ns()
+                    run.run_id,
+                    self.tool,
+                    self.arguments,
+                    agent=run.agent,
+                    directory=self._directory,
+                    now_ns=run.now_ns(),
                 )
                 self._span = self._start_span()
             self._entered.enter(self._span)
@@ -268,6 +273,7 @@ class Call:
             run.run_id,
             self.tool,
             self.arguments,
+            agent=run.agent,
             directory=self._directory,
             began=self._began,
             now_ns=run.now_ns(),
@@ -319,6 +325,7 @@ class Call:
                     self.tool,
                     arguments=self.arguments,
                     target=self._target,
+                    agent=self._run.agent,
                     began=self._began,
                     directory=self._directory,
                 )

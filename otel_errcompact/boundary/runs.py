@@ -239,7 +239,12 @@ class Run:
         """
         with self.guard.stage("boundary"):
             refusal = self.ledger.refuse(
-                self.run_id, tool, as_text(arguments), began=began or self._turn_began, now_ns=self.clock_ns()
+                self.run_id,
+                tool,
+                as_text(arguments),
+                agent=self.agent,
+                began=began or self._turn_began,
+                now_ns=self.clock_ns(),
             )
             return self._refused(refusal, tool, call_id)
         return ""
