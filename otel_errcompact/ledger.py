@@ -470,7 +470,7 @@ class Ledger:
         self._tell_begun(begun)
         self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
 
-    def succeed(
+    def succeed(  # noqa: PLR0913 - by name all of them
         self,
         run_id: str,
         tool: str,
@@ -631,7 +631,7 @@ class Ledger:
             found = None if state is None else self._refused_call(state, tool, arguments, agent, directory, now_ns)
             return "" if state is None or found is None else self._refusal_text(state, *found, attempt=1)
 
-    def refuse(
+    def refuse(  # noqa: PLR0913 - by name all of them
         self,
         run_id: str,
         tool: str,

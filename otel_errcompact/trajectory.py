@@ -1,8 +1,8 @@
-"""The audit sink: every raw error whole, as one line of an OTLP/JSON file."""
+"""The audit sink: every raw error whole, and the life of each run, as lines of an OTLP/JSON file."""
 
 from __future__ import annotations
 
-import base64
+import itertools
 import json
 import os
 import time
@@ -19,12 +19,13 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, format_span_id, format_trace_id
 
+from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.ledger import Listener
 from otel_errcompact.locks import ReentrantLock
-from otel_errcompact.otel import semconv
+from otel_errcompact.otel import life, semconv
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
@@ -33,8 +34,13 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
+    from otel_errcompact.classify import Classified
     from otel_errcompact.config import TrajectoryOptions
     from otel_errcompact.errors import RawError
+    from otel_errcompact.escalation import Escalation
+    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.ledger import BegunRun, Observation, Refusal, Resumed, Success
+    from otel_errcompact.report import AnsweredEscalation, RunReport
 
 try:
     import fcntl
@@ -44,6 +50,9 @@ except ImportError:  # pragma: no cover - not on Windows, where one process has 
 MAX_PENDING: Final = 64
 """Lines that wait for a disk that refuses them."""
 
+MAX_RECORDS: Final = 4_096
+"""Raw errors under way, whose lines are written and of which nothing else is known yet."""
+
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _INTERNAL: Final = 1
 """The kind of a span that is neither a client's nor a server's."""
@@ -52,11 +61,17 @@ _NOT_REMOTE: Final = 0x100
 """The flag that says that it is known whether the parent is in another process: it is not."""
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 _HERE: Final = "\0spans\0"
+_IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANCE_ID)
+"""What the lines of a run's life tell of the resource; those of raw errors tell all."""
 
 
 class TrajectoryFile(Listener):
     """
-    Append every raw error to an OTLP/JSON-lines file before anything else is done with it.
+    Append every raw error to an OTLP/JSON-lines file before anything else is done with it, and then what became of it.
+
+    A raw error is a span. The life of a run that has failed is told by log records: what was counted, what succeeded
+    since, what was refused, escalated and answered, and how the run ended. Of a run in which nothing fails there is
+    no line. `docs/trajectory.md` shows each of them.
 
     Each line is one write to a file opened for appending, so that several processes can share it. The disk's errors
     are left to the ledger's guard; what could not be written is tried again with the next failure.
@@ -85,7 +100,13 @@ class TrajectoryFile(Listener):
         self._options = options
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
-        self._head, self._tail = _envelope(resource or Resource.create())
+        resource = resource or Resource.create()
+        self._head, self._tail = _envelope(resource)
+        self._life_head, self._life_tail = _life_envelope(resource)
+        self._life_start = self._life_head.encode("ascii")
+        self._ledger_id = format_span_id(self._ids.generate_span_id())
+        self._numbers = itertools.count(1)
+        self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
         self._pending: deque[bytes] = deque()
         self._file: int | None = None
         self._torn = False
@@ -99,15 +120,83 @@ class TrajectoryFile(Listener):
         Raises:
             OSError: The disk refuses; the line is kept and tried again with the next one.
         """
-        line = self.encode(run_id, raw)
+        number = next(self._numbers)
+        self._records.put(id(raw), number)
+        self._append(self.encode(run_id, raw, number))
+
+    def on_begin(self, begun: BegunRun) -> None:
+        """Write the settings of a run."""
+        self._tell(semconv.RUN_BEGIN, life.of_begin(begun))
+
+    def on_changed(self, begun: BegunRun) -> None:
+        """Write the settings that a run has from now on."""
+        self._tell(semconv.RUN_CHANGED, life.of_begin(begun))
+
+    def on_observed(self, observation: Observation) -> None:
+        """Write what became of a failure."""
+        self._tell(semconv.RUN_ERROR, life.of_observation(observation, self._record_of(observation.raw)))
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
+        """Write that a failure was inside a call that in the end succeeded."""
+        self._tell(semconv.RUN_HANDLED, life.of_handled(run_id, agent, self._record_of(raw), found.key))
+
+    def on_succeeded(self, success: Success) -> None:
+        """Write a success."""
+        self._tell(semconv.RUN_SUCCESS, life.of_success(success))
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
+        """Write which classes were resolved."""
+        self._tell(semconv.RUN_RESOLVED, life.of_classes(run_id, agent, tool, resolved))
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
+        """Write which class is open again."""
+        self._tell(semconv.RUN_TAKEN_BACK, life.of_classes(run_id, agent, tool, (error_class,)))
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Write a refusal."""
+        self._tell(semconv.RUN_REFUSED, life.of_refusal(refusal))
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Write a breach."""
+        self._tell(semconv.RUN_ESCALATED, life.of_escalation(escalation), life.ERROR, escalation.span)
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        """Write what was done about a breach."""
+        self._tell(semconv.RUN_ANSWERED, life.of_answer(answered))
+
+    def on_resumed(self, resumed: Resumed) -> None:
+        """Write that a human lets a run go on."""
+        self._tell(semconv.RUN_RESUMED, life.of_resume(resumed))
+
+    def on_run_end(self, report: RunReport) -> None:
+        """Write how a run ended in which something has failed."""
+        if report.occurrences or report.handled:
+            self._tell(semconv.RUN_END, life.of_end(report))
+
+    def _record_of(self, raw: RawError) -> int:
+        return self._records.pop(id(raw)) or 0
+
+    def _tell(
+        self,
+        event: str,
+        attributes: dict[str, life.Value],
+        severity: int = life.INFO,
+        span: SpanRef | None = None,
+    ) -> None:
+        if self._options.redact:
+            attributes = {name: _redacted(value) for name, value in attributes.items()}
+        attributes[semconv.LEDGER_ID] = self._ledger_id
+        fields = life.log_record(event, attributes, time_ns=self._clock_ns(), severity=severity, span=span)
+        self._append(f"{self._life_head}{_json(fields)}{self._life_tail}\n".encode("ascii"))
+
+    def _append(self, line: bytes) -> None:
         is_within = self._lock.is_mine()
         with self._lock:
             if is_within:  # a signal handler or a finaliser in the middle of another line, which may end the process
                 self._write(line)
                 return
             if len(self._pending) >= MAX_PENDING:
-                self._pending.popleft()
-                self.dropped += 1
+                self._give_one_up()
             self._pending.append(line)
             self._flush()
 
@@ -116,18 +205,36 @@ class TrajectoryFile(Listener):
         with self._lock:
             self._close()
 
-    def encode(self, run_id: str, raw: RawError) -> bytes:
-        """Return the line for one raw error; one that is larger than a whole file loses its middle, visibly."""
-        line = self._line(run_id, raw, raw.text)
+    def encode(self, run_id: str, raw: RawError, number: int = 0) -> bytes:
+        """
+        Return the line for one raw error; one that is larger than a whole file loses its middle, visibly.
+
+        Args:
+            run_id: The run's id.
+            raw: The raw error.
+            number: By which later lines name it; 0 if none does.
+        """
+        line = self._line(run_id, raw, raw.text, number)
         if len(line) > self._options.max_bytes:
             # Escaped as JSON, a character takes up to twelve bytes.
-            line = self._line(run_id, raw, _clipped(raw.text, self._options.max_bytes // 16))
+            line = self._line(run_id, raw, _clipped(raw.text, self._options.max_bytes // 16), number)
         return line
 
-    def _line(self, run_id: str, raw: RawError, text: str) -> bytes:
+    def _line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())
         fields = _span(run_id, raw, text, span, raw.time_ns or self._clock_ns(), redacted=self._options.redact)
+        if number:
+            named = {semconv.LEDGER_ID: self._ledger_id, semconv.RECORD: number, **life.of_raw(raw)}
+            if self._options.redact:
+                named = {name: _redacted(value) for name, value in named.items()}
+            fields["attributes"] += life.key_values(named)
         return f"{self._head}{_json(fields)}{self._tail}\n".encode("ascii")
+
+    def _give_one_up(self) -> None:
+        """Drop the oldest line that is no raw error; where all are, the oldest."""
+        told = next((line for line in self._pending if line.startswith(self._life_start)), self._pending[0])
+        self._pending.remove(told)
+        self.dropped += 1
 
     def _flush(self) -> None:
         token = otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
@@ -189,6 +296,8 @@ class TrajectoryFile(Listener):
         """Start anew in a child process: what waits is its parent's to write."""
         self._lock = ReentrantLock()
         self._pending.clear()
+        self._records.clear()
+        self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._close()
 
 
@@ -201,6 +310,27 @@ def _envelope(resource: Resource) -> tuple[str, str]:
     fields["resourceSpans"][0]["scopeSpans"][0]["spans"] = [_HERE]
     head, tail = _json(fields).split(_json(_HERE))
     return head, tail
+
+
+def _life_envelope(resource: Resource) -> tuple[str, str]:
+    """Everything around the log record of a line; of the resource no more than who it is, since most are small."""
+    attributes = {name: str(resource.attributes[name]) for name in _IDENTITY if resource.attributes.get(name)}
+    fields = {
+        "resourceLogs": [
+            {
+                "resource": {"attributes": life.key_values(attributes)},
+                "scopeLogs": [{"scope": {"name": semconv.SCOPE}, "logRecords": [_HERE]}],
+            }
+        ]
+    }
+    head, tail = _json(fields).split(_json(_HERE))
+    return head, tail
+
+
+def _redacted(value: life.Value) -> life.Value:
+    if isinstance(value, str):
+        return redact(value)
+    return tuple(map(redact, value)) if isinstance(value, tuple) else value
 
 
 def _span(run_id: str, raw: RawError, text: str, span: SpanRef, time_ns: int, *, redacted: bool) -> dict[str, Any]:
@@ -216,6 +346,8 @@ def _span(run_id: str, raw: RawError, text: str, span: SpanRef, time_ns: int, *,
         semconv.EXCEPTION_MESSAGE: message,
         semconv.EXCEPTION_STACKTRACE: exact,
     }
+    if not raw.type and not message:
+        details[semconv.EXCEPTION_TYPE] = semconv.TOOL_ERROR
     details = _visible(details)
     if details.get(semconv.EXCEPTION_STACKTRACE, "") != exact:
         details[semconv.RAW] = exact.encode("utf-8", "surrogatepass")
@@ -227,23 +359,11 @@ def _span(run_id: str, raw: RawError, text: str, span: SpanRef, time_ns: int, *,
         "kind": _INTERNAL,
         "startTimeUnixNano": at,
         "endTimeUnixNano": at,
-        "attributes": _key_values(_attributes(run_id, raw, redacted=redacted)),
-        "events": [{"timeUnixNano": at, "name": semconv.EXCEPTION_EVENT, "attributes": _key_values(details)}],
+        "attributes": life.key_values(_attributes(run_id, raw, redacted=redacted)),
+        "events": [{"timeUnixNano": at, "name": semconv.EXCEPTION_EVENT, "attributes": life.key_values(details)}],
         "status": {"message": one_line(encodable(message or raw.type or exact[:400])), "code": _ERROR},
         "flags": _NOT_REMOTE,
     }
-
-
-def _key_values(attributes: Mapping[str, str | bytes | int]) -> list[dict[str, object]]:
-    return [{"key": name, "value": _any_value(value)} for name, value in attributes.items()]
-
-
-def _any_value(value: str | bytes | int) -> dict[str, str]:
-    if isinstance(value, str):
-        return {"stringValue": value}
-    if isinstance(value, bytes):
-        return {"bytesValue": base64.b64encode(value).decode("ascii")}
-    return {"intValue": str(value)}
 
 
 def _name(raw: RawError) -> str:
@@ -261,7 +381,7 @@ def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]
         semconv.GEN_AI_CONVERSATION_ID: run_id,
         semconv.RUN_ID: run_id,
         semconv.GEN_AI_AGENT_NAME: raw.agent,
-        semconv.ERROR_TYPE: raw.type,
+        semconv.ERROR_TYPE: raw.type or semconv.TOOL_ERROR,
     }
     if raw.boundary and _is_model_call(raw):
         attributes[semconv.GEN_AI_OPERATION_NAME] = raw.operation.name
@@ -269,7 +389,9 @@ def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]
         attributes[semconv.GEN_AI_OPERATION_NAME] = semconv.SPAN_TOOL
         attributes[semconv.GEN_AI_TOOL_NAME] = raw.tool
         attributes[semconv.GEN_AI_TOOL_CALL_ID] = raw.call_id
-        attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = redact(raw.arguments) if redacted else raw.arguments
+        attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = life.clipped(
+            redact(raw.arguments) if redacted else raw.arguments
+        )
     attributes = _visible(attributes)
     if raw.exit_code is not None:
         attributes[semconv.PROCESS_EXIT_CODE] = raw.exit_code

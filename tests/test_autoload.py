@@ -76,7 +76,9 @@ def start(folder: Path, code: str, *flags: str, **environ: str) -> Ran:
         errors=errors,
         exemplars=sum(len(point["exemplars"]) for point in found.points),
         spans=[span["name"] for span in found.spans],
-        raw=[_last_line(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else [],
+        raw=[_last_line(line) for line in file.read_text(encoding="utf-8").splitlines() if "resourceSpans" in line]
+        if file.exists()
+        else [],
         log=done.stderr.splitlines(),
     )
 

@@ -54,7 +54,9 @@ def raw(text: str = "KeyError: 'a'", **details: Any) -> RawError:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+    """The lines that hold raw errors."""
+    found = [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+    return [line for line in found if "resourceSpans" in line]
 
 
 def span_of(line: dict[str, Any]) -> dict[str, Any]:
@@ -356,7 +358,7 @@ class TestDiskErrors:
         ledger = Ledger()
         ledger.add_listener(sink)
         assert "KeyError" in ledger.observe("r", raw()).text
-        assert ledger.guard.failures == {"trajectory": 1}
+        assert ledger.guard.failures == {"trajectory": 3}  # the raw error, the run's begin, what became of it
 
     def test_tried_again(self, sink, path, full_disk):
         """What could not be written is written with the next failure, in order."""
@@ -378,6 +380,20 @@ class TestDiskErrors:
         assert len(lines(path)) == MAX_PENDING
         assert kept(lines(path)[-1]) == "the last"
         assert sink.dropped == 3
+
+    def test_raw_errors_outlast_the_rest(self, sink, path, full_disk, monkeypatch):
+        """What is told besides gives way to raw errors."""
+        monkeypatch.setattr(Guard, "strict", False)
+        ledger = Ledger()
+        ledger.add_listener(sink)
+        for number in range(MAX_PENDING):
+            ledger.observe("r", raw(f"no {number}"))
+        full_disk.clear()
+        sink.on_raw("r", raw("the last"))
+        assert [kept(line) for line in lines(path)] == [
+            *(f"no {number}" for number in range(1, MAX_PENDING)),
+            "the last",
+        ]
 
     def test_unreachable_folder(self, tmp_path):
         """A folder that cannot be made is the disk's error too."""

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(semconv.SCOPE)
 
-TOOL_ERROR: Final = "tool_error"
-"""`error.type` of a result that is an error without an exception, as the MCP conventions have it."""
+TOOL_ERROR: Final = semconv.TOOL_ERROR
 
 
 class Counted(NamedTuple):

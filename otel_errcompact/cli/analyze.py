@@ -13,7 +13,7 @@ from otel_errcompact.cli.output import Problems, say, write_json
 from otel_errcompact.cli.progress import progress
 from otel_errcompact.cli.thresholds import with_thresholds
 from otel_errcompact.config import Options
-from otel_errcompact.transcripts import RecordedTrace, find, read
+from otel_errcompact.transcripts import RecordedLife, RecordedTrace, find, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ class Analysis:
         with progress(files, "analyzing") as advance:
             for file in files:
                 for record in read(file, on_problem=self.problems.take, on_bytes=advance):
-                    if isinstance(record, RecordedTrace):
+                    if isinstance(record, RecordedTrace | RecordedLife):
                         self.traces += 1
                         continue
                     run = self._analyzer.analyze(self._labelled(record))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from otel_errcompact.transcripts import rotated
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
@@ -25,7 +27,7 @@ def progress(files: Sequence[Path], doing: str = "replaying") -> Generator[Calla
         files: The files.
         doing: What is done with them, in a word.
     """
-    size = sum(_size(file) for file in files)
+    size = sum(_size(part) for file in files for part in (file, *rotated(file)))
     console = Console(stderr=True)
     columns = (TextColumn(doing), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     hidden = size <= QUIET_BYTES or not console.is_terminal

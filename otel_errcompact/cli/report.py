@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from otel_errcompact.replay import ReplayedRun
+
 NEVER: Final = 2**31
-"""A trajectory holds what failed, and not what succeeded between: nothing can be said of streaks and escalations."""
+"""Where a record does not tell the thresholds of a run, nothing is claimed of escalations."""
 
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
@@ -25,15 +27,22 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     """
     problems = Problems()
     options = Settings(same=NEVER, consecutive=NEVER, total=NEVER).options()
-    reports = (run.report for run in replayed(files, options, problems))
+    runs = replayed(files, options, problems)
     if as_json:
-        write_json([report.model_dump(mode="json") for report in reports], indent=2)
+        write_json([_as_json(run) for run in runs], indent=2)
         return problems.exit_code
-    for number, report in enumerate(reports):
-        lines = report.to_markdown().splitlines()
+    for number, run in enumerate(runs):
+        head, *rest = run.report.to_markdown().splitlines()
+        lines = [head, *(["", f"Of this run {run.lacks}."] if run.lacks else []), *rest]
         text = "\n".join(printable(line) for line in lines)
         sys.stdout.write(f"\n{text}\n" if number else f"{text}\n")
     return problems.exit_code
+
+
+def _as_json(run: ReplayedRun) -> dict[str, object]:
+    """Return the report as `run.report()` gave it, and what the record lacks, where it lacks something."""
+    report = run.report.model_dump(mode="json")
+    return {**report, "record_lacks": run.lacks} if run.lacks else report
 
 
 def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:

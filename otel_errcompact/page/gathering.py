@@ -92,11 +92,11 @@ class Gathering(Listener):
         self._last_ns: int | None = None
         self._untimed = 0
 
-    def begin(self, source: str, *, failures_only: bool) -> None:
-        """Note that a file is played from now on, and whether it holds failures and nothing else."""
+    def begin(self, source: str, *, failures_only: bool, more: bool = False) -> None:
+        """Note that a file, or more of one, is played, and whether it holds failures and nothing else."""
         self._source = source
         self._failures_only = failures_only
-        self._files += 1
+        self._files += not more
 
     def on_observed(self, observation: Observation) -> None:
         """Keep one occurrence."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
-from otel_errcompact.escalation import Thresholds
 from otel_errcompact.otel import semconv
 from otel_errcompact.replay import open_pipeline
+from otel_errcompact.replay.lives import NO_THRESHOLDS
 from otel_errcompact.transcripts import RecordedTrace, read
 
 if TYPE_CHECKING:
@@ -17,15 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.page.gathering import Gathering
-    from otel_errcompact.replay import Pipeline
-    from otel_errcompact.transcripts import RecordedRun
+    from otel_errcompact.replay import Pipeline, ReplayedRun
+    from otel_errcompact.transcripts import RecordedLife, RecordedRun
     from otel_errcompact.transcripts.records import OnProblem
-
-_NEVER: Final = 2**31
-NO_THRESHOLDS: Final = Thresholds(
-    same=_NEVER, rejected=_NEVER, loop=_NEVER, loop_halt=_NEVER, consecutive=_NEVER, total=_NEVER
-)
-"""For records that do not tell what succeeded between: no streak and no escalation can be claimed of them."""
 
 
 def play(
@@ -48,34 +42,55 @@ def play(
     """
     options = options or Options.from_environ()
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
-    pipelines: dict[bool, Pipeline] = {}
     with ExitStack() as stack:
+        played = _Played(options, gathering, stack)
         for file in files:
-            records = read(file, on_problem=on_problem, on_bytes=on_bytes)
-            first = next(records, None)
-            if first is None:
-                continue
-            failures_only = holds_only_failures(first)
-            if failures_only not in pipelines:
-                update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
-                opened = open_pipeline(options.model_copy(update=update), listeners=(gathering,))
-                pipelines[failures_only] = stack.enter_context(opened)
-            gathering.begin(str(file), failures_only=failures_only)
-            _play_file(itertools.chain((first,), records), pipelines[failures_only], gathering)
-    return sum(pipeline.lost_spans for pipeline in pipelines.values())
+            played.play(file, read(file, on_problem=on_problem, on_bytes=on_bytes))
+    return played.lost_spans
 
 
-def _play_file(records: Iterable[RecordedRun | RecordedTrace], pipeline: Pipeline, gathering: Gathering) -> None:
-    for record in records:
-        for run in pipeline.play(record):
-            gathering.take(run)
-    for run in pipeline.finish():
-        gathering.take(run)
-
-
-def holds_only_failures(record: RecordedRun | RecordedTrace) -> bool:
+class _Played:
     """
-    Tell a trajectory file, by one of its records: a span of no duration for a failure, and nothing else.
+    The pipelines that records are played through: one for those that tell what succeeded, one for the others.
+    """
+
+    def __init__(self, options: Options, gathering: Gathering, stack: ExitStack) -> None:
+        self._options = options
+        self._gathering = gathering
+        self._stack = stack
+        self._pipelines: dict[bool, Pipeline] = {}
+
+    @property
+    def lost_spans(self) -> int:
+        """Spans that could not be exported."""
+        return sum(pipeline.lost_spans for pipeline in self._pipelines.values())
+
+    def play(self, file: Path, records: Iterable[RecordedRun | RecordedTrace | RecordedLife]) -> None:
+        """Play the records of one file, those of one kind that stand together one after the other."""
+        begun = False
+        for failures_only, group in itertools.groupby(records, key=holds_only_failures):
+            self._gathering.begin(str(file), failures_only=failures_only, more=begun)
+            begun = True
+            pipeline = self._pipeline(failures_only)
+            for record in group:
+                self._take(pipeline.play(record))
+            self._take(pipeline.finish())
+
+    def _take(self, runs: Iterable[ReplayedRun]) -> None:
+        for run in runs:
+            self._gathering.take(run)
+
+    def _pipeline(self, failures_only: bool) -> Pipeline:
+        if failures_only not in self._pipelines:
+            update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
+            opened = open_pipeline(self._options.model_copy(update=update), listeners=(self._gathering,))
+            self._pipelines[failures_only] = self._stack.enter_context(opened)
+        return self._pipelines[failures_only]
+
+
+def holds_only_failures(record: RecordedRun | RecordedTrace | RecordedLife) -> bool:
+    """
+    Tell a record of raw errors alone: spans of no duration for failures, and nothing else.
     """
     return isinstance(record, RecordedTrace) and all(
         span.scope_name == semconv.SCOPE

@@ -24,9 +24,10 @@ from otel_errcompact.otel.reading import MetricReader
 from otel_errcompact.otel.usage import TokenUsage
 from otel_errcompact.replay.calls import play_run
 from otel_errcompact.replay.exporting import OneFailureExporter
+from otel_errcompact.replay.lives import play_life
 from otel_errcompact.replay.tally import Tallies
 from otel_errcompact.replay.traces import play_trace, run_of
-from otel_errcompact.transcripts import RecordedTrace
+from otel_errcompact.transcripts import RecordedLife, RecordedTrace
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -60,6 +61,7 @@ class Pipeline:
     Args:
         tracer_provider: Makes the spans of recorded tool calls.
         processor: Is told of the spans of recorded traces; the tracer provider's own, so that both go the same way.
+        ledger: What counts.
         tallies: What listens to the ledger.
         usage: Where the tokens of the whole context go: the whole of which those of errors are a part.
         exporter: Where spans go, if they go anywhere.
@@ -70,6 +72,7 @@ class Pipeline:
         *,
         tracer_provider: TracerProvider,
         processor: SpanProcessor,
+        ledger: Ledger,
         tallies: Tallies,
         usage: TokenUsage,
         exporter: OneFailureExporter | None = None,
@@ -78,6 +81,7 @@ class Pipeline:
         if isinstance(self._tracer, NoOpTracer):
             raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK that runs are replayed through; unset it")
         self._processor = processor
+        self._ledger = ledger
         self._tallies = tallies
         self._usage = usage
         self._exporter = exporter
@@ -87,7 +91,7 @@ class Pipeline:
         """Spans that should have been exported and were not; all that will be are once the pipeline is closed."""
         return self._exporter.lost if self._exporter is not None else 0
 
-    def play(self, record: RecordedRun | RecordedTrace) -> Iterator[ReplayedRun]:
+    def play(self, record: RecordedRun | RecordedTrace | RecordedLife) -> Iterator[ReplayedRun]:
         """
         Play one record, and yield what came of the runs that ended with it.
 
@@ -96,6 +100,10 @@ class Pipeline:
         self._tallies.source = record.source
         if isinstance(record, RecordedTrace):
             yield from self._play_trace(record)
+        elif isinstance(record, RecordedLife):
+            if record.run_id in self._tallies:
+                yield self._ended(self._tallies.close(record.run_id))
+            yield self._ended(play_life(record, self._ledger, self._tallies))
         else:
             yield self._ended(self._play_run(record))
 
@@ -156,7 +164,14 @@ def open_pipeline(
     exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
     try:
         usage = TokenUsage(meters, scope=SCOPE, provider=SERVICE)
-        yield Pipeline(tracer_provider=tracers, processor=processors, tallies=tallies, usage=usage, exporter=exporter)
+        yield Pipeline(
+            tracer_provider=tracers,
+            processor=processors,
+            ledger=ledger,
+            tallies=tallies,
+            usage=usage,
+            exporter=exporter,
+        )
     finally:
         # The processor that knows the classes is shut down first: whatever waits for its class is exported before.
         tracers.force_flush()

@@ -50,6 +50,9 @@ class ReplayedRun(BaseModel):
     outcome: str
     """How the run ended in the record's words; empty if it does not say."""
 
+    lacks: str = Field(default="", exclude=True)
+    """What the record of a live run lacks, in words: `no end was recorded`; empty if it is whole."""
+
     result: Result
     """How it ended for the ledger; never `halted`, since no escalation stops a replayed run."""
 

@@ -73,10 +73,15 @@ class Tallies(Listener):
         self._open.move_to_end(run_id)
         return tally
 
-    def close(self, run_id: str) -> ReplayedRun:
+    def attend(self, run_id: str, *, agent: str = "") -> Tally:
+        """Return the numbers of a run that is played with settings of its own, and so not opened here."""
+        tally = self._open[run_id] = Tally(run_id=run_id, agent=agent, source=self.source)
+        return tally
+
+    def close(self, run_id: str, *, failed: bool = False) -> ReplayedRun:
         """End a run and return what came of it."""
         tally = self._open.pop(run_id)
-        report = self._ledger.end(run_id)
+        report = self._ledger.end(run_id, failed=failed)
         return ReplayedRun(
             run_id=tally.run_id,
             agent=tally.agent or report.agent,

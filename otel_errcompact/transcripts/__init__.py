@@ -33,6 +33,8 @@ from otel_errcompact.transcripts.model import (
     AttributeValue,
     RecordedCall,
     RecordedEvent,
+    RecordedLife,
+    RecordedLine,
     RecordedRun,
     RecordedSpan,
     RecordedTrace,
@@ -50,11 +52,14 @@ __all__ = [
     "Format",
     "RecordedCall",
     "RecordedEvent",
+    "RecordedLife",
+    "RecordedLine",
     "RecordedRun",
     "RecordedSpan",
     "RecordedTrace",
     "find",
     "read",
+    "rotated",
 ]
 
 _TEXT_SUFFIXES: Final = frozenset({".md"})
@@ -77,7 +82,7 @@ class Format:
     detect: Callable[[object], bool]
     """Tells whether a JSON value (a line, or the document) belongs to this format."""
 
-    read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace]]
+    read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace | RecordedLife]]
     """Reads the values of one file."""
 
     begins: str = ""
@@ -167,9 +172,11 @@ def read(
     *,
     on_problem: OnProblem,
     on_bytes: Callable[[int], None] | None = None,
-) -> Iterator[RecordedRun | RecordedTrace]:
+) -> Iterator[RecordedRun | RecordedTrace | RecordedLife]:
     """
     Read a transcript file, whatever its format. Nothing is raised for what the file holds.
+
+    A trajectory file is read with those that it was moved to when it was full (`FILE.1` and so on).
 
     Args:
         path: The file.
@@ -177,15 +184,27 @@ def read(
         on_bytes: Takes the number of bytes read since its last call; the sum is the size of the file.
 
     Yields:
-        The runs or traces, in the order in which they end in the file.
+        The runs, traces or lives of runs, in the order in which they end in the file.
     """
     values = read_values(path, on_problem=on_problem, on_bytes=on_bytes, texts=_BEGINS, is_run=_is_run)
     first, format_ = _detect(values)
     if format_ is not None:
-        yield from format_.read(itertools.chain(first, values))
+        older = rotated(path) if format_.detect is otlp_json.detect else ()
+        before = (read_values(file, on_problem=on_problem, on_bytes=on_bytes) for file in older)
+        yield from format_.read(itertools.chain(itertools.chain.from_iterable(before), first, values))
     elif first:
         known = "; ".join(known.description for known in FORMATS)
         on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
+
+
+def rotated(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files that a trajectory file was moved to when it was full, `FILE.1` and so on, the oldest first.
+    """
+    files: list[Path] = []
+    while (older := path.with_name(f"{path.name}.{len(files) + 1}")).is_file():
+        files.append(older)
+    return tuple(reversed(files))
 
 
 def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:
@@ -203,8 +222,11 @@ def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Itera
         The files, those of a folder in the order of their names.
     """
     seen: set[str] = set()
+    paths = tuple(paths)
+    # Files that a trajectory was moved to are read with the file they came from.
+    seen.update(os.path.realpath(older) for path in paths if path.is_file() for older in rotated(path))
     for path in paths:
-        found = False
+        found = path.is_file() and os.path.realpath(path) in seen
         for file in _walk(path, on_problem) if path.is_dir() else (path,):
             found = True
             real = os.path.realpath(file)

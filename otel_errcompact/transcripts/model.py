@@ -165,6 +165,59 @@ class RecordedTrace:
     """In the order in which they ended, so that children come before their parents."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLine:
+    """
+    One thing that a trajectory file tells of a run.
+    """
+
+    event: str
+    """What it is; empty for a raw error of which nothing else is told."""
+
+    time_ns: int
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])
+    raw: RecordedSpan | None = None
+    """The raw error it is about."""
+
+    def text(self, name: str) -> str:
+        """Return a text; empty if it is missing or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, str) else ""
+
+    def integer(self, name: str) -> int:
+        """Return a whole number; 0 if it is missing or something else."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, int) else 0
+
+    def flag(self, name: str) -> bool:
+        """Return whether something is said to be so."""
+        return self.attributes.get(name) is True
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts; empty if it is missing or something else."""
+        value = self.attributes.get(name)
+        return tuple(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLife:
+    """
+    One run as a ledger has told of it, from its first failure to its end, or as far as that is recorded.
+    """
+
+    run_id: str
+    source: str
+    """The file."""
+
+    lines: tuple[RecordedLine, ...]
+    """In the order in which the ledger has counted."""
+
+    @property
+    def raws(self) -> tuple[RecordedSpan, ...]:
+        """The raw errors."""
+        return tuple(line.raw for line in self.lines if line.raw is not None)
+
+
 def in_order_of_end(spans: Iterable[RecordedSpan]) -> tuple[RecordedSpan, ...]:
     """
     Sort spans as a tracer would have ended them; of two that end together the later started is the inner one.

@@ -2,7 +2,8 @@
 OTLP/JSON traces: an export request a line, as the trajectory file and OTLP/JSON file exporters hold, or one document.
 
 Ids are read as hex, as OTLP says, and as base64, as plain Protobuf-to-JSON writes them; enumerations as numbers and as
-names. Requests of other signals are passed over.
+names. Requests of other signals are passed over, but for the log records in which a trajectory file tells the lives of
+runs.
 """
 
 from __future__ import annotations
@@ -13,9 +14,17 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.otel import semconv
 from otel_errcompact.transcripts.draft import FIRST_NS
-from otel_errcompact.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, in_order_of_end
-from otel_errcompact.transcripts.records import Record, as_json, fields_of, record
+from otel_errcompact.transcripts.lives import EVENTS, Lives
+from otel_errcompact.transcripts.model import (
+    RecordedEvent,
+    RecordedLife,
+    RecordedSpan,
+    RecordedTrace,
+    in_order_of_end,
+)
+from otel_errcompact.transcripts.records import Place, Record, as_json, fields_of, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,25 +63,52 @@ _SPAN_ID_BYTES: Final = 8
 
 def detect(value: object) -> bool:
     """
-    Recognise an export request of spans.
+    Recognise an export request of spans, or a line of a trajectory file that tells the life of a run.
     """
-    return "resourceSpans" in fields_of(value)
+    fields = fields_of(value)
+    return "resourceSpans" in fields or ("resourceLogs" in fields and _is_life(value))
 
 
-def read(values: Iterable[Value]) -> Iterator[RecordedTrace]:
+def read(values: Iterable[Value]) -> Iterator[RecordedTrace | RecordedLife]:
     """
-    Read each trace, gathered from the requests it is spread over.
+    Read each trace, gathered from the requests it is spread over, and each life of a run.
     """
-    traces = _Traces()
+    traces, lives, source = _Traces(), Lives(), ""
     for value, place in values:
+        source = place.path
         request = record(value, place)
-        if request is None or not _OTHER_SIGNALS.isdisjoint(request.fields):
+        if request is None:
+            continue
+        for event in _events(request):
+            told = lives.add(event.text("eventName"), _attributes(event), _time_of(event), source)
+            yield from traces.sorted(told, source)
+        if not _OTHER_SIGNALS.isdisjoint(request.fields):
             continue
         if "resourceSpans" not in request.fields:
             place.problem("holds no resourceSpans and is skipped; expected is an OTLP/JSON export request")
         for span in _spans(request):
-            yield from traces.add(span, place.path)
+            yield from traces.sorted(lives.add_raw(span), source)
+    yield from traces.sorted(lives.rest(), source)
     yield from traces.rest()
+
+
+def _is_life(value: object) -> bool:
+    request = Record(fields_of(value), Place("", 0, lambda _: None))
+    return any(event.text("eventName") in EVENTS for event in _events(request))
+
+
+def _events(request: Record) -> Iterator[Record]:
+    """Yield the log records of our own scope."""
+    if "resourceLogs" not in request.fields:
+        return
+    for of_resource in request.children("resourceLogs"):
+        for of_scope in of_resource.children("scopeLogs"):
+            if of_scope.child("scope").text("name") == semconv.SCOPE:
+                yield from of_scope.children("logRecords")
+
+
+def _time_of(event: Record) -> int:
+    return event.integer("timeUnixNano", minimum=0) or FIRST_NS
 
 
 @dataclass(slots=True)
@@ -91,6 +127,16 @@ class _Traces:
         self.size += 1
         if self.size > MAX_OPEN_SPANS:
             yield self.close_oldest()
+
+    def sorted(
+        self, found: Iterable[RecordedLife | RecordedSpan], source: str
+    ) -> Iterator[RecordedTrace | RecordedLife]:
+        """Take the spans to their traces, and yield all else."""
+        for each in found:
+            if isinstance(each, RecordedSpan):
+                yield from self.add(each, source)
+            else:
+                yield each
 
     def rest(self) -> Iterator[RecordedTrace]:
         while self.open:

@@ -110,7 +110,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.
 
 def spans_of(trajectory: Path) -> Iterator[dict[str, Any]]:
     for line in trajectory.read_text(encoding="utf-8").splitlines():
-        for resource in json.loads(line)["resourceSpans"]:
+        for resource in json.loads(line).get("resourceSpans", ()):
             for scope in resource["scopeSpans"]:
                 yield from scope["spans"]
 

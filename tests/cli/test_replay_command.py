@@ -179,7 +179,7 @@ def test_raw_errors_are_kept_if_asked(errcompact: Errcompact, folder: Path, tmp_
     (tmp_path / "kept").mkdir()
     assert errcompact("replay", folder / "b.jsonl", "--trajectory", file).code == 0
     (record,) = read(file, on_problem=pytest.fail)
-    assert record.spans[0].events[0].attributes["exception.stacktrace"] == REFUSED
+    assert record.raws[0].events[0].attributes["exception.stacktrace"] == REFUSED
 
 
 def test_a_trajectory_that_cannot_be_written_is_refused(errcompact: Errcompact, folder: Path) -> None:

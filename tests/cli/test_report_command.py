@@ -38,6 +38,8 @@ def trajectory(tmp_path: Path) -> Path:
         for port in (1, 2, 3, 4):
             run.fail(f"ConnectionError: connection refused by 10.0.0.1:{port}", tool="db.query")
         run.fail("KeyError: 'id'", tool="load")
+        with run.tool("load") as call:
+            call.result = "3 rows"
     file.close()
     return path
 
@@ -46,9 +48,9 @@ def test_a_trajectory_is_read_back(errcompact: Errcompact, trajectory: Path) -> 
     """Every class with its tool and its count, as Markdown."""
     outcome = errcompact("report", trajectory)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("# Run run-1: failed\n\n5 failures in 2 classes")
-    assert "| ACTIVE | db.query | [ConnectionError]" in outcome.out
-    assert "| ACTIVE | load | [KeyError]: 'id' | 1 |" in outcome.out
+    assert outcome.out.startswith("# Run run-1: unresolved\n\n5 failures in 2 classes")
+    assert "| ESCALATED | db.query | [ConnectionError]" in outcome.out
+    assert "| RECOVERED | load | [KeyError]: 'id' | 1 |" in outcome.out
 
 
 def test_a_stack_text_without_type_and_message_is_read_back(errcompact: Errcompact, tmp_path: Path) -> None:
@@ -70,11 +72,27 @@ def test_json_has_the_reports(errcompact: Errcompact, trajectory: Path) -> None:
     assert [(found["tool"], found["count"]) for found in report["classes"]] == [("db.query", 4), ("load", 1)]
 
 
-def test_nothing_is_claimed_of_escalations(errcompact: Errcompact, trajectory: Path) -> None:
-    """A trajectory does not hold what succeeded between the failures."""
+def test_an_escalation_is_read_back_with_its_answer(errcompact: Errcompact, trajectory: Path) -> None:
+    """As it was answered then."""
+    (report,) = json.loads(errcompact("report", trajectory, "--json").out)
+    assert [(one["escalation"]["threshold"], one["action"]) for one in report["escalations"]] == [("same", "continue")]
+
+
+def test_nothing_is_claimed_of_raw_errors_alone(errcompact: Errcompact, trajectory: Path) -> None:
+    """A file of an earlier release does not hold what succeeded between the failures."""
+    lines = [line for line in trajectory.read_text().splitlines(keepends=True) if "resourceSpans" in line]
+    trajectory.write_text("".join(lines))
     (report,) = json.loads(errcompact("report", trajectory, "--json").out)
     assert report["escalations"] == []
     assert {found["status"] for found in report["classes"]} == {"ACTIVE"}
+
+
+def test_a_run_without_an_end_says_so(errcompact: Errcompact, trajectory: Path) -> None:
+    """As a process leaves it that was killed."""
+    trajectory.write_text("".join(trajectory.read_text().splitlines(keepends=True)[:-1]))
+    assert "\n\nOf this run no end was recorded.\n\n" in errcompact("report", trajectory).out
+    (report,) = json.loads(errcompact("report", trajectory, "--json").out)
+    assert report["record_lacks"] == "no end was recorded"
 
 
 def test_other_transcripts_have_reports_too(errcompact: Errcompact, tmp_path: Path) -> None:
@@ -87,11 +105,12 @@ def test_other_transcripts_have_reports_too(errcompact: Errcompact, tmp_path: Pa
 
 def test_a_malformed_line_is_named_and_the_rest_is_read(errcompact: Errcompact, trajectory: Path) -> None:
     """As a disk that was full may have left it."""
+    lines = len(trajectory.read_text().splitlines()) + 1
     with trajectory.open("a", encoding="utf-8") as stream:
         stream.write('{"resourceSpans": [{"scope\n')
     outcome = errcompact("report", trajectory)
     assert outcome.code == 1
-    assert outcome.err.startswith(f"errcompact: {trajectory}:6: is not valid JSON")
+    assert outcome.err.startswith(f"errcompact: {trajectory}:{lines}: is not valid JSON")
     assert "5 failures" in outcome.out
 
 

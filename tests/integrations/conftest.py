@@ -107,7 +107,7 @@ class World:
         lines = self.trajectory.read_text().splitlines() if self.trajectory.exists() else []
         texts: list[str] = []
         for line in lines:
-            for resource in json.loads(line)["resourceSpans"]:
+            for resource in json.loads(line).get("resourceSpans", ()):
                 for scope in resource["scopeSpans"]:
                     for span in scope["spans"]:
                         for event in span.get("events", ()):

@@ -66,6 +66,7 @@ class Telemetry:
     def raw_errors(self) -> list[str]:
         """The raw texts in the trajectory file."""
         lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else []
+        lines = [line for line in lines if "resourceSpans" in line]
         return [_raw(json.loads(line)) for line in lines]
 
 

@@ -47,7 +47,7 @@ def test_nothing_is_asked_of_anywhere(gather: Gather, name: str) -> None:
 def test_a_trajectory_says_what_it_cannot_know(write_trajectory: WriteTrajectory) -> None:
     """In words, at the head and at the end; shares are not known."""
     html = "".join(html_of(page_of(write_trajectory("Error: refused"))))
-    assert "It holds what failed and nothing of what succeeded" in html
+    assert "The file holds what failed and nothing of what succeeded" in html
     assert "Trajectory files hold failures only." in html
     assert '<td class="num">not known</td>' in html
     assert 'id="escalations"' not in html

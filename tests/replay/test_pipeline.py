@@ -194,7 +194,7 @@ def test_raw_errors_are_kept_in_a_trajectory_if_asked(tmp_path: Path) -> None:
     path = tmp_path / "trajectory.jsonl"
     with open_pipeline(Options(trajectory=TrajectoryOptions(path=path))) as pipeline:
         list(pipeline.play(run(failing(), healthy(), failing("ls", MISSING))))
-    spans = [found for record in read(path, on_problem=pytest.fail) for found in record.spans]
+    spans = [found for record in read(path, on_problem=pytest.fail) for found in record.raws]
     assert [found.events[0].attributes["exception.stacktrace"] for found in spans] == [REFUSED, MISSING]
 
 

@@ -215,10 +215,14 @@ def _error(found: ClassReport) -> str:
 
 def _trajectory(paper: Paper, session: Session, trajectory: Path, *, exported: bool) -> None:
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
+    raw_errors = sum("resourceSpans" in line for line in lines)
     paper.heading("The trajectory: every raw error, whole")
-    paper.write(f"{len(lines)} raw errors as OTLP/JSON lines, {sum(map(len, lines)):,} bytes:")
+    paper.write(
+        f"{raw_errors} raw errors, and what became of them, as {len(lines)} OTLP/JSON lines, "
+        f"{sum(map(len, lines)):,} bytes:"
+    )
     paper.write(f"{trajectory}", "bold")
-    paper.write("To count them anew, from the raw errors alone:")
+    paper.write("To read the report of the run back:")
     paper.write(f"errcompact report {trajectory}", "bold")
     if exported:
         paper.write("Spans and metrics of this session also go to the OTLP endpoint in the environment.")
