@@ -504,7 +504,6 @@ class Ledger:
             operation = operation or operation_of(tool, arguments, target=target)
             agent = agent or state.agent
             call = call or _fingerprint(tool, arguments, directory)
-        operation = operation or Operation(tool)
         resolved = self._succeed(run_id, tool, operation, arguments, agent, began, directory, call)
         self._catch_up()
         return resolved

@@ -307,9 +307,9 @@ def report(
     """
     Read trajectory files back, and print the report of each run in them as Markdown, or write one HTML page of all.
 
-    A run is shown as it was reported when it ended, with the thresholds and answers of then; a run that was killed as it
-    stood. Files that a trajectory was moved to when it was full (FILE.1 and so on) are read with it. A file of raw errors
-    alone, as earlier releases wrote it, tells nothing of what recovered or escalated.
+    A run is shown as it was reported when it ended, with the thresholds and answers of then; one that was killed is
+    shown as it stood. Files that a trajectory was moved to when it was full (FILE.1 and so on) are read with it. A file
+    of raw errors alone, as earlier releases wrote it, tells nothing of what recovered or escalated.
 
     The page has every class with its raw errors, streaks, escalations and the token bill; it needs no server and no
     network. An older page is replaced, any other file is not. Secrets are taken out as far as their form is known.
