@@ -297,11 +297,11 @@ def test_an_unanswered_escalation_rings_too(stack: Stack, story: Story) -> None:
     assert told < 60
 
 
-def test_healthy_traces_are_runs_and_page_nobody(stack: Stack, agent: Agent) -> None:
+def test_healthy_traces_are_runs_and_page_nobody(bare_stack: Stack, agent: Agent) -> None:
     """Twenty traces of healthy agents that nobody wraps, and one that fails: 20 clean, 1 failed, and no alert."""
     agent.do("trace", healthy=20, message="the shelf is being moved")
     own = counted(agent.points())
-    prometheus, selector = stack.backends.prometheus, f'service_name="{agent.service}"'
+    prometheus, selector = bare_stack.backends.prometheus, f'service_name="{agent.service}"'
     assert_agrees(prometheus, agent.service, own)
     runs = prometheus.query(f'last_over_time(errcompact_runs_total{{{selector}, {AGENT}!="e2e"}}[2h])')
     by_result: Counter[str] = Counter()
@@ -313,7 +313,7 @@ def test_healthy_traces_are_runs_and_page_nobody(stack: Stack, agent: Agent) -> 
     eventually(lambda: prometheus.query(share), seconds=120, what=share)
     assert prometheus.total(share) == pytest.approx(1 / 22)
     assert prometheus.query(f'ALERTS{{alertname="AgentErrorBudgetBurning", {selector}}}') == []
-    assert not stack.webhook.firing("AgentErrorBudgetBurning", service_name=agent.service)
+    assert not bare_stack.webhook.firing("AgentErrorBudgetBurning", service_name=agent.service)
 
 
 def test_escalations_are_log_records(stack: Stack, story: Story) -> None:
