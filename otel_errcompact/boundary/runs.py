@@ -512,7 +512,10 @@ class Run:
         finally:
             self.close(failed=error is not None and not self._steers(error))
             with self.guard.stage("boundary"):
-                self._span.set_attribute(semconv.RESULT, self.report().result)
+                report = self.report()
+                self._span.set_attribute(semconv.RESULT, report.result)
+                if report.escalations:
+                    self._span.set_attribute(semconv.ACTION, report.escalations[-1].action)
                 self._span.end()
 
     async def __aenter__(self) -> Self:
