@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -419,7 +419,9 @@ class Ledger:
             state.stoppable = begun.stoppable
         self.store.account(state)
 
-    def observe(self, run_id: str, raw: RawError, *, counted: Counted | None = None) -> Observation:
+    def observe(
+        self, run_id: str, raw: RawError, *, counted: Counted | None = None, whole: bool = False
+    ) -> Observation:
         """
         Count one failure and return what became of it. The raw error is handed to the audit sink first.
 
@@ -427,13 +429,14 @@ class Ledger:
             run_id: The run's id.
             raw: The failure.
             counted: What a record tells of it, where it was counted before.
+            whole: Whether the text is for an agent that may have been shown nothing else of the run.
         """
         self._tell_raw(run_id, raw)
-        observation = self._observe(run_id, raw, counted)
+        observation = self._observe(run_id, raw, counted, whole=whole)
         self._catch_up()
         return observation
 
-    def _observe(self, run_id: str, raw: RawError, counted: Counted | None) -> Observation:
+    def _observe(self, run_id: str, raw: RawError, counted: Counted | None, *, whole: bool = False) -> Observation:
         started = self._timer()
         found = self._classify(raw) if counted is None else counted.found
         kind = self._kind_of(raw, found) if counted is None else counted.kind
@@ -444,6 +447,10 @@ class Ledger:
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
             observation, answered = self._record(state, raw, found, kind, started, counted)
+            known = state.history.total > 1
+        if whole and known:
+            alone = self._record(self._create(run_id), raw, found, kind, started, counted)[0]
+            observation = replace(observation, text=alone.text, digest_tokens=alone.digest_tokens)
         self.store.account(state)
         self._tell_begun(begun)
         for listener in self._listeners:

@@ -100,6 +100,11 @@ class Call:
         self._entered = Entered(run, self)
 
     @property
+    def run(self) -> Run:
+        """The run the call belongs to."""
+        return self._run
+
+    @property
     def run_id(self) -> str:
         """The id of the run the call belongs to."""
         return self._run.run_id
@@ -234,13 +239,15 @@ class Call:
             raise
 
     def _start_span(self) -> Span:
-        return self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
+        span = self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
+        self._run.bind(span)
+        return span
 
     def _attributes(self) -> dict[str, str]:
         attributes = {
             semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL,
             semconv.GEN_AI_TOOL_NAME: self.tool,
-            semconv.GEN_AI_CONVERSATION_ID: self._run.run_id,
+            semconv.GEN_AI_CONVERSATION_ID: self._run.conversation,
             semconv.GEN_AI_AGENT_NAME: self._run.agent,
             semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
         }

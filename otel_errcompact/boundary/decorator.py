@@ -6,9 +6,8 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from otel_errcompact.boundary.entered import current_run
 from otel_errcompact.boundary.functions import execute
-from otel_errcompact.boundary.runs import unattended_run
+from otel_errcompact.boundary.unbound import run_here
 from otel_errcompact.coroutines import is_asynchronous
 from otel_errcompact.exceptions import ConfigurationError
 
@@ -36,8 +35,9 @@ def compacted(
     """
     Make a function a tool of the run that is open where it is called: `@compacted` or `@compacted(tool="name")`.
 
-    It returns its result, or the compacted text if it failed or was refused. Where no run is open the trace is the
-    run: failures are counted and compacted, and nobody is asked about an escalation.
+    It returns its result, or the compacted text if it failed or was refused. Where no run is open, as in a thread that
+    did not inherit the context, each failure is told whole and counted, and no call is refused; a warning says once how
+    to bind it.
 
     Args:
         function: A function or a coroutine function.
@@ -60,13 +60,13 @@ def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: 
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            return await execute(run or current_run() or unattended_run(), function, tool, args, kwargs, failure)
+            return await execute(run or run_here(), function, tool, args, kwargs, failure)
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(*args: Any, **kwargs: Any) -> Any:
-        return execute(run or current_run() or unattended_run(), function, tool, args, kwargs, failure)
+        return execute(run or run_here(), function, tool, args, kwargs, failure)
 
     return synchronous
 

@@ -32,7 +32,6 @@ from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.operation import Operation
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import PROCESS_RUN
 from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow
 
@@ -94,7 +93,7 @@ class Run:
         stoppable: bool = True,
     ) -> None:
         check_settings(on_escalation, thresholds, mode)
-        self.run_id: Final = run_id or uuid.uuid4().hex
+        self.run_id = run_id or uuid.uuid4().hex
         self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
         self.clock_ns: Final = clock_ns
@@ -416,11 +415,22 @@ class Run:
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of this run."""
-        observation = self.ledger.observe(self.run_id, raw)
+        observation = self._observe(raw)
         if (escalation := observation.escalation) is not None:
             self._span.set_attribute(semconv.THRESHOLD, escalation.threshold)
             self._span.set_attribute(semconv.CLASS, escalation.key)
         return observation
+
+    def _observe(self, raw: RawError) -> Observation:
+        return self.ledger.observe(self.run_id, raw)
+
+    def bind(self, span: Span) -> None:
+        """Note the span that was started for a call of the run."""
+
+    @property
+    def conversation(self) -> str:
+        """The id of the conversation that spans name; empty if there is none."""
+        return self.run_id
 
     def remember(self, counted: Counted) -> None:
         """Remember a digest that was handed out, since it may come back as the error of a call around this one."""
@@ -629,9 +639,3 @@ def check_settings(on_escalation: object, thresholds: object, mode: object) -> N
         raise ConfigurationError(f"thresholds is {thresholds!r}; give it Thresholds(same=..., loop=..., total=...)")
     if mode is not None and mode not in MODES:
         raise ConfigurationError(f"mode is {mode!r}; give it one of {', '.join(MODES)}")
-
-
-def unattended_run() -> Run:
-    """Return the run of code that opened none: the trace's, and outside any trace one for the whole process."""
-    context = trace.get_current_span().get_span_context()
-    return Run(trace.format_trace_id(context.trace_id) if context.is_valid else PROCESS_RUN)

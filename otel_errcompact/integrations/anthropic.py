@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.entered import current_run
-from otel_errcompact.boundary.runs import unattended_run
+from otel_errcompact.boundary.unbound import run_here
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
@@ -81,7 +80,7 @@ class guarded:  # noqa: N801 - it reads as a function
 
     def __init__(self, runner: Any) -> None:
         self.runner = runner
-        self.run = current_run() or unattended_run()
+        self.run = run_here()
         self._item: Any = None
         self._was_held = False
 
@@ -139,7 +138,7 @@ def _call(name: str, arguments: Any) -> Call:
     # The SDK tells a tool its input alone; the id of the call stands on the span that the SDK opens for it.
     around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
     call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""
-    return (current_run() or unattended_run()).tool(name, arguments=arguments, call_id=call_id, gated=False)
+    return run_here().tool(name, arguments=arguments, call_id=call_id, gated=False)
 
 
 def _told(call: Call) -> Any:

@@ -8,8 +8,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otel_errcompact.boundary.entered import current_run
-from otel_errcompact.boundary.runs import unattended_run
+from otel_errcompact.boundary.unbound import run_here
 from otel_errcompact.integrations.requirement import required
 
 with required("openai", "3.31.0", extra="openai"):
@@ -59,7 +58,7 @@ def guarded(runner: Any, client: Any, params: Any, **options: Any) -> Any:
     Raises:
         RunHalted: The run was stopped; `RunPaused` when it waits for a human.
     """
-    run = current_run() or unattended_run()
+    run = run_here()
     own = options.pop("cancelled", None)
     turns = runner.iterate(client, params, cancelled=lambda: bool((own and own()) or run.gate()), **options)
     return _aturns(run, turns) if inspect.isasyncgen(turns) else _turns(run, turns)
@@ -111,7 +110,7 @@ async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 def _call(name: str, arguments: Any, call_id: str = "") -> Call:
     known = arguments.model_dump() if hasattr(arguments, "model_dump") else arguments
-    return (current_run() or unattended_run()).tool(name, arguments=known, call_id=call_id, gated=False)
+    return run_here().tool(name, arguments=known, call_id=call_id, gated=False)
 
 
 def _asked(call: Any) -> tuple[str, str, str]:

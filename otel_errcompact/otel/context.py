@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from opentelemetry import context as otel_context
@@ -10,14 +11,22 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_s
 if TYPE_CHECKING:
     from otel_errcompact.errors import SpanRef
 
-PROCESS_RUN: Final = "default"
-"""The run of what fails outside any run and any trace."""
-
+_UNBOUND: Final = "unbound-"
 _RUN: Final = otel_context.create_key("errcompact-run")
 _OPENED: Final = otel_context.create_key("errcompact-opened")
 _EMPTY: Final = otel_context.Context()
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 _NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
+
+
+def unbound_run_id() -> str:
+    """Return the id of a run for one failure outside any run and any trace, which is mixed with no other."""
+    return f"{_UNBOUND}{uuid.uuid4().hex}"
+
+
+def is_unbound(run_id: str) -> bool:
+    """Tell whether a run is that of one failure outside any run and any trace."""
+    return run_id.startswith(_UNBOUND)
 
 
 def with_run(run_id: str, context: otel_context.Context | None = None) -> otel_context.Context:

@@ -9,7 +9,7 @@ from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.forks import reset_in_child
 from otel_errcompact.otel.boundaries import Held, OpenBoundaries
-from otel_errcompact.otel.context import PROCESS_RUN, current_run_id
+from otel_errcompact.otel.context import current_run_id, is_unbound, unbound_run_id
 from otel_errcompact.otel.occurrences import HANDLED, Occurrences
 from otel_errcompact.otel.spans import boundary_call, conversation_of, is_agent, is_control_flow_name, read
 from otel_errcompact.otel.unattended import UnattendedRuns
@@ -82,6 +82,8 @@ class Outcomes:
         run_id = self.run_of(span, boundary)
         self.runs.observe(run_id, span)
         found = self.ledger.observe(run_id, raw).found
+        if is_unbound(run_id):
+            self.ledger.store.discard(run_id)
         self.occurrences.judge(found.key, *span_ids)
         return found.key
 
@@ -155,4 +157,4 @@ class Outcomes:
 
 
 def _traced_run(span: EndedSpan) -> str:
-    return format_trace_id(span.trace_id) if span.trace_id else PROCESS_RUN
+    return format_trace_id(span.trace_id) if span.trace_id else unbound_run_id()

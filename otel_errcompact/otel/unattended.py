@@ -12,7 +12,7 @@ from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.ledger import Listener
-from otel_errcompact.otel.context import PROCESS_RUN
+from otel_errcompact.otel.context import is_unbound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ class UnattendedRuns(Listener):
 
     def _known(self, run_id: str, span: EndedSpan) -> _Known | None:
         """What is known of a run; None where its owner will end it, or it was counted."""
-        if run_id == PROCESS_RUN:
+        if is_unbound(run_id):
             return None
         if _is_traced(run_id, span):
             return self.traces.get(span.trace_id) or self._trace(span.trace_id)

@@ -31,6 +31,7 @@ from otel_errcompact.otel import records
 from otel_errcompact.otel.context import context_of
 from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.spans import qualified_name, recorded_of
+from tests.otel.conftest import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -463,7 +464,7 @@ class TestAlone:
         assert logs.classes() == [observation.found.key]
 
     def test_its_run(self, rig, logs, tracer):
-        """The conversation, else the run that is open, else the trace's, else the process's."""
+        """The conversation, else the run that is open, else the trace's, else one of its own that is not kept."""
         logs.emit(ValueError("a"), **{"gen_ai.conversation.id": "c"})
         with errcompact.run("r", ledger=rig.ledger, tracer_provider=rig.provider):
             logs.emit(ValueError("b"))
@@ -471,7 +472,9 @@ class TestAlone:
             logs.emit(ValueError("c"))
         logs.emit(ValueError("d"))
         trace_id = format_trace_id(span.get_span_context().trace_id)
-        assert [observation.run_id for observation in rig.told.observed] == ["c", "r", trace_id, "default"]
+        *bound, unbound = [observation.run_id for observation in rig.told.observed]
+        assert (bound, unbound[:8]) == (["c", "r", trace_id], "unbound-")
+        assert unbound not in rig.ledger.store.run_ids()
         assert [report.run_id for report in rig.told.ended] == ["r", trace_id]
 
     def test_no_span(self, rig, logs):
@@ -482,13 +485,14 @@ class TestAlone:
 
     def test_without_spans(self):
         """The processor works alone."""
-        ledger = Ledger()
+        ledger, told = Ledger(), Told()
+        ledger.add_listener(told)
         provider = LoggerProvider(shutdown_on_exit=False)
         provider.add_log_record_processor(ErrorCompactionLogRecordProcessor(ledger))
         provider.get_logger("app").emit(
             records._record("exception", "", {"exception.message": "boom"}, None, 7, Resource({}))
         )
-        assert ledger.report("default").occurrences == 1
+        assert (len(told.observed), ledger.store.run_ids()) == (1, ())
 
 
 class TestStandardLibrary:

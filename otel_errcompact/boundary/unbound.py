@@ -1,0 +1,73 @@
+"""Calls outside any open run, such as in a thread that did not inherit the context of the one that is open."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import trace
+
+from otel_errcompact.boundary.entered import current_call, current_run
+from otel_errcompact.boundary.runs import Run
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.context import is_unbound, unbound_run_id
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.ledger import Observation
+
+_logger: Final = logging.getLogger(semconv.SCOPE)
+
+
+class UnboundRun(Run):
+    """
+    The run of one call outside any open run. What fails is told whole, as by an agent's first failure, and counted.
+
+    Operators find it in the run of the call's trace. Which agent reads it is not known: two calls of one trace may be
+    two conversations', so that none is told of another, or refused for it. Without a trace nothing of it is kept.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_run_id_of(trace.get_current_span()))
+
+    @property
+    def conversation(self) -> str:
+        """The id of the conversation that spans name; empty, where none is known by a trace."""
+        return "" if is_unbound(self.run_id) else self.run_id
+
+    def bind(self, span: Span) -> None:
+        """Count the call in the trace of its span, if that is recorded."""
+        if span.get_span_context().is_valid:
+            self.run_id = _run_id_of(span)
+
+    def _observe(self, raw: RawError) -> Observation:
+        _warn_once()
+        observation = self.ledger.observe(self.run_id, raw, whole=True)
+        if is_unbound(self.run_id):
+            self.ledger.store.discard(self.run_id)
+        return observation
+
+
+def run_here() -> Run:
+    """Return the run that is open in this context, or that of the call that is; else one for the next call alone."""
+    run = current_run()
+    if run is None and (call := current_call()) is not None:
+        run = call.run
+    return run or UnboundRun()
+
+
+def _run_id_of(span: Span) -> str:
+    context = span.get_span_context()
+    return trace.format_trace_id(context.trace_id) if context.is_valid else unbound_run_id()
+
+
+@cache
+def _warn_once() -> None:
+    _logger.warning(
+        "a call has failed outside any open run: it is told whole and counted by itself. Call it inside "
+        "`with errcompact.run():`; in a thread that did not inherit the context of an open run, bind it with "
+        "`contextvars.copy_context().run(...)`, `asyncio.to_thread(...)` or `@errcompact.compacted(run=run)`"
+    )
