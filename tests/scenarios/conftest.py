@@ -1,0 +1,12 @@
+"""A ledger of its own for each scenario."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.ledger import Ledger
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
