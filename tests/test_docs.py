@@ -15,6 +15,7 @@ import pytest
 from docs.generate import PAGES
 from otel_errcompact.config import ContextOptions, Options
 from otel_errcompact.otel import semconv
+from otel_errcompact.transcripts.lives import EVENTS
 from tests import console
 
 ZERO_CODE = (Path(__file__).parents[1] / "docs" / "zero-code.md").read_text(encoding="utf-8")
@@ -149,3 +150,11 @@ def test_the_page_of_the_context_names_the_telemetry_as_it_is() -> None:
     known = {value for value in vars(semconv).values() if isinstance(value, str)}
     assert len(names) == 17
     assert names <= known
+
+
+def test_the_page_of_the_trajectory_names_every_kind_of_line() -> None:
+    """Each event that the file may hold has its row, and no name is made up."""
+    page = (ROOT / "docs" / "trajectory.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(errcompact\.run\.[a-z_]+)` \|", page, re.MULTILINE)) == set(EVENTS)
+    known = {value for value in vars(semconv).values() if isinstance(value, str)}
+    assert set(re.findall(r"\"key\": \"([\w.]+)\"", page)) <= known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact
 from otel_errcompact import Continue, Halt, Options, Pause, Thresholds, TrajectoryOptions
@@ -17,7 +23,7 @@ from otel_errcompact.exceptions import RunHalted
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.replay import open_pipeline
 from otel_errcompact.trajectory import TrajectoryFile
-from otel_errcompact.transcripts import RecordedLife, read
+from otel_errcompact.transcripts import RecordedCall, RecordedLife, RecordedRun, read
 
 if TYPE_CHECKING:
     from otel_errcompact.escalation import Handler
@@ -399,3 +405,47 @@ def test_the_record_equals_the_run(steps: Any, answers: Any, limits: Thresholds,
         (played,) = read_back(recorded.path)
         assert same_as(run, played)
         assert played.lacks == ""
+
+
+class TestOneValue:
+    """What telemetry says of one failure agrees."""
+
+    def test_error_type(self) -> None:
+        """`error.type` of a span is that of the metric, so that from a panel one gets to the spans."""
+        exporter, reader = InMemorySpanExporter(), InMemoryMetricReader()
+        tracers = TracerProvider(shutdown_on_exit=False)
+        tracers.add_span_processor(SimpleSpanProcessor(exporter))
+        meters = MeterProvider([reader], shutdown_on_exit=False)
+        ledger = Ledger(Options(trajectory=TrajectoryOptions(enabled=False)))
+        installed = otel_errcompact.install(tracer_provider=tracers, meter_provider=meters, ledger=ledger)
+        with otel_errcompact.run("r", ledger=ledger, tracer_provider=tracers) as run:
+            fails(run, TEXTS[1])
+            with run.tool("load"):
+                raise RuntimeError("wrapped") from KeyError("id")
+            with run.tool("bash") as call:
+                call.fail("", exit_code=2)
+        data = json.loads(reader.get_metrics_data().to_json())
+        installed.uninstall()
+        metrics = [metric for scope in data["resource_metrics"][0]["scope_metrics"] for metric in scope["metrics"]]
+        (errors,) = [metric for metric in metrics if metric["name"] == "errcompact.errors"]
+        counted = {point["attributes"]["error.type"] for point in errors["data"]["data_points"]}
+        spans = [span for span in exporter.get_finished_spans() if span.events]
+        assert {span.attributes["error.type"] for span in spans} == counted
+        for event in (event for span in spans for event in span.events):
+            assert event.attributes.get("exception.type") or event.attributes.get("exception.message")
+
+    def test_no_output(self, recorded: Recorded) -> None:
+        """A failure without output is one class, live, in a trajectory, in a trace and in a transcript."""
+        with recorded.run() as run, run.tool("bash", arguments={"command": "make"}) as call:
+            call.fail("", exit_code=3)
+        (live,) = run.report().classes
+        recorded.path.write_text(
+            "".join(line for line in recorded.path.read_text().splitlines(True) if "resourceSpans" in line)
+        )
+        (as_trace,) = read_back(recorded.path)
+        times = {"start_ns": 1, "end_ns": 2, "line": 1}
+        made = RecordedCall(tool="bash", result="", arguments='{"command": "make"}', exit_code=3, **times)
+        with open_pipeline(Options(trajectory=TrajectoryOptions(enabled=False))) as pipeline:
+            record = RecordedRun(run_id="r", agent="a", source="f", calls=(made,), context_tokens=0, result_tokens=0)
+            (as_transcript,) = pipeline.play(record)
+        assert as_trace.class_keys == as_transcript.class_keys == (live.key,)

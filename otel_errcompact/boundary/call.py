@@ -338,7 +338,8 @@ class Call:
                 )
         finally:
             if self._error is not None:
-                self._run.recorder.record(self._span, self._error, self._counted.key if self._counted else "")
+                key, kind = (self._counted.key, self._counted.type) if self._counted else ("", "")
+                self._run.recorder.record(self._span, self._error, key, kind)
                 # A call may be kept for long, and an exception holds the frames and locals of its traceback.
                 self._error = replace(self._error, exception=None)
             if mine:
@@ -352,8 +353,9 @@ class Call:
         self.failure = replace(self._run.observe(raw), raw=replace(raw, exception=None))
         if self.failure.escalation is not None:
             self._span.set_attribute(semconv.THRESHOLD, self.failure.escalation.threshold)
-        key, text = self.failure.found.key, self.failure.text
-        counted = Counted(self.run_id, self._run.tick(), key, text, concluded=self._told_elsewhere)
+        found, text = self.failure.found, self.failure.text
+        at = self._run.tick()
+        counted = Counted(self.run_id, at, found.key, text, concluded=self._told_elsewhere, type=found.facts.type)
         self._run.remember(counted)
         if raw.exception is not None:
             mark_counted(raw.exception, counted)

@@ -15,6 +15,7 @@ from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import records, semconv
 from otel_errcompact.otel.conventions import convention_of
+from otel_errcompact.otel.labels import MAX_LABEL
 from otel_errcompact.otel.occurrences import COUNTED, MARK, chain
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class Counted(NamedTuple):
     text: str
     concluded: bool = False
     """Whether the call it left was told of by a framework: seen there again, the object was raised again."""
+
+    type: str = ""
+    """The type of its class."""
 
 
 def mark_counted(error: BaseException, counted: Counted) -> None:
@@ -85,18 +89,21 @@ class Recorder:
         self._logger_provider = logger_provider
         self._guard = guard
 
-    def record(self, span: Span, raw: RawError, key: str) -> None:
+    def record(self, span: Span, raw: RawError, key: str, kind: str = "") -> None:
         """
         Put a raw error on its span, or beside it, with the class it was given: operators get from a class to both.
+
+        `error.type` of the span is that of the metrics, the type of the class: who filters spans by what a panel shows
+        finds the failures that were counted there. `exception.type` of the event is what was raised.
 
         Args:
             span: The span.
             raw: The raw error.
             key: The dedup key; empty if the error could not be classified.
+            kind: The type of the class; what was raised if empty.
         """
-        kind = raw.type or TOOL_ERROR
-        details = _details(raw, kind, key)
-        span.set_attribute(semconv.ERROR_TYPE, kind)
+        details = _details(raw, raw.type or TOOL_ERROR, key)
+        span.set_attribute(semconv.ERROR_TYPE, one_line(kind[:MAX_LABEL], MAX_LABEL) or raw.type or TOOL_ERROR)
         if key:
             span.set_attribute(semconv.CLASS, key)
         if raw.detected:

@@ -554,7 +554,12 @@ class Run:
         )
         counted = counted_since(error, self.run_id, 0)
         known = counted is not None or counted_by_span(error)
-        self.recorder.record(self._span, raw, counted.key if counted else "" if known else self.observe(raw).found.key)
+        if counted is not None or known:
+            key, kind = (counted.key, counted.type) if counted is not None else ("", "")
+        else:
+            found = self.observe(raw).found
+            key, kind = found.key, found.facts.type
+        self.recorder.record(self._span, raw, key, kind)
 
     def _steers(self, error: BaseException) -> bool:
         return is_control_flow(error, self.ledger.options.control_flow)

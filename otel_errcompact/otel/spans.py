@@ -332,6 +332,11 @@ def recorded_in(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded |
     kind = _text(attributes, semconv.EXCEPTION_TYPE)
     message = _text(attributes, semconv.EXCEPTION_MESSAGE)
     text = _exact(attributes) or _text(attributes, semconv.EXCEPTION_STACKTRACE)
+    if kind == semconv.TOOL_ERROR and (semconv.CLASS in attributes or semconv.RUN_ID in span.attributes):
+        # Our own boundaries and the trajectory write it where the source has said nothing of the type.
+        kind = ""
+        if not message and not text:
+            return Recorded("", "", "", traced=True)
     # A text that has neither type nor message, and is no traceback, is the answer of a tool, kept as it was.
     is_answer = not kind and not message and _TRACEBACK not in text[:_HEAD]
     if text and (is_answer or (kind and _is_whole(text, kind, message))):
@@ -396,6 +401,9 @@ def _from_status(span: EndedSpan) -> Recorded:
     status_code = http_status(attributes)
     if status_code:
         text = f"HTTP {status_code}: {description}" if description else f"HTTP {status_code}"
+    if not text and _exit_code(attributes) is not None:
+        # A command that printed nothing: its exit status is all there is.
+        return Recorded("", "", "", traced=True)
     return Recorded(type=kind, message=message, text=text or NO_DETAIL, traced=False)
 
 

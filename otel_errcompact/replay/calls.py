@@ -70,11 +70,18 @@ def _end_call(call: RecordedCall, tally: Tally, span: Span, judgement: Judgement
     tally.ignored += judgement.outcome == "ignored"
     tally.detected += judgement.detected
     if judgement.outcome == "failure":
-        text = _text_of(call)
-        # The message alone: a result is no stack trace, and the record knows no type.
-        span.add_event(semconv.EXCEPTION_EVENT, {semconv.EXCEPTION_MESSAGE: text}, call.end_ns)
-        span.set_status(Status(StatusCode.ERROR, one_line(text)))
+        _fail(call, span)
     span.end(call.end_ns)
+
+
+def _fail(call: RecordedCall, span: Span) -> None:
+    """Put the result on the span; an empty one is told by the exit status alone, which the span has."""
+    if not call.result.strip() and call.exit_code is not None:
+        span.set_status(Status(StatusCode.ERROR))
+        return
+    # The message alone: a result is no stack trace, and the record knows no type.
+    span.add_event(semconv.EXCEPTION_EVENT, {semconv.EXCEPTION_MESSAGE: call.result}, call.end_ns)
+    span.set_status(Status(StatusCode.ERROR, one_line(call.result)))
 
 
 def _call_attributes(call: RecordedCall, judgement: Judgement, run_id: str, agent: str) -> dict[str, str | int]:
@@ -92,13 +99,6 @@ def _call_attributes(call: RecordedCall, judgement: Judgement, run_id: str, agen
         }
     )
     return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}
-
-
-def _text_of(call: RecordedCall) -> str:
-    """The whole result; of an empty one the exit status is all there is."""
-    if call.result.strip() or call.exit_code is None:
-        return call.result
-    return f"exit code {call.exit_code}"
 
 
 def _attributes(attributes: dict[str, str]) -> dict[str, str | int]:

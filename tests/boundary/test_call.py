@@ -212,7 +212,7 @@ def test_an_error_result_is_whole_on_the_span_too(
         run.fail(answer, tool="bash", exit_code=127)
     tool = exporter.get_finished_spans()[0]
     assert dict(tool.events[0].attributes or {})["exception.stacktrace"] == answer
-    assert (tool.attributes or {})["error.type"] == "tool_error"
+    assert (tool.attributes or {})["error.type"] == "CommandNotFound"  # as in the metrics
     assert (tool.attributes or {})["process.exit.code"] == 127
 
 

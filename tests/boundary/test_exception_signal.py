@@ -127,7 +127,7 @@ def test_the_record(make_app):
     # Older SDKs refuse bytes that are no text; there the trajectory file alone is exact.
     keeps_bytes = "raw" in BoundedAttributes(attributes={"raw": b"\xed"})
     assert second.attributes.get("errcompact.raw") == (b"bad \xed\xb2\x80" if keeps_bytes else None)
-    assert span.attributes["error.type"] == "tool_error"
+    assert span.attributes["error.type"] == "exit code 3"  # as in the metrics: the type of the class
     assert (span.status.status_code.name, span.status.description) == ("ERROR", "no such order")
 
 

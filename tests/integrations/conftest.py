@@ -21,7 +21,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact as errcompact
+from otel_errcompact.ledger import Listener
 from otel_errcompact.otel import semconv
+from otel_errcompact.replay import open_pipeline
+from otel_errcompact.transcripts import RecordedLife, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,6 +129,32 @@ class World:
         return dict(sums)
 
 
+class Reports(Listener):
+    """The reports of the runs that have ended and in which something has failed."""
+
+    def __init__(self) -> None:
+        self.ended: list[errcompact.RunReport] = []
+
+    def on_run_end(self, report: errcompact.RunReport) -> None:
+        """Keep a report."""
+        if report.occurrences:
+            self.ended.append(report)
+
+    def read_back(self, path: Path) -> list[errcompact.RunReport]:
+        """What the trajectory file says of the same runs."""
+        if not path.exists():
+            return []
+        options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(enabled=False))
+        with open_pipeline(options) as pipeline:
+            lives = [record for record in read(path, on_problem=pytest.fail) if isinstance(record, RecordedLife)]
+            played = [run for life in lives for run in pipeline.play(life)]
+        return [run.report for run in played if run.failures and not run.lacks]
+
+
+def _by_id(reports: list[errcompact.RunReport]) -> list[dict[str, object]]:
+    return sorted((report.model_dump(mode="json") for report in reports), key=lambda report: str(report["run_id"]))
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A fresh ledger, installed on the global tracer provider, whose counters and spans can be asked for."""
@@ -139,8 +168,12 @@ def world(tmp_path: Path) -> Iterator[World]:
     ledger = errcompact.Ledger(options)
     meters = MeterProvider([reader], shutdown_on_exit=False)
     installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)
+    reports = Reports()
+    ledger.add_listener(reports)
     yield World(ledger=ledger, trajectory=path, _reader=reader)
     installed.uninstall()
+    # The record equals the run, whatever the framework.
+    assert _by_id(reports.read_back(path)) == _by_id(reports.ended)
 
 
 @pytest.fixture
