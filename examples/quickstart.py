@@ -1,4 +1,8 @@
-"""Wrap tool calls: the agent gets a digest, repeats become counts, and a loop ends. Run: python quickstart.py."""
+"""
+Wrap tool calls: the agent gets a digest, repeats become counts, a call that cannot work is refused, a loop ends.
+
+Run: python quickstart.py.
+"""
 
 import sqlite3
 

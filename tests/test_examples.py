@@ -55,14 +55,16 @@ def test_every_example_ends_well_and_shows_no_raw_traceback(path: Path, ran: Cal
 
 
 def test_the_quickstart_shows_a_recovery_and_a_halt(ran: Callable[[Path], Ran]) -> None:
-    """Its first agent reads the digest and mends its query; its second one is stopped at the third failure."""
+    """Its first agent reads the digest and mends its query; its second one is refused, and stopped in the end."""
     lines = ran(QUICKSTART).done.stdout.splitlines()
 
     assert "no such column: amount" in lines[0]
     assert lines[2] == "[(None,)]"
     assert [line.split()[-1] for line in lines if line.startswith("# Run")] == ["recovered", "halted"]
-    assert sum("again (x3, 3 in a row; ESCALATED at 3)" in line for line in lines) == 1
-    assert not any("(x4" in line for line in lines)
+    assert sum("again (x2, 2 in a row; " in line for line in lines) == 1
+    assert sum(line.startswith("NOT EXECUTED: this exact call has failed 2 times") for line in lines) == 4
+    assert sum("; the run is stopped. " in line for line in lines) == 1
+    assert not any("(x3" in line for line in lines)
 
 
 def test_the_quickstart_says_where_the_raw_errors_are(ran: Callable[[Path], Ran]) -> None:
@@ -71,4 +73,4 @@ def test_the_quickstart_says_where_the_raw_errors_are(ran: Callable[[Path], Ran]
     trajectory = folder / "errcompact-trajectory.jsonl"
 
     assert str(trajectory) in done.stderr
-    assert trajectory.read_text().count("Traceback (most recent call last)") == 4
+    assert trajectory.read_text().count("Traceback (most recent call last)") == 3

@@ -52,8 +52,10 @@ def test_the_variables_are_those_of_the_options() -> None:
 
 
 def test_the_thresholds_are_the_defaults() -> None:
-    """Names and values."""
-    assert {name.strip("`"): int(default) for name, default, _ in rows("Escalation")} == Thresholds().model_dump()
+    """Names and values; no threshold halts unless it is asked for."""
+    listed = {name.strip("`"): default for name, default, *_ in rows("Escalation")}
+    limits = {name: str(limit) for name, limit in Thresholds().model_dump(exclude={"halts"}).items()}
+    assert listed == {**limits, "halts": ",".join(Thresholds().halts)}
 
 
 class Measured:
@@ -66,10 +68,11 @@ class Measured:
         ledger.add_listener(Telemetry(meters, ledger))
         ledger.add_listener(Broken())
         ledger.guard.strict = False  # type: ignore[misc]  # this instance alone
-        error = RawError(text="app/db.py:7: error: no such column", tool="sql", type="SqlError")
-        ledger.open("r", agent="shop")
+        error = RawError(text="app/db.py:7: error: no such column", tool="sql", type="SqlError", arguments="{}")
+        ledger.open("r", agent="shop", asks=True)
         ledger.observe("r", error)
         ledger.observe("r", error)
+        ledger.refuse("r", "sql", "{}")
         ledger.answer("r", Continue())
         ledger.observe("r", error)
         ledger.succeed("r", "sql")

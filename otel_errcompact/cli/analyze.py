@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.cli.output import Problems, say, write_json
 from otel_errcompact.cli.progress import progress
-from otel_errcompact.cli.thresholds import with_thresholds
+from otel_errcompact.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.config import Options
 from otel_errcompact.transcripts import RecordedLife, RecordedTrace, find, read
 
@@ -40,14 +40,11 @@ class Request:
     runs: int = 15
     """How many runs the table shows."""
 
-    same: int | None = None
-    consecutive: int | None = None
-    total: int | None = None
+    limits: Limits = NOT_ASKED
 
     def options(self) -> Options:
         """Return all options, with what the environment says where nothing was asked for."""
-        asked = Options.from_environ()
-        return with_thresholds(asked, same=self.same, consecutive=self.consecutive, total=self.total)
+        return with_thresholds(Options.from_environ(), self.limits)
 
 
 class Analysis:

@@ -29,10 +29,17 @@ ExitCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Same = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures of one class without success.")
+    int | None,
+    typer.Option(min=1, metavar="N", help="Escalate at N turns in which one class failed in one operation."),
+]
+Rejected = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N such turns in which nothing was executed.")
+]
+Loop = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N identical failures without any success.")
 ]
 Consecutive = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Escalate at N failed calls in a row, of any class.")
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in a row with failures of any class.")
 ]
 Total = Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")]
 
@@ -190,6 +197,8 @@ def replay(
         Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
     ] = None,
     same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
     consecutive: Consecutive = None,
     total: Total = None,
 ) -> None:
@@ -200,11 +209,13 @@ def replay(
     LangSmith runs, AutoGen and Magentic-One histories, tau-bench results, SWE-agent trajectories, OpenHands output,
     aider histories, and traces as OTLP/JSON or Jaeger JSON. Each tool call becomes a span with the times of the record.
     Where OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves
-    this machine. No escalation stops a run: it goes on with fresh counters, as if a human let it, so that all are seen.
+    this machine. No escalation stops a run: it goes on as it was recorded, as a run without a handler does.
     """
     from otel_errcompact.cli.replay import Settings, print_replay
+    from otel_errcompact.cli.thresholds import Limits
 
-    settings = Settings(trajectory=trajectory, same=same, consecutive=consecutive, total=total)
+    limits = Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total)
+    settings = Settings(trajectory=trajectory, limits=limits)
     raise typer.Exit(print_replay(paths, settings, as_json=as_json))
 
 
@@ -231,6 +242,8 @@ def analyze(  # noqa: PLR0913 - the options of a command
     ] = 5.0,
     runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
     same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
     consecutive: Consecutive = None,
     total: Total = None,
 ) -> None:
@@ -249,6 +262,7 @@ def analyze(  # noqa: PLR0913 - the options of a command
     succeeded. A run is named by its id, by the end of its file's path ('run1/task-7'), or as path:id.
     """
     from otel_errcompact.cli.analyze import Request, print_analysis
+    from otel_errcompact.cli.thresholds import Limits
 
     request = Request(
         paths=tuple(paths),
@@ -256,9 +270,7 @@ def analyze(  # noqa: PLR0913 - the options of a command
         outcomes=outcomes,
         tolerance=tolerance / 100,
         runs=runs,
-        same=same,
-        consecutive=consecutive,
-        total=total,
+        limits=Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total),
     )
     raise typer.Exit(print_analysis(request, as_json=as_json))
 

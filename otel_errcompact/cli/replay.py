@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.cli.output import Problems, write_json
 from otel_errcompact.cli.progress import progress
 from otel_errcompact.cli.summary import print_summary
-from otel_errcompact.cli.thresholds import with_thresholds
+from otel_errcompact.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.otel import otlp
@@ -31,9 +31,7 @@ class Settings:
     trajectory: Path | None = None
     """Where raw errors are kept; they are not if None."""
 
-    same: int | None = None
-    consecutive: int | None = None
-    total: int | None = None
+    limits: Limits = NOT_ASKED
 
     def options(self) -> Options:
         """
@@ -47,7 +45,7 @@ class Settings:
         options = Options.from_environ()
         file = {"enabled": self.trajectory is not None, "path": self.trajectory or options.trajectory.path}
         options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
-        return with_thresholds(options, same=self.same, consecutive=self.consecutive, total=self.total)
+        return with_thresholds(options, self.limits)
 
 
 def _check_writable(path: Path) -> None:

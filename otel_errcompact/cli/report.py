@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from otel_errcompact.cli.output import Problems, printable, say, write_json
 from otel_errcompact.cli.progress import progress
 from otel_errcompact.cli.replay import Settings, replayed
 from otel_errcompact.otel import otlp
+from otel_errcompact.replay.lives import NO_THRESHOLDS
 from otel_errcompact.transcripts import find
 
 if TYPE_CHECKING:
@@ -17,16 +18,14 @@ if TYPE_CHECKING:
 
     from otel_errcompact.replay import ReplayedRun
 
-NEVER: Final = 2**31
-"""Where a record does not tell the thresholds of a run, nothing is claimed of escalations."""
-
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     """
     Print the account of each run as Markdown or JSON, and return the exit code.
     """
     problems = Problems()
-    options = Settings(same=NEVER, consecutive=NEVER, total=NEVER).options()
+    # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
+    options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
     runs = replayed(files, options, problems)
     if as_json:
         write_json([_as_json(run) for run in runs], indent=2)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from otel_errcompact.config import Options
 
 
-def with_thresholds(options: Options, *, same: int | None, consecutive: int | None, total: int | None) -> Options:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """
+    The thresholds that were asked for; None for one that was not.
+    """
+
+    same: int | None = None
+    rejected: int | None = None
+    loop: int | None = None
+    consecutive: int | None = None
+    total: int | None = None
+
+
+NOT_ASKED: Final = Limits()
+
+
+def with_thresholds(options: Options, limits: Limits) -> Options:
     """Return options with these thresholds in place of theirs, where one was asked for."""
-    asked = {"same": same, "consecutive": consecutive, "total": total}
-    thresholds = {name: limit for name, limit in asked.items() if limit is not None}
+    thresholds = {name: limit for name, limit in asdict(limits).items() if limit is not None}
     return options.model_copy(update={"thresholds": options.thresholds.model_copy(update=thresholds)})

@@ -409,9 +409,10 @@ class TestCommand:
         done = [CliRunner().invoke(app, ["demo", *arguments]) for arguments in ((), ("--trajectory", "mine.jsonl"))]
 
         assert [result.exit_code for result in done] == [0, 0]
-        assert len((in_tmp / DEFAULT_TRAJECTORY).read_text().splitlines()) == 12
-        assert len((in_tmp / "mine.jsonl").read_text().splitlines()) == 13
-        assert "12 raw errors as OTLP/JSON lines" in done[1].stdout
+        own, named = ((in_tmp / name).read_text().splitlines() for name in (DEFAULT_TRAJECTORY, "mine.jsonl"))
+        assert (len(named), named[0], "old" in own) == (len(own) + 1, "old", False)
+        assert sum("resourceSpans" in line for line in own) == 12
+        assert f"12 raw errors, and what became of them, as {len(own)} OTLP/JSON lines" in done[1].stdout
 
 
 class Collector(ThreadingHTTPServer):

@@ -58,11 +58,15 @@ def test_json_has_every_run_and_the_total(errcompact: Errcompact, folder: Path) 
     looping, clean, recovered = replay["runs"]
     assert (looping["run_id"], looping["source"], looping["agent"]) == ("a1", str(folder / "a.jsonl"), "tau-bench")
     assert (looping["tool_calls"], looping["failures"], looping["classes"], looping["longest_streak"]) == (4, 4, 1, 4)
-    assert looping["escalations"] == [{"threshold": "same", "key": looping["class_keys"][0], "call": 3}]
-    assert [run["result"] for run in replay["runs"]] == ["failed", "clean", "recovered"]
+    (key,) = looping["class_keys"]
+    assert looping["escalations"] == [
+        {"threshold": "same", "limit": 3, "halts": False, "key": key, "call": 3},
+        {"threshold": "loop", "limit": 4, "halts": False, "key": key, "call": 4},
+    ]
+    assert [run["result"] for run in replay["runs"]] == ["unresolved", "clean", "recovered"]
     assert (clean["failures"], recovered["failures"]) == (0, 1)
     total = replay["total"]
-    assert (total["runs"], total["failures"], total["classes"], total["escalations"]) == (3, 5, 1, 1)
+    assert (total["runs"], total["failures"], total["classes"], total["escalations"]) == (3, 5, 1, 2)
     assert total["raw_error_tokens"] == 5 * 7
 
 
@@ -70,13 +74,29 @@ def test_thresholds_can_be_set(errcompact: Errcompact, folder: Path) -> None:
     """Each option is one threshold."""
     by_threshold = [
         json.loads(errcompact("replay", folder, "--json", option, "2").out)["total"]["escalations_by_threshold"]
-        for option in ("--same", "--consecutive", "--total")
+        for option in ("--same", "--loop", "--consecutive", "--total")
     ]
-    assert by_threshold == [
-        {"same": 2, "consecutive": 0, "total": 0},
-        {"same": 0, "consecutive": 2, "total": 0},
-        {"same": 0, "consecutive": 0, "total": 2},
+    reached = [{name: count for name, count in counts.items() if count} for counts in by_threshold]
+    assert reached == [
+        {"same": 1, "loop": 1},
+        {"same": 1, "loop": 1},
+        {"same": 1, "loop": 1, "consecutive": 1},
+        {"same": 1, "loop": 1, "total": 1},
     ]
+    calls = [
+        [(found["threshold"], found["call"]) for found in json.loads(out)["runs"][0]["escalations"]]
+        for out in (errcompact("replay", folder, "--json", option, "2").out for option in ("--same", "--loop"))
+    ]
+    assert calls == [[("same", 2), ("loop", 4)], [("loop", 2), ("same", 3)]]
+
+
+def test_rejected_input_has_a_threshold_of_its_own(errcompact: Errcompact, tmp_path: Path) -> None:
+    """Nothing was executed: such failures count against `--rejected` and not against `--same`."""
+    unknown = "Error: Unknown tool 'mke'"
+    file = write_lines(tmp_path / "a.jsonl", conversation("a1", *[unknown] * 3))
+    out = errcompact("replay", file, "--json", "--same", "2", "--rejected", "3").out
+    (run,) = json.loads(out)["runs"]
+    assert [(found["threshold"], found["call"]) for found in run["escalations"]] == [("rejected", 3)]
 
 
 def test_thresholds_come_from_the_environment_otherwise(
@@ -84,6 +104,7 @@ def test_thresholds_come_from_the_environment_otherwise(
 ) -> None:
     """As for an application."""
     monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_SAME", "5")
+    monkeypatch.setenv("OTEL_ERRCOMPACT_THRESHOLDS_LOOP", "5")
     assert json.loads(errcompact("replay", folder, "--json").out)["total"]["escalations"] == 0
 
 
@@ -93,13 +114,17 @@ def test_the_summary_shows_failing_runs_the_bill_and_the_escalations(errcompact:
     lines = [line.rstrip() for line in outcome.out.splitlines()]
     assert lines[0].split() == ["run", "calls", "failures", "classes", "streak", "escalations", "tokens", "digests"]
     assert [line.split()[:6] for line in lines[1:4]] == [
-        ["a1", "4", "4", "1", "4", "1"],
+        ["a1", "4", "4", "1", "4", "2"],
         ["b1", "2", "1", "1", "1", "0"],
         ["all", "3", "7", "5", "1", "4"],
     ]
     assert lines[5].startswith("2 of 3 runs had failures. 0 of 5 failures were not flagged as such")
     assert lines[6].startswith("Raw errors are 35 tokens: ")
-    assert lines[7:] == ["Escalations that would have fired: 1", "  same at call 3 of a1: [Error] connection refused"]
+    assert lines[7:] == [
+        "Escalations that would have fired: 2",
+        "  same at call 3 of a1: [Error] connection refused",
+        "  loop at call 4 of a1: [Error] connection refused",
+    ]
     assert "\x1b" not in outcome.out
 
 
@@ -216,8 +241,8 @@ def test_short_work_has_none(errcompact: Errcompact, folder: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("width", "numbers", "missing"),
     [
-        pytest.param(80, ["3", "3", "1", "3", "1", "21", "21"], "", id="wide"),
-        pytest.param(60, ["3", "3", "1", "21", "21"], "classes, streak", id="narrow"),
+        pytest.param(80, ["3", "3", "1", "3", "1", "21", "77"], "", id="wide"),
+        pytest.param(60, ["3", "3", "1", "21", "77"], "classes, streak", id="narrow"),
         pytest.param(40, ["3", "3", "21"], "classes, streak, escalations, digests", id="very narrow"),
     ],
 )
