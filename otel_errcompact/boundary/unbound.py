@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
@@ -64,8 +64,13 @@ def _run_id_of(span: Span) -> str:
     return trace.format_trace_id(context.trace_id) if context.is_valid else unbound_run_id()
 
 
-@cache
+_failures = itertools.count()
+"""Counts calls that have failed outside any open run: of threads that fail side by side only one is the first."""
+
+
 def _warn_once() -> None:
+    if next(_failures):
+        return
     _logger.warning(
         "a call has failed outside any open run: it is told whole and counted by itself. Call it inside "
         "`with errcompact.run():`; in a thread that did not inherit the context of an open run, bind it with "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import itertools
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -53,10 +54,10 @@ def told() -> Told:
 
 
 @pytest.fixture
-def installed(told: Told, tmp_path: Path) -> Iterator[Installation]:
+def installed(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installation]:
     ledger = Ledger(Options(trajectory=TrajectoryOptions(path=tmp_path / "kept.jsonl")))
     ledger.add_listener(told)
-    unbound._warn_once.cache_clear()
+    monkeypatch.setattr(unbound, "_failures", itertools.count())
     installation = errcompact.install(
         tracer_provider=TracerProvider(shutdown_on_exit=False),
         meter_provider=MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False),
@@ -64,7 +65,6 @@ def installed(told: Told, tmp_path: Path) -> Iterator[Installation]:
     )
     yield installation
     installation.uninstall()
-    unbound._warn_once.cache_clear()
 
 
 TEXT = "\n".join(["the ledger has no account for this customer:", *(f"  row {number}: missing" for number in range(9))])
