@@ -14,7 +14,8 @@ from opentelemetry.trace import format_trace_id
 from otel_errcompact.config import Options
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
-from otel_errcompact.ledger import Ledger, Listener
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
 from otel_errcompact.masking import RULES
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import convention_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import Span
 
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
     from otel_errcompact.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent

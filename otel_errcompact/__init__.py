@@ -31,8 +31,10 @@ if TYPE_CHECKING:
         UnsupportedVersionError,
     )
     from otel_errcompact.installation import Installation, install, instrument, uninstall
-    from otel_errcompact.ledger import Ledger, Listener, Observation, Verdict
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.listeners import Listener
     from otel_errcompact.model import ErrorReader, ModelAnswer, ModelExtractor
+    from otel_errcompact.observed import Observation, Verdict
     from otel_errcompact.otel.exporter import ErrorClassSpanExporter
     from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
     from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
@@ -62,8 +64,10 @@ _MODULES: Final = {
         "UnsupportedVersionError",
     ),
     "installation": ("Installation", "install", "instrument", "uninstall"),
-    "ledger": ("Ledger", "Listener", "Observation", "Verdict"),
+    "ledger": ("Ledger",),
+    "listeners": ("Listener",),
     "model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
+    "observed": ("Observation", "Verdict"),
     "otel.exporter": ("ErrorClassSpanExporter",),
     "otel.log_processor": ("ErrorCompactionLogRecordProcessor",),
     "otel.processor": ("ErrorCompactionSpanProcessor",),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact import digest as rendering
 from otel_errcompact.bounded import BoundedTable
@@ -18,7 +18,6 @@ from otel_errcompact.escalation import (
     Action,
     ActionName,
     Continue,
-    Counts,
     Escalation,
     Rows,
     action_name,
@@ -30,18 +29,32 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
 from otel_errcompact.kinds import FailureKind, kind_of
+from otel_errcompact.listeners import Listeners
+from otel_errcompact.observed import (
+    GOES_ON,
+    BegunRun,
+    Counted,
+    EndedRun,
+    Observation,
+    Refusal,
+    Resumed,
+    Success,
+    Verdict,
+)
 from otel_errcompact.operation import call_fingerprint, operation_of
-from otel_errcompact.report import AnsweredEscalation, Result, RunReport, class_report
+from otel_errcompact.report import AnsweredEscalation, RunReport
+from otel_errcompact.standing import let_go_on, report_of, unhandled_in, verdict_of
 from otel_errcompact.stores import RunState
 from otel_errcompact.stores.memory import MemoryStore
 from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from otel_errcompact.errors import RawError, SpanRef
     from otel_errcompact.escalation import Decision, Mode, Thresholds
-    from otel_errcompact.history import ErrorClass, Outcome
+    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.listeners import Listener
     from otel_errcompact.model import ModelExtractor
     from otel_errcompact.operation import Operation
     from otel_errcompact.repeats import RepeatedCall
@@ -52,180 +65,6 @@ NO_HANDLER: Final = "no escalation handler was given"
 
 MAX_SETTLED_CALLS: Final = 4_096
 """Calls whose outcome was told by who wraps them, and whose spans are still to end."""
-
-Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """
-    What became of one failure.
-    """
-
-    run_id: str
-    agent: str
-    raw: RawError
-    found: Classified
-    outcome: Outcome
-    count: int
-    """Occurrences of the class in the run, this one included."""
-
-    streak: int
-    """Turns in which its operation failed with the class since it last succeeded."""
-
-    kind: FailureKind
-    counts: Counts
-    """What the thresholds were compared with."""
-
-    taken_back: bool
-    """Whether a class that was resolved is open again, since what resolved it did not help this call."""
-
-    text: str
-    """What the agent reads in place of the raw error."""
-
-    raw_tokens: int
-    digest_tokens: int
-    duration_ns: int
-    """What the compaction cost."""
-
-    tick: int = 0
-    """When it was recorded, in the ledger's sequence."""
-
-    call: str = ""
-    """The fingerprint of the call that failed; empty where its arguments are not known."""
-
-    hint: str = ""
-    """What digests show beside the class."""
-
-    escalation: Escalation | None = None
-    """The breach this occurrence led to."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """
-    What a record tells of a failure that was counted before, and is to be counted again as it was then.
-    """
-
-    tick: int
-    """When it was recorded."""
-
-    found: Classified
-    kind: FailureKind
-    call: str
-    """The fingerprint of the call; empty where its arguments were not known."""
-
-    hint: str | None = None
-    """What digests showed beside the class; worked out again if None."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """
-    Whether the run may go on.
-    """
-
-    standing: Standing = "carry_on"
-    escalation: Escalation | None = None
-    reason: str = ""
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the next gate refuses to let the run go on."""
-        return self.standing in {"pending", "halt", "pause"}
-
-
-_GOES_ON: Final = Verdict()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """
-    An identical call that was not executed again.
-    """
-
-    run_id: str
-    agent: str
-    tool: str
-    arguments: str
-    key: str
-    """The dedup key of the class it failed with."""
-
-    failures: int
-    """Turns in which the call was executed and failed."""
-
-    count: int
-    """The same with the refusals, this one included."""
-
-    directory: str = ""
-    """The call's working directory, where it is known."""
-
-    call: str = ""
-    """The fingerprint of the call."""
-
-    began: int = 0
-    """The tick at which the agent asked for the call; 0 where it is not known."""
-
-    tick: int = 0
-    """When it was refused, in the ledger's sequence."""
-
-    time_ns: int = 0
-    escalation: Escalation | None = None
-    """The breach this refusal led to."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Success:
-    """
-    A call that succeeded in a run in which something has failed.
-    """
-
-    run_id: str
-    agent: str
-    tool: str
-    operation: Operation
-    arguments: str = ""
-    directory: str = ""
-    began: int = 0
-    """The tick at which the agent asked for the call; 0 where it is not known."""
-
-    tick: int = 0
-    """When it was recorded, in the ledger's sequence."""
-
-    call: str = ""
-    """The fingerprint of the call; empty where its arguments are not known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
-    """
-    A run that was allowed to go on with fresh counters, without an escalation that stood.
-    """
-
-    run_id: str
-    agent: str
-    message: str
-    """What the human said."""
-
-    tick: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedRun:
-    """
-    What a run answers after its end.
-    """
-
-    report: RunReport
-    verdict: Verdict
-    digest: str
-    _raw_texts: Mapping[str, str]
-    _history: History
-
-    def raw(self, key: str) -> str | None:
-        """Return the newest raw error of the class whose key starts with `key`; None if there is none."""
-        found = self._history.find(key)
-        return self._raw_texts.get(found.key) if found is not None else None
 
 
 class _Expected(NamedTuple):
@@ -239,82 +78,6 @@ class _Expected(NamedTuple):
 
     def changed(self, *, calls: int = 0, ended: int = 0) -> _Expected:
         return _Expected(self.calls + calls, max(self.ended + ended, 0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BegunRun:
-    """
-    A run in which something has failed.
-    """
-
-    run_id: str
-    agent: str
-    thresholds: Thresholds
-    mode: Mode
-    asks: bool
-    """Whether a handler answers its escalations."""
-
-    attended: bool
-    """Whether the application has opened it, and passes its gates."""
-
-    stoppable: bool = True
-    """Whether it has an agent that can be stopped; a server has none."""
-
-    tick: int = 0
-    """When its first failure was met, in the ledger's sequence."""
-
-    time_ns: int = 0
-
-
-class Listener:
-    """
-    What wants to know of failures. Override what you need; nothing here is called under a run's lock.
-    """
-
-    stage = "listener"
-    """What the listener is called when it fails itself."""
-
-    def on_raw(self, run_id: str, raw: RawError) -> None:
-        """Keep the raw error; called before anything else is done with it."""
-
-    def on_observed(self, observation: Observation) -> None:
-        """Take note of one occurrence."""
-
-    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
-        """Take note of a failure inside a call that in the end succeeded."""
-
-    def on_begin(self, begun: BegunRun) -> None:
-        """Take note of a run, at its first failure; a run in which nothing fails is only ended."""
-
-    def on_changed(self, begun: BegunRun) -> None:
-        """Take note that a run that has begun is opened with other settings."""
-
-    def on_succeeded(self, success: Success) -> None:
-        """Take note of a success in a run in which something has failed."""
-
-    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
-        """Take note of classes whose operation has succeeded again."""
-
-    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
-        """Take note of a class that was resolved and is open again: the call that had failed fails as before."""
-
-    def on_refused(self, refusal: Refusal) -> None:
-        """Take note of an identical call that was not executed again."""
-
-    def on_escalated(self, escalation: Escalation) -> None:
-        """Take note of a breach, before anybody has answered it."""
-
-    def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Take note of what was done about a breach."""
-
-    def on_resumed(self, resumed: Resumed) -> None:
-        """Take note of a run in which something has failed and that a human lets go on; no escalation stood."""
-
-    def on_run_end(self, report: RunReport) -> None:
-        """Take note of how a run ended."""
-
-    def on_evicted(self, report: RunReport) -> None:
-        """Take note of the account of a run that nobody opened, forgotten to bound memory."""
 
 
 class Ledger:
@@ -350,9 +113,7 @@ class Ledger:
         self._ticks = itertools.count(1)
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
-        self._listeners: tuple[Listener, ...] = ()
-        self._raw_listeners: tuple[Listener, ...] = ()
-        self._success_listeners: tuple[Listener, ...] = ()
+        self._listeners = Listeners(self.guard)
         self._later: deque[tuple[str, Callable[[], object]]] = deque()
         reset_in_child(self._forget_later)
         reset_in_child(self._settled_calls.clear)
@@ -360,11 +121,11 @@ class Ledger:
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
-        self._tell_from_now_on((*self._listeners, listener))
+        self._listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
         """Tell `listener` nothing any more."""
-        self._tell_from_now_on(tuple(known for known in self._listeners if known is not listener))
+        self._listeners.remove(listener)
 
     def tick(self) -> int:
         """Return the next number of a sequence that orders calls, failures and successes."""
@@ -401,7 +162,7 @@ class Ledger:
             changed = _begun(state, self.tick()) if state.begun else None
         self.store.account(state)
         if changed is not None:
-            self._tell(lambda listener: listener.on_changed(changed))
+            self._listeners.tell(lambda listener: listener.on_changed(changed))
 
     def restore(self, begun: BegunRun) -> None:
         """
@@ -431,7 +192,7 @@ class Ledger:
             counted: What a record tells of it, where it was counted before.
             whole: Whether the text is for an agent that may have been shown nothing else of the run.
         """
-        self._tell_raw(run_id, raw)
+        self._listeners.tell_raw(run_id, raw)
         observation = self._observe(run_id, raw, counted, whole=whole)
         self._catch_up()
         return observation
@@ -453,9 +214,7 @@ class Ledger:
             observation = replace(observation, text=alone.text, digest_tokens=alone.digest_tokens)
         self.store.account(state)
         self._tell_begun(begun)
-        for listener in self._listeners:
-            with self.guard.stage(listener.stage):
-                listener.on_observed(observation)
+        self._listeners.tell_observed(observation)
         if observation.taken_back:
             self._tell_taken_back(observation)
         self._tell_escalated(observation.escalation, answered)
@@ -465,7 +224,7 @@ class Ledger:
         """
         Count a failure inside a call that in the end succeeded: for the operator, never for the agent.
         """
-        self._tell_raw(run_id, raw)
+        self._listeners.tell_raw(run_id, raw)
         found = self._classify(raw)
         agent = raw.agent
         begun: BegunRun | None = None
@@ -475,7 +234,7 @@ class Ledger:
                 state.handled += 1
                 agent = agent or state.agent
         self._tell_begun(begun)
-        self._tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
+        self._listeners.tell(lambda listener: listener.on_handled(run_id, agent, raw, found))
 
     def succeed(  # noqa: PLR0913 - by name all of them
         self,
@@ -535,7 +294,7 @@ class Ledger:
                 return ()
             resolved = state.history.succeed(operation, agent=agent, call=call, began=began)
             tick = self.tick()
-        if self._success_listeners:
+        if self._listeners.want_successes:
             success = Success(
                 run_id=run_id,
                 agent=agent,
@@ -547,11 +306,9 @@ class Ledger:
                 tick=tick,
                 call=call,
             )
-            for listener in self._success_listeners:
-                with self.guard.stage(listener.stage):
-                    listener.on_succeeded(success)
+            self._listeners.tell_success(success)
         if resolved:
-            self._tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
+            self._listeners.tell(lambda listener: listener.on_resolved(run_id, agent, tool, resolved))
         return resolved
 
     def _forget_later(self) -> None:
@@ -684,7 +441,7 @@ class Ledger:
                 time_ns=now_ns,
                 escalation=escalation,
             )
-        self._tell(lambda listener: listener.on_refused(refusal))
+        self._listeners.tell(lambda listener: listener.on_refused(refusal))
         self._tell_escalated(escalation, answered)
         return text
 
@@ -714,7 +471,7 @@ class Ledger:
     def verdict(self, run_id: str) -> Verdict:
         """Return whether the run may go on."""
         with self.store.find(run_id) as state:
-            return _GOES_ON if state is None else _verdict(state)
+            return GOES_ON if state is None else verdict_of(state)
 
     def answer(self, run_id: str, action: Action) -> None:
         """
@@ -737,12 +494,12 @@ class Ledger:
         with self.store.find(run_id) as state:
             answered = None if state is None else self._answer(state, "continue", message)
             if state is not None and answered is None:
-                _go_on(state, message)
+                let_go_on(state, message)
                 if state.begun:
                     resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.tick())
         self._tell_answered(answered)
         if resumed is not None:
-            self._tell(lambda listener: listener.on_resumed(resumed))
+            self._listeners.tell(lambda listener: listener.on_resumed(resumed))
 
     def settle(self, run_id: str, action: ActionName, message: str) -> None:
         """
@@ -777,7 +534,7 @@ class Ledger:
         """Return the account of a run so far."""
         self._catch_up()
         with self.store.find(run_id) as state:
-            return _report(state or self._create(run_id))
+            return report_of(state or self._create(run_id))
 
     def end(self, run_id: str, *, failed: bool = False) -> RunReport:
         """
@@ -800,18 +557,18 @@ class Ledger:
         )
         state.failed = state.failed or failed
         ended = EndedRun(
-            report=_report(state),
-            verdict=_verdict(state),
+            report=report_of(state),
+            verdict=verdict_of(state),
             digest=self._block(state),
             _raw_texts=state.raw_texts,
             _history=state.history,
         )
-        self._tell(lambda listener: listener.on_run_end(ended.report))
+        self._listeners.tell(lambda listener: listener.on_run_end(ended.report))
         return ended
 
     def tell_end(self, report: RunReport) -> None:
         """Tell the listeners that a run has ended that was forgotten before."""
-        self._tell(lambda listener: listener.on_run_end(report))
+        self._listeners.tell(lambda listener: listener.on_run_end(report))
 
     def streaks(self) -> dict[tuple[str, str, str], int]:
         """Return the longest live streak over all runs by agent, tool and dedup key."""
@@ -828,8 +585,8 @@ class Ledger:
         if state.attended:
             return
         with self.guard.stage("evict"):  # another thread may still hold the run
-            report = _report(state)
-            self._tell(lambda listener: listener.on_evicted(report))
+            report = report_of(state)
+            self._listeners.tell(lambda listener: listener.on_evicted(report))
 
     def _create(self, run_id: str) -> RunState:
         options = self.options
@@ -1028,7 +785,7 @@ class Ledger:
         state.answered.append(answered)
         state.answer = answered
         if action == "continue":
-            _go_on(state, message)
+            let_go_on(state, message)
         elif action == "unhandled":
             state.breach = state.answer = None
         return answered
@@ -1038,21 +795,9 @@ class Ledger:
             state.history,
             options=self.options.digest,
             escalation=state.breach,
-            unhandled=_unhandled(state),
+            unhandled=unhandled_in(state),
             guidance=state.guidance,
             count_tokens=self._count_tokens,
-        )
-
-    def _tell_from_now_on(self, listeners: tuple[Listener, ...]) -> None:
-        self._listeners = listeners
-        # Mostly nobody wants the raw error or the success, and every call would pay for asking.
-        self._raw_listeners = tuple(
-            listener for listener in listeners if getattr(listener.on_raw, "__func__", None) is not Listener.on_raw
-        )
-        self._success_listeners = tuple(
-            listener
-            for listener in listeners
-            if getattr(listener.on_succeeded, "__func__", None) is not Listener.on_succeeded
         )
 
     def _begin(self, state: RunState, raw: RawError) -> BegunRun | None:
@@ -1064,33 +809,23 @@ class Ledger:
 
     def _tell_begun(self, begun: BegunRun | None) -> None:
         if begun is not None:
-            self._tell(lambda listener: listener.on_begin(begun))
+            self._listeners.tell(lambda listener: listener.on_begin(begun))
 
     def _tell_taken_back(self, observation: Observation) -> None:
         with self.store.find(observation.run_id) as state:
             found = state.history.get(observation.found.key) if state is not None else None
         if found is not None:
             run_id, agent, tool = observation.run_id, observation.agent, observation.raw.tool
-            self._tell(lambda listener: listener.on_taken_back(run_id, agent, tool, found))
+            self._listeners.tell(lambda listener: listener.on_taken_back(run_id, agent, tool, found))
 
     def _tell_escalated(self, escalation: Escalation | None, answered: AnsweredEscalation | None) -> None:
         if escalation is not None:
-            self._tell(lambda listener: listener.on_escalated(escalation))
+            self._listeners.tell(lambda listener: listener.on_escalated(escalation))
         self._tell_answered(answered)
-
-    def _tell_raw(self, run_id: str, raw: RawError) -> None:
-        for listener in self._raw_listeners:
-            with self.guard.stage(listener.stage):
-                listener.on_raw(run_id, raw)
-
-    def _tell(self, tell: Callable[[Listener], None]) -> None:
-        for listener in self._listeners:
-            with self.guard.stage(listener.stage):
-                tell(listener)
 
     def _tell_answered(self, answered: AnsweredEscalation | None) -> None:
         if answered is not None:
-            self._tell(lambda listener: listener.on_answered(answered))
+            self._listeners.tell(lambda listener: listener.on_answered(answered))
 
 
 def _begun(state: RunState, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
@@ -1117,54 +852,3 @@ def _unclassified(raw: RawError) -> Classified:
 def _fingerprint(tool: str, arguments: str, directory: str) -> str:
     """The identity of a call; empty where the arguments are unknown, since then no two calls are surely identical."""
     return call_fingerprint(tool, arguments, directory) if arguments else ""
-
-
-def _unhandled(state: RunState) -> Escalation | None:
-    """Return the newest escalation if it was not handled and its class is still open."""
-    newest = state.answered[-1] if state.answered else None
-    if newest is None or newest.action != "unhandled":
-        return None
-    found = state.history.get(newest.escalation.key)
-    return newest.escalation if found is not None and found.unlifted and not found.resolved else None
-
-
-def _go_on(state: RunState, message: str) -> None:
-    state.breach = state.answer = None
-    state.guidance = message
-    state.history.refresh()
-
-
-def _verdict(state: RunState) -> Verdict:
-    if state.breach is None:
-        return _GOES_ON
-    if state.answer is None:
-        return Verdict(standing="pending", escalation=state.breach)
-    standing: Standing = "carry_on" if state.answer.action == "continue" else state.answer.action
-    return Verdict(standing=standing, escalation=state.breach, reason=state.answer.message)
-
-
-def _report(state: RunState) -> RunReport:
-    classes = tuple(sorted(map(class_report, state.history), key=lambda found: found.first_seen_ns))
-    return RunReport(
-        run_id=state.run_id,
-        agent=state.agent,
-        result=_result(state),
-        occurrences=state.history.total,
-        handled=state.handled,
-        after_escalation=state.after_escalation,
-        raw_tokens=state.raw_tokens,
-        digest_tokens=state.digest_tokens,
-        classes=classes,
-        forgotten_classes=state.history.evicted,
-        escalations=tuple(state.answered),
-    )
-
-
-def _result(state: RunState) -> Result:
-    if state.failed:
-        return "failed"
-    if state.answer is not None and state.answer.action in {"halt", "pause"}:
-        return "halted"
-    if state.history.evicted_unresolved or any(not found.resolved for found in state.history):
-        return "unresolved"
-    return "recovered" if state.history.total else "clean"

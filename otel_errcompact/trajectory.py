@@ -23,7 +23,7 @@ from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.forks import reset_in_child
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel import life, semconv
 from otel_errcompact.redaction import redact
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.ledger import BegunRun, Observation, Refusal, Resumed, Success
+    from otel_errcompact.observed import BegunRun, Observation, Refusal, Resumed, Success
     from otel_errcompact.report import AnsweredEscalation, RunReport
 
 try:

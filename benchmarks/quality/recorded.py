@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.ours import OUT_OF_REACH
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.installation import current_ledger
-from otel_errcompact.ledger import Ledger, Listener
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
 from otel_errcompact.replay import open_pipeline
 from otel_errcompact.transcripts import find, read
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.errors import RawError
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
 
 PROSE = "prose"
 

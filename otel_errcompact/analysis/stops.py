@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.analysis.turns import After, Turns
     from otel_errcompact.escalation import Threshold, Thresholds
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
 
 MAX_VALUE: Final = 200
 """The highest value of a threshold whose stops are told."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from otel_errcompact.boundary.runs import Run
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
 
 
 class Call:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
-    from otel_errcompact.ledger import Ledger, Verdict
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.observed import Verdict
 
 SHORTEST_LOOK_SECONDS: Final = 0.01
 LONGEST_LOOK_SECONDS: Final = 0.5

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from otel_errcompact.escalation import Action, Handler
     from otel_errcompact.exceptions import RunHalted
     from otel_errcompact.guard import Guard
-    from otel_errcompact.ledger import EndedRun, Ledger, Observation, Verdict
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.observed import EndedRun, Observation, Verdict
     from otel_errcompact.report import RunReport
 
 P = ParamSpec("P")

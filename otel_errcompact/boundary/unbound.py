@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
     from otel_errcompact.errors import RawError
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 

@@ -10,7 +10,7 @@ from otel_errcompact.ledger import Ledger
 
 if TYPE_CHECKING:
     from otel_errcompact.cli.inputs import Input
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
 
 RUN_ID: Final = "digest"
 

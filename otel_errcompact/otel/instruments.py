@@ -13,7 +13,7 @@ from opentelemetry import metrics
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.forks import reset_in_child
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.locks import ReentrantLock
 from otel_errcompact.otel import records, semconv
 from otel_errcompact.otel.context import context_of
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Location, RawError, SpanRef
     from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.ledger import Ledger, Observation, Refusal
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.observed import Observation, Refusal
     from otel_errcompact.report import AnsweredEscalation, RunReport
 
 MAX_TOOLS: Final = 100

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError, SpanRef
     from otel_errcompact.escalation import Escalation
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.ledger import BegunRun, Observation, Refusal, Resumed, Success
+    from otel_errcompact.observed import BegunRun, Observation, Refusal, Resumed, Success
     from otel_errcompact.operation import Operation
     from otel_errcompact.report import AnsweredEscalation, RunReport
 

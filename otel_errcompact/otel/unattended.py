@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.otel.context import is_unbound
 
 if TYPE_CHECKING:

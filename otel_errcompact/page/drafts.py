@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from otel_errcompact.errors import RawError
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
     from otel_errcompact.page.model import Place, Standing
     from otel_errcompact.report import ClassReport
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.page.drafts import ClassDraft
 from otel_errcompact.page.histogram import Histogram
 from otel_errcompact.page.model import (
@@ -27,7 +27,7 @@ from otel_errcompact.transcripts.draft import FIRST_NS
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalation import Escalation
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
     from otel_errcompact.page.model import Standing
     from otel_errcompact.replay import ReplayedRun
     from otel_errcompact.report import ClassReport

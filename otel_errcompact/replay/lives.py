@@ -12,7 +12,7 @@ from otel_errcompact.classify import Classified, classify
 from otel_errcompact.errors import Location, RawError, SpanRef
 from otel_errcompact.escalation import MODES, Thresholds
 from otel_errcompact.kinds import FailureKind
-from otel_errcompact.ledger import BegunRun, Counted
+from otel_errcompact.observed import BegunRun, Counted
 from otel_errcompact.operation import Operation
 from otel_errcompact.otel import semconv
 

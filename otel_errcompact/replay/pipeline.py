@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from otel_errcompact.installation import Installation
-    from otel_errcompact.ledger import Listener
+    from otel_errcompact.listeners import Listener
     from otel_errcompact.replay.results import ReplayedRun
     from otel_errcompact.transcripts import RecordedRun
 

@@ -6,14 +6,15 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.replay.results import ReplayedEscalation, ReplayedRun
 
 if TYPE_CHECKING:
     from otel_errcompact.classify import Classified
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalation import Escalation
-    from otel_errcompact.ledger import Ledger, Observation
+    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.observed import Observation
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,7 +11,9 @@ from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
 from otel_errcompact.guard import Guard
-from otel_errcompact.ledger import Ledger, Listener, Observation
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
+from otel_errcompact.observed import Observation
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -20,7 +20,9 @@ from otel_errcompact import installation
 from otel_errcompact.boundary import recording
 from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
 from otel_errcompact.guard import Guard
-from otel_errcompact.ledger import Ledger, Listener, Observation
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
+from otel_errcompact.observed import Observation
 from otel_errcompact.otel import records
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pytest
 import otel_errcompact as errcompact
 from otel_errcompact import ConfigurationError, Ledger, compacted
 from otel_errcompact.installation import current_ledger
-from otel_errcompact.ledger import Listener, Observation
+from otel_errcompact.listeners import Listener
+from otel_errcompact.observed import Observation
 
 
 class Counted(Listener):

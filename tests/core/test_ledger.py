@@ -9,7 +9,9 @@ from otel_errcompact.digest import DigestOptions
 from otel_errcompact.escalation import Continue, Escalation, Halt, Pause, Threshold, Thresholds
 from otel_errcompact.guard import Guard
 from otel_errcompact.kinds import FailureKind
-from otel_errcompact.ledger import NO_HANDLER, BegunRun, Ledger, Listener, Observation, Refusal, Success, Verdict
+from otel_errcompact.ledger import NO_HANDLER, Ledger
+from otel_errcompact.listeners import Listener
+from otel_errcompact.observed import BegunRun, Observation, Refusal, Success, Verdict
 from otel_errcompact.operation import Operation
 from otel_errcompact.stores.memory import MemoryLimits
 from tests.core.builders import raw

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
 from otel_errcompact.boundary.entered import current_call
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 from otel_errcompact.otel.context import current_run_id, is_in_call
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from fastapi.responses import StreamingResponse
 
 import otel_errcompact as errcompact
 from otel_errcompact import Run, current_run
-from otel_errcompact.ledger import Listener
+from otel_errcompact.listeners import Listener
 
 if TYPE_CHECKING:
     from otel_errcompact.ledger import Ledger

@@ -18,7 +18,8 @@ import otel_errcompact as errcompact
 from otel_errcompact import Options
 from otel_errcompact.boundary import unbound
 from otel_errcompact.config import TrajectoryOptions
-from otel_errcompact.ledger import Ledger, Listener
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact import Run
     from otel_errcompact.installation import Installation
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
     from otel_errcompact.report import RunReport
 
 CALLS = 8

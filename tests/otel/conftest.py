@@ -11,7 +11,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from otel_errcompact.ledger import Ledger, Listener
+from otel_errcompact.ledger import Ledger
+from otel_errcompact.listeners import Listener
 from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from otel_errcompact.classify import Classified
     from otel_errcompact.errors import RawError
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.ledger import Observation
+    from otel_errcompact.observed import Observation
     from otel_errcompact.report import RunReport
 
 

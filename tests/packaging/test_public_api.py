@@ -45,7 +45,8 @@ def test_an_unknown_name_is_refused_as_everywhere(face: Any) -> None:
 def test_the_core_imports_without_opentelemetry() -> None:
     """Importing a core module, as the first of them, never drags OpenTelemetry in, nor anything of the command line."""
     core = (
-        "errors masking redaction dedup extract classify kinds streaks repeats history escalation digest model ledger"
+        "errors masking redaction dedup extract classify kinds streaks repeats history escalation digest model "
+        "observed listeners standing ledger"
     )
     script = (
         "import sys\n"

@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -79,11 +79,10 @@ class _Mirror(HTTPServer):
 
 
 class _Forbidden(_Handler):
-    server: _Mirror
-
     def do_POST(self) -> None:
-        self.server.answers -= 1
-        if not self.server.answers:
+        mirror = cast("_Mirror", self.server)
+        mirror.answers -= 1
+        if not mirror.answers:
             # Closed before the answer goes out, so that the next call surely finds a closed port.
-            self.server.server_close()
+            mirror.server_close()
         self.refuse(403, "read_only", "this account may not write to the mirror")

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from otel_errcompact.errors import Location, RawError
-from otel_errcompact.ledger import Ledger, Observation
+from otel_errcompact.ledger import Ledger
 from otel_errcompact.masking import mask
+from otel_errcompact.observed import Observation
 
 CORPUS = Path(__file__).parents[1]
 CHECKOUT = CORPUS.parents[1]
