@@ -47,7 +47,9 @@ async def main() -> None:
     """Run the agent until it is stopped."""
     errcompact.install()
     compaction = CompactionMiddleware(agent="shop")
-    agent = Agent(StubbornClient(), tools=[query], middleware=[compaction])
+    limits = {"max_consecutive_errors_per_request": 10}  # by default the framework ends its loop at the third
+    client = StubbornClient(function_invocation_configuration=limits)
+    agent = Agent(client, tools=[query], middleware=[compaction])
     session = agent.create_session()
     print((await agent.run("What did we sell?", session=session)).text)
     print(compaction.runs.report(session.session_id).to_markdown())

@@ -18,9 +18,8 @@ async def refund(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def model(request: dict[str, Any]) -> Blocks:
-    """Play a model that never learns: it tries the next order, and the next."""
-    turn = len(request["messages"])
-    return [uses("mcp__shop__refund", f"call-{turn}", order=40 + turn)]
+    """Play a model that never learns: it tries the same order for ever."""
+    return [uses("mcp__shop__refund", f"call-{len(request['messages'])}", order=41)]
 
 
 async def main() -> None:

@@ -37,9 +37,10 @@ def main() -> None:
 
         @before_llm_call
         def gate(_: Any) -> None:
-            """Stop before the next model call."""
+            """Stop before the next model call, or begin a turn with it."""
             if stop := run.gate():
                 raise HookAborted(str(stop)) from stop
+            run.begin_turn()
 
         # CrewAI's own way to say that a tool has failed; the text is the digest.
         compacted = errcompact.compacted(run=run, failure=lambda digest: ToolFailure(message=digest))

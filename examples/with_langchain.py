@@ -14,19 +14,19 @@ from otel_errcompact.integrations.langchain import CompactionMiddleware
 
 
 class Stubborn(GenericFakeChatModel):
-    """A model that asks for the wrong column until a human tells it the right one."""
+    """A model that asks for the wrong column, the same each time, until a human tells it the right one."""
 
     def bind_tools(self, *_: object, **__: object) -> "Stubborn":
         """Return itself."""
         return self
 
 
-def answers() -> Iterator[AIMessage]:
-    """Say what the model says."""
+def answers(wrong: int) -> Iterator[AIMessage]:
+    """Say what the model says, which is wrong so many times."""
     for number in count(1):
-        column = "amount" if number <= 3 else "amount_cents"
+        column = "amount" if number <= wrong else "amount_cents"
         yield AIMessage("", tool_calls=[{"name": "total", "args": {"column": column}, "id": f"call-{number}"}])
-        if number > 3:
+        if number > wrong:
             yield AIMessage("The orders come to 42.")
 
 
@@ -40,9 +40,9 @@ def total(column: str) -> int:
 def main() -> None:
     """Play an agent that never learns, twice: without a human, and with one."""
     errcompact.install()  # counters, and the raw errors in a file; it says where
-    for handler in (None, lambda _: errcompact.Pause("it keeps failing: go on?")):
+    for wrong, handler in ((9, None), (4, lambda _: errcompact.Pause("it keeps failing: go on?"))):
         compaction = CompactionMiddleware(agent="shop", on_escalation=handler)
-        model, memory = Stubborn(messages=answers()), InMemorySaver()
+        model, memory = Stubborn(messages=answers(wrong)), InMemorySaver()
         agent = create_agent(model, [total], middleware=[compaction], checkpointer=memory)
         thread = {"configurable": {"thread_id": "orders"}}
         result = agent.invoke({"messages": [HumanMessage("What do the orders come to?")]}, thread)

@@ -35,11 +35,13 @@ class Stubborn(MockLLM, FunctionCallingLLM):
 
 
 class Gated(FunctionAgent):
-    """An agent that passes the gate before each call of its model."""
+    """An agent that passes the gate before each call of its model, with which a turn begins."""
 
     async def take_step(self, *args: Any, **kwargs: Any) -> Any:
         """Take a step, unless the run was stopped."""
-        await errcompact.current_run().acheck()
+        run = errcompact.current_run()
+        await run.acheck()
+        run.begin_turn()
         return await super().take_step(*args, **kwargs)
 
 

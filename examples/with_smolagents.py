@@ -41,7 +41,7 @@ def main() -> None:
         agent = ToolCallingAgent(
             tools=[tool(compacted(price))],
             model=Stubborn(),
-            step_callbacks=[lambda _: run.check()],  # the gate before the next model call
+            step_callbacks=[lambda _: run.check(), lambda _: run.begin_turn()],  # before the next model call
             verbosity_level=LogLevel.OFF,
         )
         try:

@@ -1,4 +1,4 @@
-"""Strands: a tool that fails for ever ends the turn at its third failure. Run: python with_strands.py."""
+"""Strands: an agent that repeats one call for ever, and how its turn ends. Run: python with_strands.py."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ def refund(order: int) -> str:
 
 
 def play(messages: list[Any]) -> Content:
-    """Play a model that never learns: it tries the next order, and the next."""
-    return [uses("refund", f"call-{len(messages)}", order=40 + len(messages))]
+    """Play a model that never learns: it tries the same order for ever."""
+    return [uses("refund", f"call-{len(messages)}", order=41)]
 
 
 def main() -> None:

@@ -63,6 +63,9 @@ if TYPE_CHECKING:
 NO_HANDLER: Final = "no escalation handler was given"
 """Why a run was halted by a threshold that halts where no handler decides."""
 
+MAX_ATTENDED_TRACES: Final = 4_096
+"""Traces that a run of an integration is part of."""
+
 MAX_SETTLED_CALLS: Final = 4_096
 """Calls whose outcome was told by who wraps them, and whose spans are still to end."""
 
@@ -114,10 +117,12 @@ class Ledger:
         self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
         self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners = Listeners(self.guard)
+        self._attended_traces: BoundedTable[str, bool] = BoundedTable(MAX_ATTENDED_TRACES)
         self._later: deque[tuple[str, Callable[[], object]]] = deque()
         reset_in_child(self._forget_later)
         reset_in_child(self._settled_calls.clear)
         reset_in_child(self._expected.clear)
+        reset_in_child(self._attended_traces.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -340,6 +345,14 @@ class Ledger:
     def is_settled(self, call_id: str, since_ns: int) -> bool:
         """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
         return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
+
+    def attend_trace(self, trace_id: str) -> None:
+        """Note that a run which is opened and ended is part of a trace: the trace is no run of its own."""
+        self._attended_traces.put(trace_id, True)
+
+    def is_trace_attended(self, trace_id: str) -> bool:
+        """Return whether a run that is opened and ended is part of a trace."""
+        return trace_id in self._attended_traces.entries
 
     def expect(self, call: str) -> None:
         """

@@ -63,14 +63,36 @@ class AnnouncedCall:
     def execute(self) -> Call:
         """Begin it here: what is returned goes around the tool, as `run.tool(...)` does."""
         self.begin()
-        return self.run.tool(self.tool, arguments=self.arguments, call_id=self.call_id, gated=False)
+        return self.run.tool(
+            self.tool,
+            arguments=self.arguments,
+            call_id=self.call_id,
+            began=self.began,
+            reraise=self.run.only_observes,
+            gated=False,
+        )
 
     def outcome(self, error: BaseException | str | None, result: object) -> str:
-        """Count what came of it, unless that was told already; return what the agent is told of a failure."""
-        if self.told:
+        """Count what came of it, unless that was told already; return what the agent reads of a failure."""
+        call = self._executed(error, result)
+        if call is None:
             return ""
+        self.run.settle()
+        return call.text if call.compacted else ""
+
+    async def aoutcome(self, error: BaseException | str | None, result: object) -> str:
+        """Count what came of it, as `outcome` does, in asynchronous code."""
+        call = self._executed(error, result)
+        if call is None:
+            return ""
+        await self.run.asettle()
+        return call.text if call.compacted else ""
+
+    def _executed(self, error: BaseException | str | None, result: object) -> Call | None:
+        if self.told:
+            return None
         self.begin()
-        call = self.run.executed(
+        return self.run.executed(
             self.tool,
             arguments=self.arguments,
             call_id=self.call_id,
@@ -78,7 +100,6 @@ class AnnouncedCall:
             result=result,
             began=self.began,
         )
-        return call.text if call.failed else ""
 
 
 class AnnouncedCalls:
@@ -104,6 +125,8 @@ class AnnouncedCalls:
         known = self._calls.get((run_id, call_id))
         if known is None:
             run = self._runs.of(run_id, agent=agent)
+            if not run.has_turns:  # the first: later ones begin where the framework says that the model is asked
+                run.begin_turn()
             known = AnnouncedCall(
                 run=run,
                 tool=tool,

@@ -115,6 +115,11 @@ class Call:
         return bool(self._error or self._refusal)
 
     @property
+    def compacted(self) -> bool:
+        """Whether the agent reads `text` in place of what failed: in the mode `observe` it never does."""
+        return self.failed and not self._run.only_observes
+
+    @property
     def refused(self) -> str:
         """Why this identical call must not be executed again; empty if it may. After the block: if it was not."""
         self._refusal_was_read = self._refusal_was_read or self.is_open

@@ -43,8 +43,8 @@ def execute(
     except Exception as error:
         if not call.failed:
             raise
-        return _answer(failure(call.text), error)
-    return _answer(failure(call.text)) if call.failed else call.result
+        return _answer(call, failure, error)
+    return _answer(call, failure)
 
 
 async def _await(
@@ -61,14 +61,20 @@ async def _await(
     except Exception as error:
         if not call.failed:
             raise
-        return _answer(failure(call.text), error)
-    return _answer(failure(call.text)) if call.failed else call.result
+        return _answer(call, failure, error)
+    return _answer(call, failure)
 
 
-def _answer(answer: object, error: Exception | None = None) -> object:
-    if isinstance(answer, BaseException):
-        raise answer from error
-    return answer
+def _answer(call: Call, failure: Failure, error: Exception | None = None) -> object:
+    """Return what the caller gets; where the library only observes, what it would get without it, or the raw text."""
+    if error is None and not call.compacted:
+        return call.result
+    answer = failure(call.text)
+    if not isinstance(answer, BaseException):
+        return answer
+    if error is not None and not call.compacted:
+        raise error
+    raise answer from error
 
 
 def _arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

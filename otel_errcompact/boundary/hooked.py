@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.recognise import is_control_flow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -54,6 +55,7 @@ class HookedCalls:
             return ""
         self._calls.put(call.key, _TOLD)
         told = self._executed(call, error, None)
+        call.run.settle()
         return told.text if told.failed else str(error)
 
     def ended(self, call: Hooked, result: object, *, error: str | None = None) -> None:
@@ -83,15 +85,31 @@ class HookedCalls:
             call: The call.
             execute: Executes it; a failure may leave it, or be passed to `failed` inside.
         """
-        inside = call.run.tool(call.tool, arguments=call.arguments, call_id=call.call_id, gated=False)
-        async with inside:
-            self._calls.put(call.key, _GUARDED)
-            try:
-                if not inside.refused:
-                    inside.result = await execute()
-            finally:
-                error = self._calls.pop(call.key)
-            if isinstance(error, Exception):
-                raise error
-        self._calls.put(call.key, _TOLD)
-        return inside.text if inside.failed else inside.result
+        inside = call.run.tool(
+            call.tool,
+            arguments=call.arguments,
+            call_id=call.call_id,
+            began=self._began.get(call.key) or 0,
+            reraise=call.run.only_observes,
+            gated=False,
+        )
+        try:
+            async with inside:
+                self._calls.put(call.key, _GUARDED)
+                try:
+                    if not inside.refused:
+                        inside.result = await execute()
+                finally:
+                    error = self._calls.pop(call.key)
+                if isinstance(error, Exception):
+                    _fail(inside, error)
+        finally:
+            self._calls.put(call.key, _TOLD)
+        return inside.text if inside.compacted else inside.result
+
+
+def _fail(call: Call, error: Exception) -> None:
+    """Declare that a call has failed with an exception that the framework has made a result of; raise control flow."""
+    if is_control_flow(error):
+        raise error
+    call.fail(error)

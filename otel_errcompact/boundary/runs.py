@@ -26,7 +26,7 @@ from otel_errcompact.boundary.recording import (
 )
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import MODES, Continue, Mode, Thresholds, action_name, action_of
+from otel_errcompact.escalation import ASKING, MODES, Continue, Mode, Thresholds, action_name, action_of
 from otel_errcompact.exceptions import ConfigurationError, RunPaused
 from otel_errcompact.history import SHORT_LENGTH
 from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
@@ -133,6 +133,16 @@ class Run:
         """What the library may do in this run."""
         return self._mode or self.ledger.options.mode
 
+    @property
+    def only_observes(self) -> bool:
+        """Whether the agent reads what it would read without the library."""
+        return self.mode == "observe"
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether a turn was ever begun."""
+        return self._turn_began > 0
+
     def begin_turn(self) -> None:
         """
         Begin a turn of the agent: call it each time before the model is asked.
@@ -159,6 +169,7 @@ class Run:
         call_id: str = "",
         target: str = "",
         directory: str = "",
+        began: int = 0,
         reraise: bool = False,
         gated: bool = True,
     ) -> Call:
@@ -172,6 +183,7 @@ class Run:
             target: What the call is about (a file, a test, a table), where its arguments do not tell; failures of one
                 target are not resolved by the success of another.
             directory: The working directory of the call, where its arguments do not tell.
+            began: The tick at which the agent asked for it; that of the turn, or now, if 0.
             reraise: Let an exception go on after it was counted.
             gated: Whether the call passes the gate first. Frameworks that run calls side by side pass it before the
                 model is asked, where no call is under way.
@@ -186,6 +198,7 @@ class Run:
             call_id=call_id,
             target=target,
             directory=directory,
+            began=began,
             reraise=reraise,
             gated=gated,
         )
@@ -249,16 +262,18 @@ class Run:
             return self._refused(refusal, tool, call_id)
         return ""
 
-    async def arefusal(self, tool: str, *, arguments: Arguments = None, ask: Ask | None = None) -> str:
+    async def arefusal(self, tool: str, *, arguments: Arguments = None, began: int = 0, ask: Ask | None = None) -> str:
         """
         Return why a server must not execute a call; empty if it may.
 
-        A server has no agent to stop: a run that was stopped keeps the tool that has failed too often from being
-        called, and every tool where the threshold was not about one class of errors.
+        A server has no agent to stop, and the library disables none of its tools. Where the escalation handler, or a
+        human at the client, has answered `Halt` or `Pause`, the tool that failed is refused until `resume`, and every
+        tool where the threshold was not about one class of errors.
 
         Args:
             tool: The tool's name.
             arguments: The call's arguments.
+            began: The tick at which the agent asked for it; that of the turn, or now, if 0.
             ask: Asks a human at the client, where the run waits for one, and returns the reply as `answer` takes it;
                 None where nobody has replied.
         """
@@ -273,8 +288,8 @@ class Run:
             if isinstance(action, Continue) and action.message:
                 return self._refused(f"NOT EXECUTED: a human has answered: {action.message}", tool)
             stop = await self.agate()
-        if stop is None or (stop.escalation.threshold == "same" and stop.escalation.tool != tool):
-            return self.refusal(tool, arguments=arguments)
+        if stop is None or (stop.escalation.threshold in ASKING and stop.escalation.tool != tool):
+            return self.refusal(tool, arguments=arguments, began=began)
         told = (str(stop.escalation), stop.reason)
         return self._refused(f"NOT EXECUTED: {'; '.join(dict.fromkeys(told))}", tool)
 

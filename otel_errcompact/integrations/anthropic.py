@@ -47,9 +47,14 @@ class CompactedTool(_Wrapped, BetaBuiltinFunctionTool):
 
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
-        with _call(self.name, input) as call:
-            call.result = call.refused or self.tool.call(input)
-        return _told(call)
+        made = _call(self.name, input)
+        try:
+            with made as call:
+                if not call.refused:
+                    call.result = self.tool.call(input)
+        finally:
+            _note(made)
+        return _told(made)
 
 
 class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
@@ -59,9 +64,14 @@ class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
 
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's signature
         """Execute the tool, unless this very call has failed too often."""
-        async with _call(self.name, input) as call:
-            call.result = call.refused or await self.tool.call(input)
-        return _told(call)
+        made = _call(self.name, input)
+        try:
+            async with made as call:
+                if not call.refused:
+                    call.result = await self.tool.call(input)
+        finally:
+            _note(made)
+        return _told(made)
 
 
 def compacted(tool: Any) -> Any:
@@ -118,7 +128,8 @@ class guarded:  # noqa: N801 - it reads as a function
                 continue
             use = next(block for block in self._message.content if block.id == result["tool_use_id"])
             if _counted.get((self.run.run_id, use.name)) is None and self.run.digested(text, 0) is None:
-                result["content"] = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text).text
+                call = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text)
+                result["content"] = call.text if call.compacted else text
         return response
 
     def _pass(self, response: Any, stop: Exception | None) -> None:
@@ -127,7 +138,11 @@ class guarded:  # noqa: N801 - it reads as a function
             raise stop
         if self._was_held and response and (digest := self.run.digest()):
             response["content"].append({"type": "text", "text": digest})
+            self.run.guidance()  # which the digest holds
+        elif response and (said := self.run.guidance()):
+            response["content"].append({"type": "text", "text": said})
         self._was_held = False
+        self.run.begin_turn()
 
 
 def _calls_tools(message: Any) -> bool:
@@ -138,11 +153,16 @@ def _call(name: str, arguments: Any) -> Call:
     # The SDK tells a tool its input alone; the id of the call stands on the span that the SDK opens for it.
     around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
     call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""
-    return run_here().tool(name, arguments=arguments, call_id=call_id, gated=False)
+    run = run_here()
+    return run.tool(name, arguments=arguments, call_id=call_id, reraise=run.only_observes, gated=False)
+
+
+def _note(call: Call) -> None:
+    if call.failed:
+        _counted.put((call.run_id, call.tool), True)
 
 
 def _told(call: Call) -> Any:
-    if call.failed:
-        _counted.put((call.run_id, call.tool), True)
+    if call.compacted:
         raise ToolError(call.text)
     return call.result

@@ -76,7 +76,9 @@ class Compaction:
                     call.result = text = text_of(answer.get("content"))
                     if answer.get("is_error"):
                         call.fail(text or "the result is flagged as an error and holds no text")
-            return {"content": [{"type": "text", "text": call.text}], "is_error": True} if call.failed else answer
+            if not call.compacted:
+                return answer
+            return {"content": [{"type": "text", "text": call.text}], "is_error": True}
 
         return handler
 
@@ -88,15 +90,18 @@ class Compaction:
     async def _after(self, event: Event, *_: object) -> Output:
         call = self._call(event, event)
         call.told = call.told or bool(event.get("is_interrupt"))
-        text = call.outcome(event.get("error"), text_of(event.get("tool_response")))
+        text = await call.aoutcome(event.get("error"), text_of(event.get("tool_response")))
         if text in event.get("error", ""):  # a short one is its own digest
             return {}
         return _output(event["hook_event_name"], additionalContext=text)
 
     async def _gate(self, event: Event, *_: object) -> Output:
-        texts = [text for called in event["tool_calls"] if (text := self._settled(event, called))]
-        stop = await self.runs.of(_run_id(event), agent=event.get("agent_type", "")).agate()
+        texts = [text for called in event["tool_calls"] if (text := await self._settled(event, called))]
+        run = self.runs.of(_run_id(event), agent=event.get("agent_type", ""))
+        stop = await run.agate()
         if stop is None or isinstance(stop, RunPaused):
+            run.begin_turn()
+            texts += filter(None, (run.guidance(),))
             return _output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
         self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
         return {"continue_": False, "stopReason": str(stop)}
@@ -106,12 +111,12 @@ class Compaction:
         self.runs.end(_run_id(event))
         return {}
 
-    def _settled(self, event: Event, called: Event) -> str:
+    async def _settled(self, event: Event, called: Event) -> str:
         """Forget a call; errors that the command line makes itself are only told at the end of the batch."""
         call, response = self._call(event, called), called["tool_response"]
         self._calls.forget(_run_id(event), call.call_id)
         failed = isinstance(response, str) and response.startswith("<tool_use_error>")
-        text = call.outcome(response, None) if failed else ""
+        text = await call.aoutcome(response, None) if failed else ""
         return text if text != response else ""
 
     def _call(self, event: Event, called: Event) -> AnnouncedCall:

@@ -39,8 +39,9 @@ class CompactionMiddleware(Middleware):
     """
     Digests in place of errors, counts, and an end to loops: `FastMCP("shop", middleware=[CompactionMiddleware()])`.
 
-    A server has no agent to stop. In a run that was halted it refuses calls of the tool that kept failing, and calls
-    of all tools where the threshold was not about one class of errors. `Pause` asks by elicitation.
+    A server has no agent to stop, and the library disables no tool. Where `on_escalation` answers `Halt`, the tool that
+    kept failing is refused until `runs.of(session).resume()`, and all tools where the threshold was not about one class
+    of errors. `Pause` asks by elicitation.
 
     Args:
         session: Names the run that a call belongs to. By default that is the MCP session; where the protocol knows
@@ -69,19 +70,21 @@ class CompactionMiddleware(Middleware):
                 self.runs.end(run.run_id)
 
     async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
-        tool, arguments = context.message.name, context.message.arguments
-        if refusal := await run.arefusal(tool, arguments=arguments, ask=ask):
+        tool, arguments, began = context.message.name, context.message.arguments, run.asked_at()
+        if refusal := await run.arefusal(tool, arguments=arguments, began=began, ask=ask):
             raise CompactedToolError(refusal)
         try:
             result = await call_next(context)
         except Exception as error:
             wrapped = error.__cause__ if str(error).startswith("Error calling tool") else None
-            call = run.executed(tool, arguments=arguments, error=wrapped or error)
-            if call.failed and not isinstance(error, MCPError):  # which is for the client, not for its model
+            call = run.executed(tool, arguments=arguments, error=wrapped or error, began=began)
+            await run.asettle()
+            if call.compacted and not isinstance(error, MCPError):  # which is for the client, not for its model
                 raise CompactedToolError(call.text) from error
             raise
-        call = run.executed(tool, arguments=arguments, result=result)
-        if call.failed:
+        call = run.executed(tool, arguments=arguments, result=result, began=began)
+        if call.compacted:
+            await run.asettle()
             raise CompactedToolError(call.text)
         return result
 

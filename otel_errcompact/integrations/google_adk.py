@@ -22,11 +22,13 @@ with required("google-adk", "2.10.0", extra="google_adk"):
 if TYPE_CHECKING:
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
     from typing_extensions import Unpack
 
 Fields = dict[str, Any]
+MAX_CALLS: Final = 4_096
 REFLECTION: Final = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
 
 
@@ -53,17 +55,20 @@ class CompactionPlugin(BasePlugin):
         self.runs: Final = RunRegistry(**settings)
         self._agent = settings.get("agent", "")
         self._questions: BoundedTable[str, tuple[str, str]] = BoundedTable(1_000)
+        self._began: BoundedTable[tuple[str, str], int] = BoundedTable(MAX_CALLS)
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
         """Answer in the tool's place: a call that a human was asked about, or one that has failed too often."""
         run, reply = self._run(tool_context), tool_context.tool_confirmation
+        began = run.asked_at()
+        self._began.put((tool_context.invocation_id, tool_context.function_call_id or ""), began)
         call_id, text = self._questions.get(tool_context.invocation_id) or ("", "")
         if reply is not None and call_id == tool_context.function_call_id:
             self._questions.pop(tool_context.invocation_id)
             told = reply.payload.get("message") if isinstance(reply.payload, dict) else reply.payload
             run.answer(Continue(str(told or "")) if reply.confirmed else Halt(str(told or "a human said no")))
             return _Answer(error=f"{text}\nA human has answered: {told}" if told else text)
-        refusal = run.refusal(tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "")
+        refusal = run.refusal(tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "", began=began)
         return await self._answer(run, refusal, tool_context) if refusal else None
 
     async def on_tool_error_callback(
@@ -86,10 +91,16 @@ class CompactionPlugin(BasePlugin):
         judged = None if isinstance(tool, AgentTool) else result  # an agent's words; its own run has counted
         return await self._executed(tool, tool_args, tool_context, error or None, judged)
 
-    async def before_model_callback(self, *, callback_context: CallbackContext, **_: object) -> LlmResponse | None:
-        """End the turn of a run that was stopped, with the reason as the agent's last words."""
-        stop = await self._run(callback_context).agate()
+    async def before_model_callback(
+        self, *, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> LlmResponse | None:
+        """Begin a turn, or end the last one of a run that was stopped, with the reason as the agent's last words."""
+        run = self._run(callback_context)
+        stop = await run.agate()
         if stop is None:
+            run.begin_turn()
+            if said := run.guidance():
+                llm_request.contents.append(types.UserContent(said))
             return None
         callback_context.actions.escalate = True  # or a LoopAgent would go round and round
         return LlmResponse(content=types.ModelContent(str(stop)), custom_metadata={semconv.RESULT: "halted"})
@@ -107,12 +118,16 @@ class CompactionPlugin(BasePlugin):
         self, tool: BaseTool, arguments: Fields, context: ToolContext, error: BaseException | str | None, result: object
     ) -> _Answer | None:
         run, call_id = self._run(context), context.function_call_id or ""
-        call = run.executed(tool.name, arguments=arguments, call_id=call_id, error=error, result=result)
-        return await self._answer(run, call.text, context) if call.failed else None
+        began = self._began.pop((context.invocation_id, call_id)) or 0
+        call = run.executed(tool.name, arguments=arguments, call_id=call_id, error=error, result=result, began=began)
+        if not call.compacted:
+            return None
+        await run.asettle()
+        return await self._answer(run, call.text, context)
 
     async def _answer(self, run: Run, text: str, context: ToolContext) -> _Answer:
         """Ask about a breach while there is a call that a human can be asked to confirm."""
-        stop = await run.agate() if run.verdict.standing == "pending" else None
+        stop = await run.agate() if run.verdict.standing in {"pending", "pause"} else None
         if isinstance(stop, RunPaused) and self._questions.get(context.invocation_id) is None:
             self._questions.put(context.invocation_id, (context.function_call_id or "", text))
             hint = "\n".join(dict.fromkeys((str(stop.escalation), stop.reason)))

@@ -88,7 +88,7 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Pass the gate: go on, end, or ask a human."""
+        """Pass the gate: go on with a new turn, end, or ask a human."""
         run, question = self.runs.of(state[RUN]), state.get(QUESTION)
         return _passed(run, question or run.gate())
 
@@ -161,16 +161,20 @@ def _question(stop: RunPaused) -> Question:
 def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | None:
     """Return what a gate writes into the state; this is executed again when a human has replied."""
     if stop is None:
-        return None
+        run.begin_turn()
+        said = run.guidance()
+        return {"messages": [HumanMessage(said)]} if said else None
     if isinstance(stop, RunPaused):
         stop = _question(stop)
     if isinstance(stop, RunHalted):
         return {"messages": [AIMessage(str(stop))], "jump_to": "end"}
     action = _answer(run, stop)
     if isinstance(action, Continue):
+        run.begin_turn()
+        run.guidance()  # which is the message
         return {QUESTION: None, "messages": [HumanMessage(action.message)] if action.message else []}
-    said = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
-    return {QUESTION: None, "messages": [said], "jump_to": "end"}
+    last = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
+    return {QUESTION: None, "messages": [last], "jump_to": "end"}
 
 
 def _answer(run: Run, question: Question) -> Halt | Continue:
@@ -187,7 +191,13 @@ def _answer(run: Run, question: Question) -> Halt | Continue:
 
 def _call(run: Run, request: ToolCallRequest) -> Call:
     wanted = request.tool_call
-    return run.tool(wanted["name"], arguments=wanted["args"], call_id=wanted["id"] or "", gated=False)
+    return run.tool(
+        wanted["name"],
+        arguments=wanted["args"],
+        call_id=wanted["id"] or "",
+        reraise=run.only_observes,
+        gated=False,
+    )
 
 
 def _told(call: Call, answer: Answer) -> Answer:
@@ -202,7 +212,7 @@ def _told(call: Call, answer: Answer) -> Answer:
 
 
 def _rendered(call: Call, answer: Answer | None) -> Answer:
-    if answer is not None and not call.failed:
+    if answer is not None and not call.compacted:
         return answer
     message = _message(answer, call.call_id)
     if answer is None or message is None:

@@ -43,8 +43,9 @@ class Compaction:
     """
     Digests in place of errors, counts, and an end to loops: `Server(..., on_call_tool=Compaction().handler(on_call))`.
 
-    A server has no agent to stop. In a run that was halted it refuses calls of the tool that kept failing, and calls
-    of all tools where the threshold was not about one class of errors. `Pause` asks by elicitation.
+    A server has no agent to stop, and the library disables no tool. Where `on_escalation` answers `Halt`, the tool that
+    kept failing is refused until `runs.of(session).resume()`, and all tools where the threshold was not about one class
+    of errors. `Pause` asks by elicitation.
 
     Args:
         session: Names the run that a call belongs to. By default that is the MCP session; where there is none, the
@@ -88,21 +89,23 @@ class Compaction:
         arguments: dict[str, Any],
         execute: Callable[[], Awaitable[Any]],
     ) -> Any:
-        ask = functools.partial(_ask, request) if request is not None else None
-        if refusal := await run.arefusal(tool, arguments=arguments, ask=ask):
+        ask, began = functools.partial(_ask, request) if request is not None else None, run.asked_at()
+        if refusal := await run.arefusal(tool, arguments=arguments, began=began, ask=ask):
             return _error(refusal)
-        error: BaseException | None = None
-        result: Any = None
         try:
             result = await execute()
-        except Exception as raised:  # noqa: BLE001 - counted, and raised again where it is no failure
-            error = raised.__cause__ if isinstance(raised, UnexpectedToolError) else raised
-        call = run.executed(tool, arguments=arguments, error=error, result=result)
-        if error is not None and (isinstance(error, MCPError) or not call.failed):
-            raise error  # to the client, not to its model
-        if call.failed:
+        except Exception as error:
+            inner = error.__cause__ if isinstance(error, UnexpectedToolError) else error
+            call = run.executed(tool, arguments=arguments, error=inner, began=began)
+            if isinstance(error, MCPError) or not call.failed or run.only_observes:
+                raise  # to the client, not to its model
+            await run.asettle()
             return _error(call.text)
-        return result
+        call = run.executed(tool, arguments=arguments, result=result, began=began)
+        if not call.compacted:
+            return result
+        await run.asettle()
+        return _error(call.text)
 
     def _session_of(self, request: Request) -> str:
         headers: Any = getattr(request.request, "headers", None)

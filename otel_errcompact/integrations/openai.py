@@ -30,17 +30,19 @@ def compacted(function: Registered) -> Registered:
 
         @functools.wraps(asynchronous)
         async def acall(arguments: Any, **options: Any) -> Any:
-            async with _call(name, arguments) as told:
-                told.result = told.refused or await asynchronous(arguments, **options)
-            return told.text if told.failed else told.result
+            async with _call(name, arguments, reraise=True) as told:
+                if not told.refused:
+                    told.result = await asynchronous(arguments, **options)
+            return told.text if told.compacted else told.result
 
         return dataclasses.replace(function, execute=acall)
 
     @functools.wraps(execute)
     def call(arguments: Any, **options: Any) -> Any:
-        with _call(name, arguments) as told:
-            told.result = told.refused or execute(arguments, **options)
-        return told.text if told.failed else told.result
+        with _call(name, arguments, reraise=True) as told:
+            if not told.refused:
+                told.result = execute(arguments, **options)
+        return told.text if told.compacted else told.result
 
     return dataclasses.replace(function, execute=call)
 
@@ -68,6 +70,8 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
     """
     Execute a call that a model has asked for, and return the item that answers it, for a loop of one's own.
 
+    In the mode `observe` the item holds the raw error.
+
     Args:
         call: A `function_call` of the Responses API, or a tool call of a chat completion.
         tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
@@ -75,8 +79,9 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
     name, arguments, call_id = _asked(call)
     text = ""
     with _call(name, arguments, call_id) as told:
-        told.result = told.refused or _tool(tools, name)(**_read(arguments))
-        text = _written(told.result)
+        if not told.refused:
+            told.result = _tool(tools, name)(**_read(arguments))
+            text = _written(told.result)
     return _item(call, told, text)
 
 
@@ -85,32 +90,39 @@ async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[
     name, arguments, call_id = _asked(call)
     text = ""
     async with _call(name, arguments, call_id) as told:
-        result = told.refused or _tool(tools, name)(**_read(arguments))
-        told.result = await result if inspect.isawaitable(result) else result
-        text = _written(told.result)
+        if not told.refused:
+            result = _tool(tools, name)(**_read(arguments))
+            told.result = await result if inspect.isawaitable(result) else result
+            text = _written(told.result)
     return _item(call, told, text)
 
 
 def _turns(run: Run, turns: Iterator[Any]) -> Iterator[Any]:
+    run.begin_turn()
     try:
-        yield from turns
+        for turn in turns:  # its calls are executed when the next one is asked for
+            run.begin_turn()
+            yield turn
     except ToolRunnerError:
         run.check()
         raise
 
 
 async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    run.begin_turn()
     try:
         async for turn in turns:
+            run.begin_turn()
             yield turn
     except ToolRunnerError:
         await run.acheck()
         raise
 
 
-def _call(name: str, arguments: Any, call_id: str = "") -> Call:
+def _call(name: str, arguments: Any, call_id: str = "", *, reraise: bool = False) -> Call:
     known = arguments.model_dump() if hasattr(arguments, "model_dump") else arguments
-    return run_here().tool(name, arguments=known, call_id=call_id, gated=False)
+    run = run_here()
+    return run.tool(name, arguments=known, call_id=call_id, reraise=reraise and run.only_observes, gated=False)
 
 
 def _asked(call: Any) -> tuple[str, str, str]:

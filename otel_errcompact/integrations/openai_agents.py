@@ -15,7 +15,7 @@ from otel_errcompact.integrations.requirement import required
 with required("openai-agents", "0.24.0", extra="openai_agents"):
     from agents import Agent, FunctionTool, RunContextWrapper, RunHooks, ToolErrorFormatterArgs
     from agents.exceptions import AgentsException
-    from agents.tool import default_tool_timeout_error_message
+    from agents.tool import default_tool_error_function, default_tool_timeout_error_message
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
@@ -82,15 +82,19 @@ class Compaction(RunHooks[Any]):
     def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
-            return self.on_failure(args.run_context, args.error)
+            text = self._calls.failed(self._call(args.run_context), args.error)
+            return None if self._run(args.run_context).only_observes else text
         run = self._run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
             return None
-        return run.executed(args.tool_name, error=args.default_message).text
+        call = run.executed(args.tool_name, error=args.default_message)
+        run.settle()
+        return call.text if call.compacted else None
 
     def on_failure(self, context: Context, error: Exception) -> str:
         """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
-        return self._calls.failed(self._call(context), error)
+        text = self._calls.failed(self._call(context), error)
+        return default_tool_error_function(context, error) if self._run(context).only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
         """Take what a human said to the call, if one was asked, for the answer to why the run was paused."""
@@ -103,8 +107,14 @@ class Compaction(RunHooks[Any]):
         late = limit and result == default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit)
         self._calls.ended(self._call(context, tool.name), result, error=str(result) if late else None)
 
-    async def on_llm_start(self, context: Context, agent: Agent[Any], *_: Any, **__: Any) -> None:
-        """Pass the gate."""
+    async def on_llm_start(
+        self,
+        context: Context,
+        agent: Agent[Any],
+        system_prompt: str | None = None,  # noqa: ARG002 - the hook's signature
+        input_items: Any = (),
+    ) -> None:
+        """Pass the gate, and begin a turn; what an operator has said and no digest could tell, the model reads here."""
         run = self.runs.of(self.run_id(context), agent=self._agent or agent.name)
         self._questions.settle(run, _said(context))
         stop = await run.agate()
@@ -114,6 +124,9 @@ class Compaction(RunHooks[Any]):
         elif stop is not None:
             await self.on_agent_end(context)
             raise RunStopped(stop.escalation, stop.reason)
+        run.begin_turn()
+        if isinstance(input_items, list) and (said := run.guidance()):
+            input_items.append({"role": "user", "content": said})
 
     async def on_agent_end(self, context: Context, *_: Any, **__: Any) -> None:
         """End the run, unless it was an agent inside a tool call of the run that ended."""

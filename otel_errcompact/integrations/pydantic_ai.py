@@ -9,12 +9,13 @@ from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.escalation import Escalation, Halt
 from otel_errcompact.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
+from otel_errcompact.recognise import is_control_flow
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai import DeferredToolResults, FunctionToolset, ModelRetry, Tool, ToolDenied, ToolFailed
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.exceptions import ToolFailedError, UnexpectedModelBehavior, UsageLimitExceeded, UserError
-    from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
+    from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -90,7 +91,7 @@ class CompactionCapability(AbstractCapability[Any]):
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
     ) -> ModelResponse:
-        """Stop, or ask, where the run must not go on; count calls of tools that do not exist."""
+        """Stop, or ask, where the run must not go on, and else begin a turn; count calls of tools that do not exist."""
         run = self._run(ctx)
         parameters = request_context.model_request_parameters
         known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
@@ -100,6 +101,7 @@ class CompactionCapability(AbstractCapability[Any]):
             if isinstance(part, ToolReturnPart) and part.tool_name == ASK and question:
                 if part.outcome != "denied":
                     run.answer(part.content)
+                    run.guidance()  # which is the result
                     continue
                 run.answer(Halt(str(part.content)))
                 # A process that has not seen the run knows of the escalation from the question.
@@ -115,6 +117,11 @@ class CompactionCapability(AbstractCapability[Any]):
             raise stop
         offered = [tool for tool in parameters.function_tools if tool.name != ASK]
         request_context.model_request_parameters = replace(parameters, function_tools=offered)
+        run.begin_turn()
+        if said := run.guidance():
+            newest = request_context.messages[-1]
+            told = replace(newest, parts=[*newest.parts, UserPromptPart(said)])
+            request_context.messages = [*request_context.messages[:-1], told]
         return await handler(request_context)
 
     async def handle_deferred_tool_calls(
@@ -143,6 +150,9 @@ class CompactionCapability(AbstractCapability[Any]):
         # The text alone, since all frames of the traceback are the framework's.
         run, text = self._run(ctx), str(error)
         made = run.executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
+        if not made.compacted:
+            raise error
+        await run.asettle()
         raise ModelRetry(made.text) from error
 
     async def wrap_tool_execute(
@@ -159,16 +169,19 @@ class CompactionCapability(AbstractCapability[Any]):
             return await handler(args)
         run = self._run(ctx)
         made = run.tool(tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True)
+        failed: ToolFailedError | None = None
         try:
             async with made:
                 if not made.refused:
-                    await _execute(made, handler, args)
+                    failed = await _execute(made, handler, args)
         except Exception as error:
-            if made.failed and not isinstance(error, ENDS_THE_RUN):
+            if made.compacted and not isinstance(error, ENDS_THE_RUN):
                 raise ToolFailed(made.text) from error
             raise
-        if made.failed:
-            raise ToolFailed(made.text)
+        if made.compacted:
+            raise ToolFailed(made.text) from failed
+        if failed is not None:
+            raise failed
         return made.result
 
     def _run(self, ctx: RunContext[Any], *, resumes: str = "") -> Run:
@@ -176,7 +189,8 @@ class CompactionCapability(AbstractCapability[Any]):
         return self.runs.of(ctx.run_id or "", agent=name or "", resumes=resumes)
 
 
-async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> None:
+async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> ToolFailedError | None:
+    """Execute a tool, and return the failed result that the framework has made of what it raised."""
     try:
         made.result = await handler(args)
     except RunHalted as halted:
@@ -184,12 +198,13 @@ async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedT
             raise
         # The tool was an agent; this one can still do something else.
         made.fail(f"the sub-agent was halted: {halted.escalation}", type="RunHalted")
-    except ToolFailedError as error:
-        raised = error.__cause__ or error
-    else:
-        return
-    if not made.failed:
-        raise raised
+    except ToolFailedError as failed:
+        raised = failed.__cause__ or failed
+        if is_control_flow(raised):
+            raise raised from None
+        made.fail(raised)
+        return failed
+    return None
 
 
 def _is_retry(part: Any) -> bool:

@@ -52,6 +52,7 @@ class CompactionHooks(HookProvider):
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         """Register what is called before and after each invocation, batch and call."""
         registry.add_callback(events.BeforeInvocationEvent, self._begin)
+        registry.add_callback(events.BeforeModelCallEvent, self._begin_turn)
         registry.add_callback(events.BeforeToolsEvent, self._ask)
         registry.add_callback(events.BeforeToolCallEvent, self._before)
         registry.add_callback(events.AfterToolCallEvent, self._after)
@@ -66,6 +67,13 @@ class CompactionHooks(HookProvider):
         if not _state(event.agent).get("waits"):
             event.agent.state.set(STATE, {"run": uuid.uuid4().hex})
 
+    def _begin_turn(self, event: events.BeforeModelCallEvent) -> None:
+        run = self._run(event.agent)
+        run.begin_turn()
+        newest = event.agent.messages[-1] if event.agent.messages else None
+        if newest is not None and newest["role"] == "user" and (said := run.guidance()):
+            newest["content"].append({"text": said})
+
     def _ask(self, event: events.BeforeToolsEvent) -> None:
         run = self._run(event.agent)
         stop = run.gate() if run.verdict.standing == "pause" else None
@@ -75,20 +83,21 @@ class CompactionHooks(HookProvider):
         if not isinstance(action, Continue):
             event.cancel = action.reason or stop.reason
         elif action.message:
+            run.guidance()  # which stands beside the results of this batch
             event.agent.state.set(STATE, {**_state(event.agent), "guidance": action.message})
 
     def _before(self, event: events.BeforeToolCallEvent) -> None:
         if refusal := self._call(event).refusal():
             event.cancel_tool = refusal
 
-    def _after(self, event: events.AfterToolCallEvent) -> None:
+    async def _after(self, event: events.AfterToolCallEvent) -> None:
         call, result = self._call(event), event.result
         self._calls.forget(_run_id(event.agent), call.call_id)
         if event.cancel_message is not None:
             return
         said = text_of(result["content"])
         error = (event.exception or said) if result["status"] == "error" else None
-        if text := call.outcome(error, said):
+        if text := await call.aoutcome(error, said):
             event.result = {**result, "status": "error", "content": [{"text": text}]}
 
     async def _gate(self, event: events.AfterToolsEvent) -> None:

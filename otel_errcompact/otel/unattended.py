@@ -188,7 +188,7 @@ class UnattendedRuns(Listener):
         with self._ledger.store.find(run_id) as state:
             # A run in which failures counted and of which nothing is known has been evicted, or ended by its owner.
             over = state.attended if state is not None else known.observed
-        if over:
+        if over or (not known.observed and self._ledger.is_trace_attended(run_id)):
             return
         if known.is_run:
             self._ledger.end(run_id, failed=known.failed)

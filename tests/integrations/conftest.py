@@ -62,6 +62,9 @@ def _is_missing(module: str) -> bool:
 collect_ignore = [f"test_{name}.py" for name, module in MODULES.items() if _is_missing(module)]
 """Frameworks exclude one another: `python -m tests.integrations` gives each an environment of its own."""
 
+AT_THREE = errcompact.Thresholds(same=3, halts=frozenset({"same"}), refuse=99, loop=99, loop_halt=99)
+"""Halts, or asks, at the third failure, and refuses nothing: short scripts show how a framework is stopped."""
+
 _provider = TracerProvider(shutdown_on_exit=False)
 _exporter = InMemorySpanExporter()
 
@@ -164,7 +167,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     _exporter.clear()
     reader = InMemoryMetricReader()
     path = tmp_path / "trajectory.jsonl"
-    options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(path=path))
+    options = errcompact.Options(thresholds=AT_THREE, trajectory=errcompact.TrajectoryOptions(path=path))
     ledger = errcompact.Ledger(options)
     meters = MeterProvider([reader], shutdown_on_exit=False)
     installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)

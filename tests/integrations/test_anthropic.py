@@ -204,11 +204,20 @@ def kinds(api: Api) -> list[tuple[str, bool]]:
 
 @pytest.mark.duty("success")
 def test_a_success_resolves(world: World) -> None:
-    """The failure before it is over, and the run has recovered."""
-    api = Api([COFFEE], [TEA])
+    """The failure of the same call before it is over, and the run has recovered."""
+    api, failing = Api([COFFEE], [COFFEE]), [True, False]
+
+    @compacted
+    @beta_tool(name="price")
+    def flaky(item: str) -> str:
+        """Look up a price."""
+        if failing.pop():
+            return "2"
+        raise KeyError(item)
+
     with errcompact.run(agent="shop"):
-        assert [message.stop_reason for message in guarded(api.runner(price))] == ["tool_use", "tool_use", "end_turn"]
-    assert kinds(api) == [("new", True), ("2", False)]
+        assert [message.stop_reason for message in guarded(api.runner(flaky))] == ["tool_use", "tool_use", "end_turn"]
+    assert [(text.partition(" ")[0], marked) for text, marked in api.read] == [("[KeyError]", True), ("2", False)]
     assert world.errors() == {"new": 1}
     assert world.resolutions() == 1
     assert world.runs() == {"recovered": 1}

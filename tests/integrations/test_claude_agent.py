@@ -152,8 +152,8 @@ async def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World, t
     assert tools.calls == [1, 3, 5]
     assert [re.sub(r" \(.+?:\d+\)", "", text) for text in agent.read] == [
         f"[ValueError] at boom: bad x=1 {key(world)}",
-        f"ValueError {key(world)} again (x2, 2 in a row; escalates at 3: try something else), now 3",
-        f"ValueError {key(world)} again (x3, 3 in a row; ESCALATED at 3), now 5",
+        f"[ValueError]: bad x=3 {key(world)} again (x2, 2 in a row; escalates at 3: try something else)",
+        f"[ValueError]: bad x=5 {key(world)} again (x3, 3 in a row; ESCALATED at 3: the run is stopped)",
     ]
     assert "Traceback" not in agent.prompt
     assert "hook additional context" not in agent.prompt
@@ -178,8 +178,9 @@ async def test_a_tool_that_is_not_wrapped_is_counted_once_too(world: World, tmp_
     assert tools.calls == [1, 3, 5]
     assert agent.read == ["bad x=1", "bad x=3", "bad x=5"]
     assert re.findall(r"PostToolUseFailure:(\S+) hook additional context: (.+?)\\n", agent.prompt) == [
-        (BOOM, f"{key(world)} again (x2 of 3)"),
+        (BOOM, "bad x=3"),
     ]
+    assert f"{key(world)} again (x2" in agent.prompt
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.runs() == {"halted": 1}
     assert world.raw_errors() == ["bad x=1", "bad x=3", "bad x=5"]
@@ -209,7 +210,7 @@ async def test_what_the_command_line_fails_with_itself_counts(world: World, tmp_
     assert re.findall(r"hook additional context: (.+?) #\w{4}\\n", agent.prompt) == [
         "[UnknownTool] at tool Nope: No such tool available: Nope",
     ]
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
     assert compaction.runs.report(agent.session).occurrences == 4
 
 
@@ -231,13 +232,13 @@ async def test_a_success_resolves_and_one_beside_it_does_not(world: World, tmp_p
     assert tools.calls == [1, 3, 2, 5]
     digests = [text for text in agent.read if "ValueError" in text]
     assert digests[1:] == [
-        f"ValueError {key(world)} again (x2, 2 in a row; escalates at 3: try something else), now 3",
-        f"ValueError {key(world)} again (x3), now 5",
+        f"[ValueError]: bad x=3 {key(world)} again (x2, 2 in a row; escalates at 3: try something else)",
+        f"[ValueError]: bad x=5 {key(world)} again (x3)",
     ]
     assert world.resolutions() == 1
     assert world.errors() == {"new": 1, "repeat": 2}
     assert world.escalations() == {}
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 @pytest.mark.duty("ask", says="before the next tool call")
@@ -257,7 +258,7 @@ async def test_a_human_is_asked_and_lets_the_run_go_on(world: World, tmp_path: P
 
     assert asked == [(BOOM, {"x": 7}, "a human must look at this")]
     assert tools.calls == [1, 3, 5, 7, 2]
-    assert agent.read[3:] == [f"ValueError {key(world)} again (x4), now 7", "fine"]
+    assert agent.read[3:] == [f"[ValueError]: bad x=7 {key(world)} again (x4)", "fine"]
     assert agent.results[0].terminal_reason == "completed"
     assert world.errors() == {"new": 1, "repeat": 3}
     assert world.escalations() == {"pause": 1, "continue": 1}
@@ -351,8 +352,8 @@ async def test_a_sub_agent_has_a_run_of_its_own(world: World, tmp_path: Path) ->
 async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_own_are_kept(
     world: World, tmp_path: Path
 ) -> None:
-    """Of five identical calls in one turn three are executed; the others read why not, and nothing is lost."""
-    tools, compaction, seen = Tools(), Compaction(), []
+    """Identical calls of one turn count once; what has failed in two turns is not executed, and the model reads why."""
+    tools, compaction, seen = Tools(), Compaction(thresholds=errcompact.Thresholds()), []
 
     async def mine(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         seen.append((event["hook_event_name"], tool_use_id))
@@ -360,7 +361,8 @@ async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_ow
 
     boom = tools.boom()
     boom.annotations = None  # then the command line calls it one at a time
-    turns = [[uses(BOOM, f"call-{place}", x=1) for place in range(5)], [says("done")]]
+    turns = [[uses(BOOM, f"call-{turn}-{place}", x=1) for place in range(2)] for turn in range(3)]
+    turns.append([says("done")])
     hooks = compaction.hooks({"PreToolUse": [HookMatcher(hooks=[mine])], "PreCompact": [HookMatcher(hooks=[mine])]})
     agent = Agent(tmp_path, compaction, turns, boom, hooks=hooks)
 
@@ -370,12 +372,12 @@ async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_ow
         "PreToolUse", "PostToolBatch", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop", "SubagentStop",
         "PreCompact",
     ]  # fmt: skip
-    assert seen == [("PreToolUse", f"call-{place}") for place in range(5)]
+    assert seen == [("PreToolUse", f"call-{turn}-{place}") for turn in range(3) for place in range(2)]
     assert tools.calls == [1, 1, 1]
-    refusal = "NOT EXECUTED: this exact call has failed 3 times. Change the arguments or the approach."
-    assert [text.splitlines()[0].partition("hook error: ")[2] for text in agent.read[3:]] == [refusal, refusal]
+    refusal = "NOT EXECUTED: this exact call has failed 2 times"
+    assert [text.partition("hook error: ")[2].partition(" and ")[0] for text in agent.read[3:]] == [refusal] * 3
     assert world.errors() == {"new": 1, "repeat": 2}
-    assert world.runs() == {"halted": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 async def test_hooks_of_a_run_of_the_application_s_own_belong_to_it(world: World) -> None:
@@ -394,7 +396,7 @@ async def test_hooks_of_a_run_of_the_application_s_own_belong_to_it(world: World
         assert await fire("PostToolUse", tool_use_id="2", tool_response={"stdout": "=== 3 failed in 0.1s ==="}) != {}
         assert await fire("Stop") == {}
         assert run.report().occurrences == 1
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged_ones_are_failures(
@@ -424,5 +426,6 @@ def test_the_example_runs(tmp_path: Path) -> None:
     """What it prints is what the page shows."""
     done = subprocess.run([sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    assert [line.partition(":")[0] for line in lines[:4]] == [*["the model reads"] * 3, "the SDK says"]
-    assert lines[4].endswith(": halted")
+    read = [line for line in lines if line.startswith("the model reads: ")]
+    assert ["NOT EXECUTED: " in line for line in read] == [False] * 2 + [True] * 4
+    assert any(line.startswith("# Run ") and line.endswith(": halted") for line in lines)

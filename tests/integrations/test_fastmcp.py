@@ -70,7 +70,7 @@ async def test_the_model_reads_digests(world: World, mask: bool, mode: str) -> N
     assert [flagged for flagged, _ in answers] == [True, True, True]
     assert answers[0][1].startswith("[ValueError] at boom (")
     assert ": bad x=1 #" in answers[0][1]
-    assert [text.partition("#")[0] for _, text in answers[1:]] == ["ValueError ", "ValueError "]
+    assert [text.partition("#")[0] for _, text in answers[1:]] == ["[ValueError]: bad x=1 "] * 2
     assert not any("Traceback" in text or "Error calling tool" in text for _, text in answers)
     assert world.errors() == {"new": 1, "repeat": 2}
 
@@ -78,35 +78,104 @@ async def test_the_model_reads_digests(world: World, mask: bool, mode: str) -> N
 @pytest.mark.duty("gate", says="n/a: server side; refuses calls")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_tool_that_keeps_failing_is_refused(world: World, mode: str) -> None:
-    """A server cannot stop the agent, but it executes the tool no more; its other tools work."""
-    shop = Shop()
+    """What has failed twice with the same arguments is not executed again; all else is, and that after a success."""
+    shop = Shop(thresholds=errcompact.Thresholds())
     async with Client(shop.server, mode=mode) as client:
-        for _ in range(3):
+        for _ in range(2):
             await call(client, "boom", x=1)
         # The client's own span says that this has failed, which is no failure.
-        result = await client.call_tool("boom", {"x": 2}, raise_on_error=False)
-        refused = (result.is_error, result.content[0].text)
+        result = await client.call_tool("boom", {"x": 1}, raise_on_error=False)
+        flagged, text = result.is_error, result.content[0].text
+        assert shop.calls == ["boom"] * 2
+        await call(client, "boom", x=2)
         assert await call(client, "fine") == (False, "all is well")
-    assert refused == (
-        True,
-        "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1; no escalation handler was given",
-    )
-    assert shop.calls == ["boom", "boom", "boom", "fine"]
+        await call(client, "boom", x=1)
+    assert flagged
+    assert text.startswith("NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since")
+    assert shop.calls == ["boom", "boom", "boom", "fine", "boom"]
     shop.end()
-    assert (world.errors(), world.escalations()) == ({"new": 1, "repeat": 2}, {"halt": 1})
-    assert world.runs() == {"halted": 1}
-    assert [text.splitlines()[-1] for text in world.raw_errors()] == ["ValueError: bad x=1"] * 3
+    assert world.errors() == {"new": 1, "repeat": 2, "after_escalation": 1}
+    assert world.escalations() == {"unhandled": 1}
+    assert world.runs() == {"unresolved": 1}
+    assert [text.splitlines()[-1] for text in world.raw_errors()] == [f"ValueError: bad x={x}" for x in (1, 1, 2, 1)]
 
 
-async def test_all_tools_are_refused_where_the_budget_is_spent(world: World) -> None:
-    """That threshold is not about one of them."""
-    shop = Shop(thresholds=errcompact.Thresholds(total=2))
+async def test_the_library_disables_no_tool(world: World) -> None:
+    """No threshold halts a server, also where halts are asked for: a loop is refused, and each other call executed."""
+    shop = Shop(thresholds=errcompact.Thresholds(same=2, total=2, halts=frozenset({"same", "total"})))
     async with Client(shop.server) as client:
-        for x in range(2):
+        for x in range(8):
             await call(client, "boom", x=x)
-        flagged, text = await call(client, "fine")
-    assert (flagged, shop.calls) == (True, ["boom", "boom"])
-    assert text.startswith("NOT EXECUTED: the run's error budget is spent (2 of 2)")
+        for _ in range(8):
+            await call(client, "boom", x=9)
+        assert await call(client, "fine") == (False, "all is well")
+    assert shop.calls == ["boom"] * 10 + ["fine"]
+    assert set(world.escalations()) == {"unhandled"}
+
+
+async def test_a_service_that_refuses_connections_and_is_back(world: World) -> None:
+    """Waiting helps, so that the identical call is executed each time."""
+    down = [True, True, True, True, False]
+    shop = Shop(thresholds=errcompact.Thresholds())
+
+    @shop.server.tool()
+    def stock(item: str) -> str:
+        if down.pop(0):
+            raise ConnectionRefusedError("[Errno 111] Connection refused")
+        return "3"
+
+    async with Client(shop.server) as client:
+        answers = [await call(client, "stock", item="tea") for _ in range(5)]
+    assert [flagged for flagged, _ in answers] == [True] * 4 + [False]
+    assert not any("NOT EXECUTED" in text for _, text in answers)
+    assert answers[4] == (False, "3")
+    assert world.resolutions() == 1
+
+
+async def test_the_halt_of_a_handler_holds_until_the_run_is_resumed(world: World) -> None:
+    """That was a decision: the tool that failed is refused, and no other."""
+    shop = Shop(on_escalation=lambda _: errcompact.Halt("not today"), session=lambda _: "s")
+    async with Client(shop.server) as client:
+        for x in range(3):
+            await call(client, "boom", x=x)
+        refused = await call(client, "boom", x=4)
+        assert await call(client, "fine") == (False, "all is well")
+        shop.middleware.runs.of("s").resume("it is open")
+        await call(client, "boom", x=5)
+    assert refused == (
+        True, "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=2; not today",
+    )  # fmt: skip
+    assert shop.calls == ["boom"] * 3 + ["fine", "boom"]
+
+
+async def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    shop = Shop(on_escalation=lambda _: errcompact.Continue("we sell tea"))
+    async with Client(shop.server) as client:
+        answers = [await call(client, "boom", x=x) for x in range(4)]
+    assert [text.endswith("\nOPERATOR: we sell tea") for _, text in answers] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("mode", ["observe", "advise"])
+async def test_modes(world: World, mode: Any) -> None:
+    """`observe` counts, and the model reads what it would read anyway; `advise` refuses loops, and asks nobody."""
+    asked: list[errcompact.Escalation] = []
+    plain = FastMCP("shop", mask_error_details=False)
+    plain.tool()(Shop.boom.__get__(Shop()))
+    settings = {"thresholds": errcompact.Thresholds(), "on_escalation": asked.append}
+    shop = Shop(mode=mode, **settings)
+    async with Client(plain) as client:
+        without = await call(client, "boom", x=1)
+    async with Client(shop.server) as client:
+        answers = [await call(client, "boom", x=1) for _ in range(5)]
+    if mode == "observe":
+        assert answers == [without] * 5
+        assert shop.calls == ["boom"] * 5
+    else:
+        assert all("#" in text for _, text in answers)
+        assert shop.calls == ["boom"] * 2
+    assert asked == []
+    assert set(world.escalations()) == {"unhandled"}
 
 
 async def test_an_identical_call_that_keeps_failing_is_refused(world: World) -> None:
@@ -208,16 +277,17 @@ async def test_an_asynchronous_handler_lets_it_go_on(world: World) -> None:
 
 
 async def test_a_handler_that_raises(world: World) -> None:
-    """The run halts, and the handler's failure is counted."""
+    """Calls go on as without a handler, and the handler's failure is counted."""
 
     def broken(escalation: errcompact.Escalation) -> errcompact.Halt:
         raise LookupError("no pager")
 
     shop = Shop(on_escalation=broken)
     async with Client(shop.server) as client:
-        answers = [await call(client, "boom", x=1) for _ in range(4)]
-    assert answers[3][1].endswith("; the escalation handler failed: LookupError: no pager")
-    assert (len(shop.calls), world.internal_failures()) == (3, {"escalation_handler": 1})
+        for _ in range(4):
+            await call(client, "boom", x=1)
+    assert (len(shop.calls), world.internal_failures()) == (4, {"escalation_handler": 1})
+    assert world.escalations() == {"unhandled": 1}
 
 
 @pytest.mark.duty("span")
@@ -319,14 +389,14 @@ async def test_control_flow_goes_its_way(world: World) -> None:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_mounted_server_with_a_middleware_of_its_own(world: World, mode: str) -> None:
     """The failure is the mounted server's, and is counted there alone."""
-    inner, outer = Shop(), Shop()
+    inner, outer = Shop(thresholds=errcompact.Thresholds()), Shop()
     outer.server.mount(inner.server, namespace="inner")
     async with Client(outer.server, mode=mode) as client:
         answers = [await call(client, "inner_boom", x=1) for _ in range(4)]
     assert answers[0][1].startswith("[ValueError] at boom (")
-    assert answers[3][1].startswith("NOT EXECUTED: ")
+    assert answers[2][1].startswith("NOT EXECUTED: ")
     # The mounted server's own span says what the outer one has passed on: that is no new failure.
-    assert (len(inner.calls), world.errors()) == (3, {"new": 1, "repeat": 2, "handled": 3})
+    assert (len(inner.calls), world.errors()) == (2, {"new": 1, "repeat": 1, "handled": 2})
 
 
 async def test_a_proxy_counts_what_the_other_server_answers(world: World) -> None:
@@ -350,14 +420,14 @@ async def test_a_proxy_counts_what_the_other_server_answers(world: World) -> Non
 
 async def test_sessions_are_runs_of_their_own(world: World) -> None:
     """What one client has been refused, another may call."""
-    shop = Shop()
+    shop = Shop(thresholds=errcompact.Thresholds())
     for _ in range(2):
         async with Client(shop.server, mode="legacy") as client:
             for _ in range(4):
                 await call(client, "boom", x=1)
-    assert len(shop.calls) == 6
+    assert len(shop.calls) == 4
     shop.end()
-    assert world.runs() == {"halted": 2}
+    assert world.runs() == {"unresolved": 2}
 
 
 async def test_a_program_that_calls_its_own_server(world: World) -> None:
@@ -374,7 +444,7 @@ def test_the_example(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")
-    assert lines[-1].startswith("model reads: NOT EXECUTED: one error class keeps recurring (3 of 3)")
+    assert lines[-2].startswith("model reads: NOT EXECUTED: this exact call has failed 2 times")
 
 
 async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: World) -> None:
@@ -383,4 +453,4 @@ async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: Wor
     async with Client(shop.server) as client:
         await call(client, "boom", x=1)
         await call(client, "fine")
-    assert world.runs() == {"failed": 1, "clean": 1}
+    assert world.runs() == {"unresolved": 1, "clean": 1}

@@ -11,6 +11,7 @@ import pytest
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolRequestParams, CallToolResult, ElicitResult, ListToolsResult, TextContent, Tool
 from opentelemetry import trace
@@ -67,7 +68,7 @@ async def test_the_model_reads_digests(world: World, mode: Any) -> None:
     assert [flagged for flagged, _ in answers] == [True, True, True]
     assert answers[0][1].startswith("[ValueError] at boom (")
     assert ": bad x=1 #" in answers[0][1]
-    assert [text.partition("#")[0] for _, text in answers[1:]] == ["ValueError ", "ValueError "]
+    assert [text.partition("#")[0] for _, text in answers[1:]] == ["[ValueError]: bad x=1 "] * 2
     assert not any("Traceback" in text or "Error executing tool" in text for _, text in answers)
     assert world.errors() == {"new": 1, "repeat": 2}
 
@@ -75,22 +76,102 @@ async def test_the_model_reads_digests(world: World, mode: Any) -> None:
 @pytest.mark.duty("gate", says="n/a: server side; refuses calls")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_tool_that_keeps_failing_is_refused(world: World, mode: Any) -> None:
-    """A server cannot stop the agent, but it executes the tool no more; its other tools work."""
-    shop = Shop()
+    """What has failed twice with the same arguments is not executed again; all else is, and that after a success."""
+    shop = Shop(thresholds=errcompact.Thresholds())
     async with Client(shop.server, mode=mode) as client:
-        for _ in range(3):
+        for _ in range(2):
             await call(client, "boom", x=1)
-        refused = await call(client, "boom", x=2)
+        flagged, text = await call(client, "boom", x=1)
+        assert shop.calls == ["boom"] * 2
+        await call(client, "boom", x=2)
         assert await call(client, "fine") == (False, "all is well")
-    assert refused == (
-        True,
-        "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=1; no escalation handler was given",
-    )
-    assert shop.calls == ["boom", "boom", "boom", "fine"]
+        await call(client, "boom", x=1)
+    assert flagged
+    assert text.startswith("NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since")
+    assert shop.calls == ["boom", "boom", "boom", "fine", "boom"]
     shop.end()
-    assert (world.errors(), world.escalations()) == ({"new": 1, "repeat": 2}, {"halt": 1})
-    assert world.runs() == {"halted": 1}
-    assert [text.splitlines()[-1] for text in world.raw_errors()] == ["ValueError: bad x=1"] * 3
+    assert world.errors() == {"new": 1, "repeat": 2, "after_escalation": 1}
+    assert world.escalations() == {"unhandled": 1}
+    assert world.runs() == {"unresolved": 1}
+    assert [text.splitlines()[-1] for text in world.raw_errors()] == [f"ValueError: bad x={x}" for x in (1, 1, 2, 1)]
+
+
+async def test_the_library_disables_no_tool(world: World) -> None:
+    """No threshold halts a server, also where halts are asked for: a loop is refused, and each other call executed."""
+    shop = Shop(thresholds=errcompact.Thresholds(same=2, total=2, halts=frozenset({"same", "total"})))
+    async with Client(shop.server) as client:
+        for x in range(8):
+            await call(client, "boom", x=x)
+        for _ in range(8):
+            await call(client, "boom", x=9)
+        assert await call(client, "fine") == (False, "all is well")
+    assert shop.calls == ["boom"] * 10 + ["fine"]
+    assert set(world.escalations()) == {"unhandled"}
+
+
+async def test_a_service_that_refuses_connections_and_is_back(world: World) -> None:
+    """Waiting helps, so that the identical call is executed each time."""
+    down = [True, True, True, True, False]
+    shop = Shop(thresholds=errcompact.Thresholds())
+
+    @shop.server.tool()
+    def stock(item: str) -> str:
+        if down.pop(0):
+            raise ConnectionRefusedError("[Errno 111] Connection refused")
+        return "3"
+
+    async with Client(shop.server) as client:
+        answers = [await call(client, "stock", item="tea") for _ in range(5)]
+    assert [flagged for flagged, _ in answers] == [True] * 4 + [False]
+    assert not any("NOT EXECUTED" in text for _, text in answers)
+    assert answers[4] == (False, "3")
+    assert world.resolutions() == 1
+
+
+async def test_the_halt_of_a_handler_holds_until_the_run_is_resumed(world: World) -> None:
+    """That was a decision: the tool that failed is refused, and no other."""
+    shop = Shop(on_escalation=lambda _: errcompact.Halt("not today"), session=lambda _: "s")
+    async with Client(shop.server) as client:
+        for x in range(3):
+            await call(client, "boom", x=x)
+        refused = await call(client, "boom", x=4)
+        assert await call(client, "fine") == (False, "all is well")
+        shop.server.compaction.runs.of("s").resume("it is open")
+        await call(client, "boom", x=5)
+    assert refused == (
+        True, "NOT EXECUTED: one error class keeps recurring (3 of 3): [ValueError] bad x=2; not today",
+    )  # fmt: skip
+    assert shop.calls == ["boom"] * 3 + ["fine", "boom"]
+
+
+async def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    shop = Shop(on_escalation=lambda _: errcompact.Continue("we sell tea"))
+    async with Client(shop.server) as client:
+        answers = [await call(client, "boom", x=x) for x in range(4)]
+    assert [text.endswith("\nOPERATOR: we sell tea") for _, text in answers] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("mode", ["observe", "advise"])
+async def test_modes(world: World, mode: Any) -> None:
+    """`observe` counts, and the model reads what it would read anyway; `advise` refuses loops, and asks nobody."""
+    asked: list[errcompact.Escalation] = []
+    plain = MCPServer("shop")
+    plain.tool()(Shop.boom.__get__(Shop()))
+    settings = {"thresholds": errcompact.Thresholds(), "on_escalation": asked.append}
+    shop = Shop(mode=mode, **settings)
+    async with Client(plain) as client:
+        without = await call(client, "boom", x=1)
+    async with Client(shop.server) as client:
+        answers = [await call(client, "boom", x=1) for _ in range(5)]
+    if mode == "observe":
+        assert answers == [without] * 5
+        assert shop.calls == ["boom"] * 5
+    else:
+        assert all("#" in text for _, text in answers)
+        assert shop.calls == ["boom"] * 2
+    assert asked == []
+    assert set(world.escalations()) == {"unhandled"}
 
 
 @pytest.mark.duty("success")
@@ -167,16 +248,17 @@ async def test_a_client_that_cannot_be_asked(world: World) -> None:
 
 
 async def test_a_handler_that_raises(world: World) -> None:
-    """The run halts, and the handler's failure is counted."""
+    """Calls go on as without a handler, and the handler's failure is counted."""
 
     def broken(escalation: errcompact.Escalation) -> errcompact.Halt:
         raise LookupError("no pager")
 
     shop = Shop(on_escalation=broken)
     async with Client(shop.server) as client:
-        answers = [await call(client, "boom", x=1) for _ in range(4)]
-    assert answers[3][1].endswith("; the escalation handler failed: LookupError: no pager")
-    assert (len(shop.calls), world.internal_failures()) == (3, {"escalation_handler": 1})
+        for _ in range(4):
+            await call(client, "boom", x=1)
+    assert (len(shop.calls), world.internal_failures()) == (4, {"escalation_handler": 1})
+    assert world.escalations() == {"unhandled": 1}
 
 
 @pytest.mark.duty("span")
@@ -259,7 +341,7 @@ async def test_an_error_of_the_protocol_goes_to_the_client(world: World) -> None
 
 async def test_a_low_level_server(world: World) -> None:
     """An exception of its handler would be an error of the protocol; the model reads the digest."""
-    compaction = Compaction(agent="shop")
+    compaction = Compaction(agent="shop", thresholds=errcompact.Thresholds())
     calls: list[str] = []
 
     async def on_list_tools(request: Any, params: Any) -> ListToolsResult:
@@ -275,8 +357,8 @@ async def test_a_low_level_server(world: World) -> None:
     assert [flagged for flagged, _ in answers] == [True] * 4
     assert answers[0][1].startswith("[ValueError] at ")
     assert answers[3][1].startswith("NOT EXECUTED: ")
-    assert len(calls) == 3
-    assert world.errors() == {"new": 1, "repeat": 2}
+    assert len(calls) == 2
+    assert world.errors() == {"new": 1, "repeat": 1}
 
 
 async def test_control_flow_goes_its_way(world: World) -> None:
@@ -307,7 +389,7 @@ def test_the_example(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert lines[0].startswith("model reads: [KeyError] at price (")
-    assert lines[-1].startswith("model reads: NOT EXECUTED: one error class keeps recurring (3 of 3)")
+    assert lines[-2].startswith("model reads: NOT EXECUTED: this exact call has failed 2 times")
 
 
 async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: World) -> None:
@@ -316,4 +398,4 @@ async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: Wor
     async with Client(shop.server) as client:
         await call(client, "boom", x=1)
         await call(client, "fine")
-    assert world.runs() == {"failed": 1, "clean": 1}
+    assert world.runs() == {"unresolved": 1, "clean": 1}

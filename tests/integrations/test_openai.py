@@ -214,11 +214,13 @@ def test_a_tool_that_fails_for_ever_stops_the_runner(world: World, asynchronous:
 @pytest.mark.duty("success")
 def test_a_success_resolves(world: World) -> None:
     """In the runner, which would have ended at the failure."""
-    api = Api([COFFEE], [TEA])
-    runner = ResponsesToolRunner(functions=[compacted(RegisteredFunction(SPEC, lambda given: price(**given)))])
+    api, prices = Api([COFFEE], [COFFEE]), iter([{}, {"coffee": "2"}])
+    runner = ResponsesToolRunner(
+        functions=[compacted(RegisteredFunction(SPEC, lambda given: next(prices)[given["item"]]))]
+    )
     with errcompact.run():
         assert [turn.final for turn in guarded(runner, api.client, PARAMS)] == [False, False, True]
-    assert kinds(outputs(api.requests[-1]["input"])) == ["new", "2"]
+    assert [text.partition(" ")[0] for text in outputs(api.requests[-1]["input"])] == ["[KeyError]", "2"]
     assert world.errors() == {"new": 1}
     assert world.resolutions() == 1
     assert world.runs() == {"recovered": 1}

@@ -86,8 +86,8 @@ def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World) -> None
     assert tools.calls == [1, 3, 5]
     assert results(agent) == [
         ("error", f"[ValueError] at boom: bad x=1 {key(world)}"),
-        ("error", f"ValueError {key(world)} again (x2, 2 in a row; escalates at 3: try something else), now 3"),
-        ("error", f"ValueError {key(world)} again (x3, 3 in a row; ESCALATED at 3), now 5"),
+        ("error", f"[ValueError]: bad x=3 {key(world)} again (x2, 2 in a row; escalates at 3: try something else)"),
+        ("error", f"[ValueError]: bad x=5 {key(world)} again (x3, 3 in a row; ESCALATED at 3: the run is stopped)"),
     ]
     assert result.stop_reason == "end_turn"
     assert "halted: no escalation handler was given (" in str(result)
@@ -126,12 +126,12 @@ async def test_a_success_resolves_and_one_beside_it_does_not(world: World) -> No
 
     assert tools.calls == [1, 3, 2, 5]
     assert [text for status, text in results(agent) if status == "error"][1:] == [
-        f"ValueError {key(world)} again (x2, 2 in a row; escalates at 3: try something else), now 3",
-        f"ValueError {key(world)} again (x3), now 5",
+        f"[ValueError]: bad x=3 {key(world)} again (x2, 2 in a row; escalates at 3: try something else)",
+        f"[ValueError]: bad x=5 {key(world)} again (x3)",
     ]
     assert world.resolutions() == 1
     assert world.escalations() == {}
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 @pytest.mark.duty("ask", says="before the next tools")
@@ -237,7 +237,7 @@ def test_the_nodes_of_a_graph_are_runs_side_by_side(world: World) -> None:
 
     assert sorted(tools.calls) == [1, 1, 3, 3]
     assert world.errors() == {"new": 2, "repeat": 2}
-    assert world.runs() == {"failed": 2}
+    assert world.runs() == {"unresolved": 2}
 
 
 def test_what_the_framework_fails_with_itself_counts(world: World) -> None:
@@ -262,21 +262,21 @@ def test_what_the_framework_fails_with_itself_counts(world: World) -> None:
 
 
 def test_identical_calls_that_have_failed_are_refused(world: World) -> None:
-    """Of five identical calls in one turn, one after another, three are executed; the others read why not."""
+    """Identical calls of one turn count once; what has failed in two turns is not executed, and the model reads why."""
     from strands.tools.executors import SequentialToolExecutor
 
-    tools, hooks = Tools(), CompactionHooks()
-    turns = [[uses("boom", f"call-{place}", x=1) for place in range(5)], [{"text": "done"}]]
-    agent = agent_of(hooks, turns, tools.boom, tool_executor=SequentialToolExecutor())
+    tools, hooks = Tools(), CompactionHooks(thresholds=errcompact.Thresholds())
+    turns = [[uses("boom", f"call-{turn}-{place}", x=1) for place in range(2)] for turn in range(3)]
+    agent = agent_of(hooks, [*turns, [{"text": "done"}]], tools.boom, tool_executor=SequentialToolExecutor())
 
     agent("go")
 
     assert tools.calls == [1, 1, 1]
-    assert [text.splitlines()[0] for _, text in results(agent)[3:]] == [
-        "NOT EXECUTED: this exact call has failed 3 times. Change the arguments or the approach.",
-    ] * 2
+    assert [(status, text.partition(" and ")[0]) for status, text in results(agent)[3:]] == [
+        ("error", "NOT EXECUTED: this exact call has failed 2 times"),
+    ] * 3
     assert world.errors() == {"new": 1, "repeat": 2}
-    assert world.runs() == {"halted": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 def test_an_inner_span_that_fails_with_it_is_part_of_the_same_occurrence(world: World) -> None:
@@ -294,7 +294,7 @@ def test_an_inner_span_that_fails_with_it_is_part_of_the_same_occurrence(world: 
     agent("go")
 
     assert world.errors() == {"new": 1}
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 def test_a_tool_of_ones_own_that_interrupts_is_left_alone(world: World) -> None:
@@ -316,7 +316,7 @@ def test_a_tool_of_ones_own_that_interrupts_is_left_alone(world: World) -> None:
 
     assert results(agent)[1] == ("success", "answer yes")
     assert world.errors() == {"new": 1, "repeat": 1}
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 def test_a_run_of_the_application_s_own_is_used(world: World) -> None:
@@ -330,12 +330,13 @@ def test_a_run_of_the_application_s_own_is_used(world: World) -> None:
 
     assert run.report().occurrences == 2
     assert world.errors() == {"new": 1, "repeat": 1}
-    assert world.runs() == {"failed": 1}
+    assert world.runs() == {"unresolved": 1}
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
     """What it prints is what the page shows."""
     done = subprocess.run([sys.executable, EXAMPLE], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    assert [line.split(":")[0] for line in lines] == [*["the model reads"] * 3, "the agent says", "result"]
+    read = [line for line in lines if line.startswith("the model reads: ")]
+    assert [line.startswith("the model reads: NOT EXECUTED: ") for line in read] == [False] * 2 + [True] * 4
     assert lines[-1] == "result: halted"
