@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from opentelemetry import trace
-
 from otel_errcompact.boundary.entered import current_run
 from otel_errcompact.boundary.runs import Run, check_settings
 from otel_errcompact.exceptions import ConfigurationError
@@ -83,7 +81,11 @@ class RunRegistry:
             agent: The agent's name, where the framework tells; the registry's if empty.
             resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
         """
-        self.attend_trace()
+        run = self._of(run_id, agent=agent, resumes=resumes)
+        run.attend_trace()
+        return run
+
+    def _of(self, run_id: str, *, agent: str, resumes: str) -> Run:
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
@@ -101,12 +103,6 @@ class RunRegistry:
         if oldest is not None:
             self._close(*oldest)
         return run
-
-    def attend_trace(self) -> None:
-        """Note that the trace of the current span, which is a framework's around a run, is no run of its own."""
-        context = trace.get_current_span().get_span_context()
-        if context.is_valid:
-            self.ledger.attend_trace(trace.format_trace_id(context.trace_id))
 
     def begin(self, run_id: str, *, agent: str = "") -> Run:
         """

@@ -152,6 +152,13 @@ class Run:
         counts if its call began after the class was last shown.
         """
         self._turn_began = self.ledger.tick()
+        self.attend_trace()
+
+    def attend_trace(self) -> None:
+        """Note that the trace of the current span, such as a framework's around this run, is no run of its own."""
+        context = trace.get_current_span().get_span_context()
+        if context.is_valid:
+            self.ledger.attend_trace(trace.format_trace_id(context.trace_id))
 
     def asked_at(self) -> int:
         """Return when the agent asked for a call that begins now: with the turn, or where none is begun, now."""

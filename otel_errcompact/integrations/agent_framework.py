@@ -84,7 +84,7 @@ class CompactionMiddleware(AgentMiddleware):
         inner = context.client_kwargs.get("middleware", ())
         if any(isinstance(one, _Tools) for one in inner):
             raise ConfigurationError("an agent has two CompactionMiddleware: each would count all that fails")
-        context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(self.runs, run, texts, denied)]
+        context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(run, texts, denied)]
         context.stream_transform_hooks.append(lambda update: _told(update, texts))
         if not nested:
             context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
@@ -120,15 +120,11 @@ class _Tools(FunctionMiddleware):
                 if not made.refused:
                     await call_next()
                     made.result = _text(context.result)
-        except Exception as error:
+        finally:
             if made.failed:
                 self._texts[call_id] = made.text if made.compacted else ""
             if made.compacted:
-                raise ToolError(made.text) from error
-            raise
-        if made.compacted:
-            self._texts[call_id] = made.text
-            raise ToolError(made.text)
+                raise ToolError(made.text)
 
 
 class _Gate(ChatMiddleware):
@@ -136,20 +132,17 @@ class _Gate(ChatMiddleware):
     Passes the gate of one run before each model call, which begins a turn, and lets the model read the digests.
 
     Args:
-        runs: Where the run is.
         run: The run.
         texts: What the model reads of the calls that have failed, by their ids.
         denied: What stops the run because a human has said no.
     """
 
-    def __init__(self, runs: RunRegistry, run: Run, texts: dict[str, str], denied: RunHalted | None) -> None:
-        self._runs = runs
+    def __init__(self, run: Run, texts: dict[str, str], denied: RunHalted | None) -> None:
         self._run = run
         self._texts = texts
         self._denied = denied
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
-        self._runs.attend_trace()
         messages = context.messages = _without_question(context.messages)
         calls = {one.call_id: one for message in messages for one in message.contents if one.type == "function_call"}
         for message in reversed(messages):
@@ -159,8 +152,8 @@ class _Gate(ChatMiddleware):
                 self._count(content, calls.get(content.call_id))
             _told(message, self._texts)
         stop = await self._run.agate() or self._denied
+        self._run.begin_turn()
         if stop is None:
-            self._run.begin_turn()
             if said := self._run.guidance():
                 context.messages = [*messages, Message("user", [Content.from_text(said)])]
             await call_next()
@@ -223,11 +216,8 @@ def _told(answer: Answer, texts: dict[str, str]) -> Answer:
 
 
 def _digested(result: Content, texts: dict[str, str]) -> Content:
-    text = texts.get(result.call_id or "", "")
-    if not text:
-        return result
     digested = copy(result)
-    digested.result = text
+    digested.result = texts.get(result.call_id or "") or result.result
     digested.items = [Content.from_text(str(digested.result))]
     return digested
 

@@ -9,7 +9,6 @@ from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.escalation import Escalation, Halt
 from otel_errcompact.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
-from otel_errcompact.recognise import is_control_flow
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai import DeferredToolResults, FunctionToolset, ModelRetry, Tool, ToolDenied, ToolFailed
@@ -119,9 +118,7 @@ class CompactionCapability(AbstractCapability[Any]):
         request_context.model_request_parameters = replace(parameters, function_tools=offered)
         run.begin_turn()
         if said := run.guidance():
-            newest = request_context.messages[-1]
-            told = replace(newest, parts=[*newest.parts, UserPromptPart(said)])
-            request_context.messages = [*request_context.messages[:-1], told]
+            request_context.messages[-1].parts = [*request_context.messages[-1].parts, UserPromptPart(said)]
         return await handler(request_context)
 
     async def handle_deferred_tool_calls(
@@ -152,7 +149,6 @@ class CompactionCapability(AbstractCapability[Any]):
         made = run.executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
         if not made.compacted:
             raise error
-        await run.asettle()
         raise ModelRetry(made.text) from error
 
     async def wrap_tool_execute(
@@ -167,17 +163,16 @@ class CompactionCapability(AbstractCapability[Any]):
         """Execute a tool; what it fails with becomes a failed result that holds the digest."""
         if tool_def.name == ASK:
             return await handler(args)
-        run = self._run(ctx)
-        made = run.tool(tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True)
-        failed: ToolFailedError | None = None
+        made = self._run(ctx).tool(tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True)
+        failed: Exception | None = None
         try:
             async with made:
                 if not made.refused:
                     failed = await _execute(made, handler, args)
         except Exception as error:
-            if made.compacted and not isinstance(error, ENDS_THE_RUN):
-                raise ToolFailed(made.text) from error
-            raise
+            if isinstance(error, ENDS_THE_RUN) or not made.compacted:
+                raise
+            failed = error
         if made.compacted:
             raise ToolFailed(made.text) from failed
         if failed is not None:
@@ -199,10 +194,7 @@ async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedT
         # The tool was an agent; this one can still do something else.
         made.fail(f"the sub-agent was halted: {halted.escalation}", type="RunHalted")
     except ToolFailedError as failed:
-        raised = failed.__cause__ or failed
-        if is_control_flow(raised):
-            raise raised from None
-        made.fail(raised)
+        made.fail(failed.__cause__ or failed)
         return failed
     return None
 
