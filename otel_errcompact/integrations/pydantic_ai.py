@@ -145,8 +145,7 @@ class CompactionCapability(AbstractCapability[Any]):
         if isinstance(error, ModelRetry):
             raise error
         # The text alone, since all frames of the traceback are the framework's.
-        run, text = self._run(ctx), str(error)
-        made = run.executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
+        made = self._run(ctx).executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=str(error))
         if not made.compacted:
             raise error
         raise ModelRetry(made.text) from error
