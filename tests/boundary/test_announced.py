@@ -95,19 +95,29 @@ def test_a_call_is_refused_once_it_has_failed_too_often_and_asked_about_while_th
     runs: RunRegistry, calls: AnnouncedCalls
 ) -> None:
     """Its execution is what lets the run go on: a human must have allowed it."""
+    run = runs.of("r", agent="shop")
     for call_id in ("1", "2"):
+        run.begin_turn()
         assert announce(calls, call_id, order=41).refusal() == ""
         announce(calls, call_id, order=41).outcome("no such order: 41", None)
     for call_id in ("3", "4"):
+        run.begin_turn()
         refused = announce(calls, call_id, order=41)
         assert refused.refusal().startswith("NOT EXECUTED")
         assert (refused.told, refused.asked) == (True, False)
-    assert isinstance(runs.of("r").gate(), errcompact.RunPaused)
+    assert isinstance(run.gate(), errcompact.RunPaused)
     asked = announce(calls, "5", order=42)
     assert (asked.refusal(), asked.asked) == ("wait", True)
     with asked.execute() as call:
         call.result = "refunded"
-    assert runs.of("r").verdict.standing == "carry_on"
+    assert run.verdict.standing == "carry_on"
+
+
+def test_the_calls_before_the_first_turn_are_one_turn(runs: RunRegistry, calls: AnnouncedCalls) -> None:
+    """Also where the framework makes one after the other: the model has asked for them together."""
+    for call_id in ("1", "2", "3"):
+        announce(calls, call_id, order=int(call_id)).outcome("no such order", None)
+    assert [found.streak for found in runs.report("r").classes] == [1]
 
 
 def test_a_client_s_span_does_not_tell_of_a_refusal_as_a_failure(
