@@ -158,7 +158,7 @@ class TrajectoryFile(Listener):
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Write a breach."""
-        self._tell(semconv.RUN_ESCALATED, life.of_escalation(escalation), life.ERROR, escalation.span)
+        self._tell(semconv.RUN_ESCALATED, life.of_escalation(escalation), escalation)
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
         """Write what was done about a breach."""
@@ -180,13 +180,18 @@ class TrajectoryFile(Listener):
         self,
         event: str,
         attributes: dict[str, life.Value],
-        severity: int = life.INFO,
-        span: SpanRef | None = None,
+        escalation: Escalation | None = None,
     ) -> None:
         if self._options.redact:
             attributes = {name: _redacted(value) for name, value in attributes.items()}
         attributes[semconv.LEDGER_ID] = self._ledger_id
-        fields = life.log_record(event, attributes, time_ns=self._clock_ns(), severity=severity, span=span)
+        fields = life.log_record(
+            event,
+            attributes,
+            time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
+            severity=life.INFO if escalation is None else life.ERROR,
+            span=escalation.span if escalation is not None else None,
+        )
         self._append(f"{self._life_head}{_json(fields)}{self._life_tail}\n".encode("ascii"))
 
     def _append(self, line: bytes) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -287,6 +290,20 @@ class TestLost:
 
 
 class TestSeveral:
+    def test_threads(self, tmp_path: Path) -> None:
+        """Lines of threads are in another order than what was counted; read back, that does not matter."""
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            for seed in range(10):
+                recorded = Recorded(tmp_path / f"{seed}.jsonl")
+                with recorded.run(thresholds=Thresholds(loop_halt=1_000)) as run, ThreadPoolExecutor(6) as pool:
+                    list(pool.map(_at_random, [run] * 6, range(seed, seed + 6)))
+                (played,) = read_back(recorded.path)
+                assert same_as(run, played)
+        finally:
+            sys.setswitchinterval(interval)
+
     def test_interleaved(self, recorded: Recorded) -> None:
         """Runs side by side are told apart."""
         with recorded.run("a") as one, recorded.run("b") as two:
@@ -330,6 +347,14 @@ class TestSeveral:
         assert len(list(tmp_path.iterdir())) > 1
         (played,) = read_back(recorded.path)
         assert same_as(run, played)
+
+
+def _at_random(run: otel_errcompact.Run, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(12):
+        with run.tool("bash", arguments={"command": chance.choice(COMMANDS)}) as call:
+            if not call.refused:
+                _outcome(call, chance.choice(("fail", "fail", "work")), chance.choice(TEXTS))
 
 
 steps = st.lists(

@@ -64,7 +64,7 @@ class _Player:
         self._ledger = ledger
         self._tallies = tallies
         self._raw_tokens = self._digest_tokens = 0
-        self._digests: list[str] = []
+        self._digests: dict[tuple[int, str, str, int], list[str]] = {}
         self._end: RecordedLine | None = None
         self._tally: Tally
         self._takes: Final[Mapping[str, Callable[[RecordedLine], None]]] = {
@@ -152,13 +152,15 @@ class _Player:
 
     def _with_digests(self, answers: tuple[AnsweredEscalation, ...]) -> tuple[AnsweredEscalation, ...]:
         """Return the answers with what the agent was shown at each breach; one breach may be answered twice."""
-        digests = iter(self._digests)
         shown: dict[int, str] = {}
         recorded: list[AnsweredEscalation] = []
         for answered in answers:
             breach = answered.escalation
-            digest = shown.setdefault(id(breach), next(digests, breach.digest) if id(breach) not in shown else "")
-            recorded.append(answered.model_copy(update={"escalation": breach.model_copy(update={"digest": digest})}))
+            if id(breach) not in shown:
+                told = self._digests.get((breach.time_ns, breach.threshold, breach.key, breach.count))
+                shown[id(breach)] = told.pop(0) if told else breach.digest
+            escalation = breach.model_copy(update={"digest": shown[id(breach)]})
+            recorded.append(answered.model_copy(update={"escalation": escalation}))
         return tuple(recorded)
 
     def _restore(self, line: RecordedLine) -> None:
@@ -251,7 +253,9 @@ class _Player:
         )
 
     def _escalate(self, line: RecordedLine) -> None:
-        self._digests.append(line.text(semconv.DIGEST))
+        # With threads the lines may be in another order than the breaches.
+        said = line.text(semconv.THRESHOLD), line.text(semconv.CLASS), line.integer(semconv.COUNT)
+        self._digests.setdefault((line.time_ns, *said), []).append(line.text(semconv.DIGEST))
 
     def _answer(self, line: RecordedLine) -> None:
         action = _ACTIONS.get(line.text(semconv.ACTION))
