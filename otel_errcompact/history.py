@@ -256,13 +256,8 @@ class History:
         self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
-            ended = False
-            for streak in _covered(operation, error_class.streaks):
-                if streak.live is not None:
-                    ended = streak.succeed(began, call) or ended
-                else:
-                    streak.forget_call(call, began)
-            if ended and not error_class.is_open():
+            ended = [streak.succeed(began, call) for streak in _covered(operation, error_class.streaks)]
+            if any(ended) and not error_class.is_open():
                 error_class.resolved = True
                 resolved.append(error_class)
         return tuple(resolved)

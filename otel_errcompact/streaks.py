@@ -159,30 +159,35 @@ class Streak:
 
     def succeed(self, began: int, call: str) -> bool:
         """
-        End the live row and return whether nothing of it is left.
+        End the live row and return whether there was one and nothing of it is left.
 
         Failures that were recorded after the success began stay: within a turn successes come first.
+
+        Args:
+            began: When the agent asked for the call that has succeeded.
+            call: Its fingerprint; it has succeeded itself, so that its earlier failures take nothing back.
         """
         row = self.live
-        if row is None:
-            return False
-        # Fresh counters have dropped the failures of a row, and not that it is open.
-        self.live = row.split(began) or (Attempts() if self._failed_at > began else None)
-        if row.count:
-            self._ended.append(row)
-            del self._ended[:-MAX_ENDED]
-        self.forget_call(call, began)
-        if self.live is None:
-            return True
-        if (place := self._place_of(self.live)) is not None:
+        if row is not None:
+            # Fresh counters have dropped the failures of a row, and not that it is open.
+            self.live = row.split(began) or (Attempts() if self._failed_at > began else None)
+            if row.count:
+                self._ended.append(row)
+        self._split_ended(began)
+        for ended in (*self._ended, *filter(None, (self.live,))) if call else ():
+            ended.forget_call(call, began)
+        if self.live is not None and (place := self._place_of(self.live)) is not None:
             self._restore(place)
-        return False
+        return row is not None and self.live is None
 
-    def forget_call(self, call: str, began: int) -> None:
-        """Forget which failures up to `began` were of this call, since it has succeeded itself."""
-        if call:
-            for row in (*self._ended, *filter(None, (self.live,))):
-                row.forget_call(call, began)
+    def _split_ended(self, began: int) -> None:
+        """Part the row that was going on when a success began: what came later was ended by another one."""
+        for place, row in enumerate(self._ended):
+            later = row.split(began)
+            if later is not None:
+                self._ended[place : place + 1] = [row, later] if row.count else [later]
+                break
+        del self._ended[:-MAX_ENDED]
 
     def refresh(self) -> None:
         """Count from zero; what was open stays open."""

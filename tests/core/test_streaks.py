@@ -168,17 +168,25 @@ def test_a_call_that_has_succeeded_itself_fails_anew() -> None:
     assert made.count == 1
 
 
-def test_a_call_that_succeeds_elsewhere_is_forgotten_in_every_row() -> None:
-    """In ended rows and in the live one; one without a fingerprint changes nothing."""
+def test_a_call_that_succeeds_itself_is_forgotten_in_every_row() -> None:
+    """In ended rows and in the live one; the success of another call leaves it known."""
     made = streak(1)
     made.succeed(2, "d")
     made.fail(3, 3, "e")
-    made.forget_call("", 4)
-    made.forget_call("c", 4)
-    made.forget_call("e", 4)
-    made.succeed(4, "d")
+    made.succeed(4, "c")
+    made.succeed(4, "e")
     assert not made.fail(5, 5, "c")
     assert not made.fail(6, 6, "e")
+    assert made.count == 2
+
+
+def test_a_slow_success_of_the_call_itself_ends_for_good_what_failed_before_it_began() -> None:
+    """Of what another success has ended, only what failed after the slow one began is restored."""
+    made = streak(1)
+    made.fail(3, 3, "c")
+    assert made.succeed(4, "d")
+    assert not made.succeed(2, "c")
+    assert made.fail(5, 5, "c")
     assert made.count == 2
 
 
