@@ -13,6 +13,8 @@ from otel_errcompact.extract.text import read_source
 from otel_errcompact.redaction import redact
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.extract.chain import Failure
 
@@ -42,14 +44,14 @@ def classify(raw: RawError) -> Classified:
     Return the class of a raw error. Never raises, whatever the input.
     """
     if raw.exception is not None:
-        return _classify_exception(raw.exception)
+        return _classify_exception(raw.exception, raw.messages)
     if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
         return _classified(extract(raw))
     return _classify_text(raw.text, raw.type, raw.message, raw.exit_code)
 
 
-def _classify_exception(exception: BaseException) -> Classified:
-    chain = read_chain(exception)
+def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None) -> Classified:
+    chain = read_chain(exception, messages)
     return _classify_chain(chain) if _is_small(chain) else _classified(facts_of_exceptions(chain))
 
 

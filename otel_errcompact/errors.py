@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from otel_errcompact.operation import UNKNOWN, Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,9 @@ class RawError:
 
     exception: BaseException | None = field(default=None, repr=False, compare=False)
     """The live exception where it is at hand; read while observing, never kept."""
+
+    messages: Mapping[int, str] | None = field(default=None, repr=False, compare=False)
+    """What that exception and those linked to it have been printed as, by their `id`: their code runs once."""
 
     type: str = ""
     """What the source itself says of the type (`exception.type`, `error.type`); empty if it says nothing."""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from otel_errcompact.exceptions import RunHalted
+from otel_errcompact.foreign import attribute_of, bases_of, qualname_of
 from otel_errcompact.operation import last_command, programs_of, runs_commands
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ _UNFIT_REPLY: Final = "_langgraph_invalid_resume"
 """LangGraph's mark on an exception of whatever class: a human's reply does not fit, and is to be given again."""
 
 _MAX_CHILDREN: Final = 1_000
+_MISSING: Final = object()
 
 
 def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset()) -> bool:
@@ -78,15 +80,15 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
     """
     children = _children(exception)
     if not children:
-        if hasattr(exception, _UNFIT_REPLY):
+        if attribute_of(exception, _UNFIT_REPLY, _MISSING) is not _MISSING:
             return True
-        return _steers(type(exception), extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
+        return _is_steering(exception, extra)
     open_, looked_at = list(children), 1
     while open_ and looked_at < _MAX_CHILDREN:
         looked_at += 1
         current = open_.pop()
         children = _children(current)
-        if not children and not _steers(type(current), extra):  # type: ignore[arg-type] # as above
+        if not children and not _is_steering(current, extra):
             return False
         open_.extend(children)
     return True
@@ -96,17 +98,26 @@ def _children(exception: BaseException) -> Sequence[BaseException]:
     """
     Return the exceptions of a group, also where the interpreter has no groups and a backport made it.
     """
-    if not type(exception).__name__.endswith("ExceptionGroup"):
+    if not qualname_of(type(exception)).endswith("ExceptionGroup"):
         return ()
-    children = getattr(exception, "exceptions", ())
+    children = attribute_of(exception, "exceptions", ())
     return cast("tuple[BaseException, ...]", children) if isinstance(children, tuple) else ()
+
+
+def _is_steering(exception: BaseException, extra: frozenset[str]) -> bool:
+    kind = type(exception)
+    try:
+        return _steers(kind, extra)  # type: ignore[arg-type] # mypy does not see that a class has a hash
+    except Exception:  # noqa: BLE001 - unless its metaclass refuses
+        return _steers.__wrapped__(kind, extra)
 
 
 @lru_cache(maxsize=256)
 def _steers(kind: type[BaseException], extra: frozenset[str]) -> bool:
     if not issubclass(kind, Exception) or issubclass(kind, RunHalted):
         return True
-    return any(base.__name__ in CONTROL_FLOW or base.__name__ in extra for base in kind.__mro__)
+    names = {qualname_of(base).rpartition(".")[2] for base in bases_of(kind)}
+    return not names.isdisjoint(CONTROL_FLOW) or not names.isdisjoint(extra)
 
 
 # Results.

@@ -26,6 +26,7 @@ from otel_errcompact.otel.spans import recorded_of
 from otel_errcompact.recognise import is_control_flow, judge
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     from opentelemetry.trace import Span
@@ -171,6 +172,7 @@ class Call:
             message=message or seen.message,
             exit_code=exit_code,
             exception=error,
+            messages=seen.messages,
         )
 
     def conclude(self, error: BaseException | str | None, result: object) -> None:
@@ -185,7 +187,7 @@ class Call:
             self._told_elsewhere = True
             self._span = tool_span(self.tool, self.call_id)
             self.result = result
-            if isinstance(error, str):
+            if not isinstance(error, BaseException) and isinstance(error, str):
                 judged = judge(error, tool=self.tool, arguments=self.arguments, flagged=True)
                 if judged.outcome == "failure":
                     self.fail(error)
@@ -297,7 +299,9 @@ class Call:
     def _conclude(self, error: BaseException | None, *, control: bool) -> None:
         if error is not None and not control:
             seen = recorded_of(error)
-            self._error = self._raw(text=seen.text, type=seen.type, message=seen.message, exception=error)
+            self._error = self._raw(
+                text=seen.text, type=seen.type, message=seen.message, exception=error, messages=seen.messages
+            )
         self._settle(control or (error is None and self._is_no_success()))
 
     def _is_no_success(self) -> bool:
@@ -384,11 +388,13 @@ class Call:
         message: str = "",
         exit_code: int | None = None,
         exception: BaseException | None = None,
+        messages: Mapping[int, str] | None = None,
         detected: str = "",
     ) -> RawError:
         return RawError(
             text=text,
             exception=exception,
+            messages=messages,
             type=type,
             message=message,
             exit_code=exit_code,

@@ -13,6 +13,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
+from otel_errcompact.foreign import attribute_of
 from otel_errcompact.otel import records, semconv
 from otel_errcompact.otel.conventions import convention_of
 from otel_errcompact.otel.labels import MAX_LABEL
@@ -63,7 +64,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
         since: When the call began that the exception now leaves. An object that was counted earlier and is raised
             again is a new occurrence.
     """
-    marks = (getattr(link, COUNTED, None) for link in chain(error))
+    marks = (attribute_of(link, COUNTED) for link in chain(error))
     return next(
         (mark for mark in marks if isinstance(mark, Counted) and mark.run_id == run_id and mark.at > since), None
     )
@@ -71,7 +72,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
 
 def counted_by_span(error: BaseException) -> bool:
     """Tell whether the span processor has counted an exception, or one it was raised from."""
-    return any(getattr(link, MARK, None) is not None for link in chain(error))
+    return any(attribute_of(link, MARK) is not None for link in chain(error))
 
 
 class Recorder:

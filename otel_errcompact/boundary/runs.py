@@ -567,6 +567,7 @@ class Run:
         raw = RawError(
             text=seen.text,
             exception=error,
+            messages=seen.messages,
             type=seen.type,
             message=seen.message,
             operation=Operation(semconv.SPAN_RUN),

@@ -143,7 +143,7 @@ def extract(raw: RawError) -> Facts:
     Return the facts of a raw error. Never raises, whatever the input.
     """
     if raw.exception is not None:
-        return facts_of_exceptions(live.read_chain(raw.exception))
+        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages))
     return extract_text(read_text(raw))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.extract.callers import callers_of
@@ -11,9 +12,10 @@ from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Fa
 from otel_errcompact.extract.formats.python import chain_of
 from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.text import clean
+from otel_errcompact.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
 
@@ -26,28 +28,37 @@ MAX_EXTRA: Final = 16_384
 MAX_FAILURES: Final = 1_000
 """Exceptions that are looked at in all chains and groups of one failure."""
 
-NO_STRING: Final = "<exception str() failed>"
-"""What Python prints where an exception cannot be turned into text."""
-
-UNREADABLE: Final = "<unreadable exception>"
-"""The type of an exception that cannot be looked at."""
-
 _REMOTE: Final = ("RemoteTraceback", "_RemoteTraceback")
 
 
-def read_chain(exception: BaseException) -> tuple[Failure, ...]:
+class _Seen(set[int]):
+    """
+    The ids of exceptions that were seen, and what those have been printed as.
+    """
+
+    messages: Mapping[int, str] = MappingProxyType({})
+
+
+def read_chain(exception: BaseException, messages: Mapping[int, str] | None = None) -> tuple[Failure, ...]:
     """
     Return the chain of a live exception, outermost first.
 
     Chains of two occurrences of one failure with equal messages are equal.
+
+    Args:
+        exception: The exception.
+        messages: What exceptions were printed as before, by their `id`; their own code is not run again.
     """
-    seen = {id(exception)}
+    seen = _Seen({id(exception)})
+    if messages:
+        seen.messages = messages
     try:
         if exception.__cause__ is None and exception.__context__ is None:
             return (_read(exception, seen, 0),)
         return _read_chain(exception, seen, 0)
     except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
-        return (Failure(UNREADABLE, NO_STRING),)
+        own, innermost = _frames(traceback_of(exception))
+        return (Failure(_name(type(exception)), clean(_said(exception, seen)), own, innermost),)
 
 
 def loaded_line(frame: Frame) -> str:
@@ -84,7 +95,7 @@ def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
-def _read_chain(exception: BaseException, seen: set[int], depth: int) -> tuple[Failure, ...]:
+def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Failure, ...]:
     """
     Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
     """
@@ -97,13 +108,13 @@ def _read_chain(exception: BaseException, seen: set[int], depth: int) -> tuple[F
     while following is not None and len(failures) < MAX_CHAIN:
         exception = following
         if type(exception).__name__ in _REMOTE:
-            return (*failures, *chain_of(_string_of(exception)))
+            return (*failures, *chain_of(string_of(exception)))
         following = _following(exception, seen, frames)
         failures.append(_read(exception, seen, depth))
     return tuple(failures)
 
 
-def _following(exception: BaseException, seen: set[int], frames: set[int]) -> BaseException | None:
+def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
     """
     Return the cause of `exception`, or the exception during whose handling it was raised.
     """
@@ -118,18 +129,18 @@ def _following(exception: BaseException, seen: set[int], frames: set[int]) -> Ba
     return following
 
 
-def _read(exception: BaseException, seen: set[int], depth: int) -> Failure:
+def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
     """
     Read one exception without its causes.
     """
     kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
-    message = _message(exception)
+    message = _message(exception, seen)
     own, innermost = _frames(exception.__traceback__)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
         return _at_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
         own = most_recurrent(_walk(exception.__traceback__))
-    children = _attribute(exception, "exceptions") if kind.is_group else None
+    children = attribute_of(exception, "exceptions") if kind.is_group else None
     if children is not None:
         return Failure(kind.name, message, own, innermost, "", _children(children, seen, depth))
     extra = "" if kind.is_builtin else _extra(exception, message)
@@ -147,17 +158,15 @@ class _Kind(NamedTuple):
 @lru_cache(maxsize=256)
 def _kind_of(kind: type[BaseException]) -> _Kind:
     is_group = any(base.__name__ == "BaseExceptionGroup" for base in kind.__mro__)
-    return _Kind(_name(kind), kind.__module__ == "builtins", is_group)
+    return _Kind(_name(kind), module_of(kind) == "builtins", is_group)
 
 
 def _name(kind: type[BaseException]) -> str:
     """
     Return a type's name as Python prints it.
     """
-    module = kind.__module__
-    if module in {"builtins", "__main__"}:
-        return kind.__qualname__
-    return f"{module}.{kind.__qualname__}"
+    module = module_of(kind)
+    return qualname_of(kind) if module in {"builtins", "__main__"} else f"{module}.{qualname_of(kind)}"
 
 
 def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None]:
@@ -207,14 +216,19 @@ def _frame(traceback: TracebackType) -> Frame:
     return Frame(code.co_filename, traceback.tb_lineno, code.co_name)
 
 
-def _message(exception: BaseException) -> str:
+def _said(exception: BaseException, seen: _Seen) -> str:
+    said = seen.messages.get(id(exception))
+    return string_of(exception) if said is None else said
+
+
+def _message(exception: BaseException, seen: _Seen) -> str:
     """
     Return the message with the notes below it, as Python prints them.
     """
-    message = _string_of(exception)
-    notes = _attribute(exception, "__notes__")
+    message = _said(exception, seen)
+    notes = attribute_of(exception, "__notes__")
     if isinstance(notes, list | tuple):
-        message = "\n".join((message, *map(_string_of, cast("list[object]", notes)[:MAX_CHILDREN])))
+        message = "\n".join((message, *map(string_of, cast("list[object]", notes)[:MAX_CHILDREN])))
     return message if len(message) <= MAX_MESSAGE and message.isprintable() else clean(message)
 
 
@@ -223,15 +237,15 @@ def _at_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
     Return the failure at the place that could not be compiled; code without a file lies where it was handed over.
     """
     head, _, notes = failure.message.partition("\n")
-    message = _string_of(error.msg)
-    place = Frame(_string_of(error.filename or "<string>"), error.lineno, "", _string_of(error.text or "").strip())
+    message = string_of(error.msg)
+    place = Frame(string_of(error.filename or "<string>"), error.lineno, "", string_of(error.text or "").strip())
     message = f"{message}\n{notes}" if notes and head else message
     if place.file.startswith("<") and failure.own is not None:
         return failure._replace(message=message, extra=place.source)
     return failure._replace(message=message, own=place, innermost=place)
 
 
-def _children(children: object, seen: set[int], depth: int) -> tuple[tuple[Failure, ...], ...]:
+def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure, ...], ...]:
     """
     Read the chains of a group's exceptions, the last one first: that is where Python prints what children share.
     """
@@ -249,10 +263,10 @@ def _extra(exception: BaseException, message: str) -> str:
     """
     Return what the exception carries beyond its message: a response's body, or a command's standard error.
     """
-    response = _attribute(exception, "response")
+    response = attribute_of(exception, "response")
     if response is not None:
         return "" if "{" in message else _body_of(response)
-    texts = (_decoded(_attribute(exception, name)) for name in ("body", "stderr", "output"))
+    texts = (_decoded(attribute_of(exception, name)) for name in ("body", "stderr", "output"))
     return "\n".join(filter(None, texts))
 
 
@@ -260,8 +274,8 @@ def _body_of(response: object) -> str:
     """
     Return the body of a response as far as it was received; asking for more would read from the network.
     """
-    received = _attribute(response, "_content")
-    return _decoded(_attribute(response, "text") if received is None else received)
+    received = attribute_of(response, "_content")
+    return _decoded(attribute_of(response, "text") if received is None else received)
 
 
 def _decoded(value: object) -> str:
@@ -272,20 +286,3 @@ def _decoded(value: object) -> str:
     if not isinstance(value, str):
         return ""
     return value if len(value) <= MAX_EXTRA else f"{value[:half]}\n{value[-half:]}"
-
-
-def _attribute(owner: object, name: str) -> object:
-    """
-    Return an attribute that may be missing, or be a property that raises.
-    """
-    try:
-        return getattr(owner, name, None)
-    except BaseException:  # noqa: BLE001 - the application's own code, which may raise anything
-        return None
-
-
-def _string_of(value: object) -> str:
-    try:
-        return "" + str(value)  # An instance of a subclass of `str` becomes a plain one.
-    except BaseException:  # noqa: BLE001 - the application's own code, which may raise anything; as `traceback` does
-        return NO_STRING

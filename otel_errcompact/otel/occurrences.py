@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.extract.live import context_of
+from otel_errcompact.foreign import attribute_of
 from otel_errcompact.otel.spans import bare, http_status, http_url, is_agent, mentions
 
 if TYPE_CHECKING:
@@ -167,9 +168,9 @@ class Occurrences:
             named: Whether it is an event of its own.
         """
         links = chain(raw.exception) if raw.exception is not None else ()
-        marks = [mark for link in links if isinstance(mark := getattr(link, MARK, None), _Mark)]
+        marks = [mark for link in links if isinstance(mark := attribute_of(link, MARK), _Mark)]
         known = [mark.origin for mark in marks if mark.trace_id == record.trace_id or not record.trace_id]
-        if known or any(hasattr(link, COUNTED) for link in links):
+        if known or any(attribute_of(link, COUNTED) is not None for link in links):
             return frozenset(known)
         key = (record.trace_id, record.span_id)
         if not record.trace_id:
@@ -210,7 +211,7 @@ class Occurrences:
         return [
             mark.origin
             for link in chain(exception)
-            if isinstance(mark := getattr(link, MARK, None), _Mark)
+            if isinstance(mark := attribute_of(link, MARK), _Mark)
             and mark.trace_id == span.trace_id
             # An exception object may be raised again by a later sibling: that is another occurrence.
             and (mark.parent_id == span.span_id or mark.end_ns > span.start_ns)
@@ -249,17 +250,10 @@ def status_of(exception: BaseException | None) -> frozenset[str]:
     """Return the HTTP statuses that an exception, or one it was raised from, carries as a number."""
     found: set[str] = set()
     for link in chain(exception) if exception is not None else ():
-        for owner in (link, _attribute(link, "response")):
-            values = (_attribute(owner, name) for name in ("status_code", "status", "code"))
+        for owner in (link, attribute_of(link, "response")):
+            values = (attribute_of(owner, name) for name in ("status_code", "status", "code"))
             found |= {str(value) for value in values if isinstance(value, int)}
     return frozenset(found)
-
-
-def _attribute(owner: object, name: str) -> object:
-    try:
-        return getattr(owner, name, None)
-    except Exception:  # noqa: BLE001 - a property of the application may raise anything
-        return None
 
 
 def _mark(exception: BaseException | None, mark: _Mark) -> bool:
@@ -275,6 +269,13 @@ def _mark(exception: BaseException | None, mark: _Mark) -> bool:
 
 def chain(exception: BaseException) -> list[BaseException]:
     """Return an exception with its causes, contexts and the members of groups."""
+    try:
+        return _chain(exception)
+    except Exception:  # noqa: BLE001 - an exception's attributes are the application's own code
+        return [exception]
+
+
+def _chain(exception: BaseException) -> list[BaseException]:
     if exception.__cause__ is None and exception.__context__ is None and not hasattr(exception, "exceptions"):
         return [exception]
     seen = {id(exception): exception}

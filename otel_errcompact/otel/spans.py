@@ -9,11 +9,12 @@ from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanKind, StatusCode
 
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError, SpanRef
+from otel_errcompact.foreign import NO_STRING, qualified_name_of, qualname_of, string_of
 from otel_errcompact.operation import UNKNOWN, Operation, operation_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.conventions import AGENTS, understood
 from otel_errcompact.otel.conventions import text_of as _text
-from otel_errcompact.otel.tracebacks import stack_text, with_callers
+from otel_errcompact.otel.tracebacks import printed, with_callers
 from otel_errcompact.recognise import CONTROL_FLOW
 
 if TYPE_CHECKING:
@@ -52,6 +53,9 @@ class BoundaryCall:
     arguments: str = ""
 
 
+_NO_MESSAGES: Final[Mapping[int, str]] = {}
+
+
 class Recorded(NamedTuple):
     """
     One failure as a span recorded it.
@@ -62,6 +66,9 @@ class Recorded(NamedTuple):
     text: str
     traced: bool
     """Whether the text is a whole stack trace, and not just what the span's status says."""
+
+    messages: Mapping[int, str] = _NO_MESSAGES
+    """The messages of a live exception and of those linked to it, by their `id`."""
 
 
 class EndedSpan(NamedTuple):
@@ -235,12 +242,11 @@ def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bo
     """
     Tell whether `exception` is what the span recorded: of the same type, qualified or bare, with the same message.
     """
-    name = type(exception).__name__
+    name = bare(qualname_of(type(exception)))
     if recorded.type and bare(recorded.type) != name:
         return False
-    try:
-        message = str(exception)
-    except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
+    message = string_of(exception)
+    if message == NO_STRING:
         return False
     description = span.description
     if message in (recorded.message, description) or description == f"{name}: {message}":
@@ -270,6 +276,7 @@ def raw_error(
     return RawError(
         text=with_callers(recorded.text, exception) if exception is not None else recorded.text,
         exception=exception,
+        messages=recorded.messages,
         type=recorded.type,
         message=recorded.message,
         exit_code=_exit_code(attributes),
@@ -287,17 +294,14 @@ def raw_error(
 
 def recorded_of(exception: BaseException) -> Recorded:
     """Return what the SDK records of an exception; one that cannot even be printed says so."""
-    try:
-        message = str(exception)
-    except Exception as fault:  # noqa: BLE001 - the application's own __str__ may raise anything
-        message = f"<{type(fault).__name__} in __str__>"
-    return Recorded(type=qualified_name(exception), message=message, text=stack_text(exception), traced=True)
+    text, messages = printed(exception)
+    message = messages[id(exception)]
+    return Recorded(qualified_name(exception), message, text, traced=True, messages=messages)
 
 
 def qualified_name(exception: BaseException) -> str:
     """Return the type's name as the SDK writes it: with its module, unless it is a built-in."""
-    kind = type(exception)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return qualified_name_of(type(exception))
 
 
 def bare(name: str) -> str:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.extract.callers import callers_of
+from otel_errcompact.foreign import origin_of, qualified_name_of, string_of, traceback_of
 from otel_errcompact.forks import reset_in_child
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HEADER: Final = "Traceback (most recent call last):"
 MAX_FRAMES: Final = 2_048
 MAX_NESTED: Final = 64
+
+_CAUSED: Final = "\nThe above exception was the direct cause of the following exception:\n\n"
+_DURING: Final = "\nDuring handling of the above exception, another exception occurred:\n\n"
+_GUESSED: Final = (NameError, AttributeError, ImportError)
 
 _frames: Final[BoundedTable[tuple[object, ...], str]] = BoundedTable(MAX_FRAMES)
 reset_in_child(_frames.clear)
@@ -37,10 +45,50 @@ class _KnownFrames(traceback.StackSummary):
 
 def stack_text(exception: BaseException) -> str:
     """Return what `traceback.format_exception` gives, as one text."""
-    found = traceback.TracebackException(type(exception), exception, exception.__traceback__, compact=True)
-    if sys.version_info >= (3, 11):  # before that nothing is underlined
-        _remember(found)
-    return "".join(found.format())
+    return printed(exception)[0]
+
+
+def printed(exception: BaseException) -> tuple[str, dict[int, str]]:
+    """
+    Return what `traceback.format_exception` gives, as one text, and each exception's own message by its `id`.
+
+    An exception's `__str__` is the application's code: it may take long, say something else each time, and raise.
+    """
+    try:
+        found = traceback.TracebackException(type(exception), exception, exception.__traceback__, compact=True)
+        if sys.version_info >= (3, 11):  # before that nothing is underlined
+            _remember(found)
+        return "".join(found.format()), _messages(found, exception)
+    except Exception:  # noqa: BLE001 - so do attributes, notes and metaclasses, which Python's printing reads bare
+        messages: dict[int, str] = {}
+        return "".join(_plainly(exception, messages)), messages
+
+
+def _messages(found: Any, exception: BaseException) -> dict[int, str]:
+    messages: dict[int, str] = {}
+    waiting: list[tuple[Any, BaseException | None]] = [(found, exception)]
+    while waiting and len(messages) < MAX_NESTED:
+        said, link = waiting.pop()
+        if said is None or link is None:
+            continue
+        # Newer Pythons put their guesses behind the messages of these.
+        text = None if issubclass(type(link), _GUESSED) else getattr(said, "_str", None)
+        messages[id(link)] = string_of(link) if text is None else text
+        waiting += (said.__cause__, link.__cause__), (said.__context__, link.__context__)
+        waiting += zip(getattr(said, "exceptions", None) or (), getattr(link, "exceptions", ()), strict=False)
+    return messages
+
+
+def _plainly(exception: BaseException, messages: dict[int, str]) -> Iterator[str]:
+    """Print an exception that Python cannot print."""
+    origin, is_cause = origin_of(exception)
+    message = messages[id(exception)] = string_of(exception)
+    if origin is not None and id(origin) not in messages and len(messages) < MAX_NESTED:
+        yield from _plainly(origin, messages)
+        yield _CAUSED if is_cause else _DURING
+    yield f"{HEADER}\n"
+    yield from traceback.format_tb(traceback_of(exception))
+    yield f"{qualified_name_of(type(exception))}: {message}\n"
 
 
 def with_callers(text: str, exception: BaseException) -> str:
