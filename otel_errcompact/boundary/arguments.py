@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.digest import encodable
+from otel_errcompact.foreign import qualname_of, string_of
+
+if TYPE_CHECKING:
+    from otel_errcompact.guard import Guard
 
 Arguments = Mapping[str, object] | str | None
+
+MALFORMED_CALL: Final = "malformed_call"
+MAX_TOLD: Final = 64
+MAX_EXIT_CODE: Final = 2**63
+"""What telemetry can carry: one larger number, and an exporter loses all spans that go with it."""
+
+_logger: Final = logging.getLogger("otel_errcompact")
+_told: Final[dict[tuple[str, str], object]] = {}
 
 _ENCODER: Final = json.JSONEncoder(default=str, ensure_ascii=False)
 
@@ -23,3 +38,42 @@ def as_text(arguments: Arguments) -> str:
         return _ENCODER.encode(arguments)
     except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
         return ""
+
+
+def as_name(value: object, what: str, guard: Guard) -> str:
+    """Return a name as text that telemetry can carry; see `as_plain`."""
+    name = as_plain(value, what, guard)
+    return name if name.isascii() else encodable(name)
+
+
+def as_plain(value: object, what: str, guard: Guard) -> str:
+    """
+    Return a value that should be a text as one.
+
+    A model may have called a tool by no name, or a program handed over a number. That is counted, and a warning says
+    it once; the call goes on with the value as it is printed, or with an empty text for None.
+
+    Args:
+        value: The value.
+        what: What it is, for the warning.
+        guard: Where it is counted if it is no text.
+    """
+    if isinstance(value, str):
+        return value
+    _count_malformed(value, what, guard)
+    return "" if value is None else string_of(value)
+
+
+def as_exit_code(value: object, guard: Guard) -> int | None:
+    """Return an exit status; None if it is unknown, or no number that telemetry can carry."""
+    if value is None or (isinstance(value, int) and -MAX_EXIT_CODE <= value < MAX_EXIT_CODE):
+        return value
+    _count_malformed(value, "the exit status", guard)
+    return None
+
+
+def _count_malformed(value: object, what: str, guard: Guard) -> None:
+    guard.failures[MALFORMED_CALL] += 1
+    mine, told = object(), (what, qualname_of(type(value)))
+    if len(_told) < MAX_TOLD and _told.setdefault(told, mine) is mine:
+        _logger.warning("a call is malformed: %s is %.200r, of the type %s", what, string_of(value), told[1])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 
 from otel_errcompact.boundary.answers import is_flagged, judge_answer
+from otel_errcompact.boundary.arguments import as_exit_code, as_name, as_plain
 from otel_errcompact.boundary.entered import Entered, forget_left
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
@@ -20,6 +21,7 @@ from otel_errcompact.boundary.recording import (
 )
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
+from otel_errcompact.foreign import string_of
 from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans import recorded_of
@@ -72,8 +74,8 @@ class Call:
         reraise: bool = False,
         gated: bool = True,
     ) -> None:
-        self.tool = tool
-        self.call_id = call_id
+        self.tool = as_name(tool, "the tool's name", run.guard)
+        self.call_id = as_name(call_id, "the id of the call", run.guard)
         self.arguments = arguments
         self.result: object = None
         """What the tool returned; set it in the block."""
@@ -142,11 +144,11 @@ class Call:
             return self._counted.text
         if self._error is not None:
             return one_line(f"[{self._error.type or TOOL_ERROR}] {self._error.message or self._error.text}")
-        return self._refusal or str(self.result)
+        return self._refusal or string_of(self.result)
 
     def fail(
         self,
-        error: BaseException | str,
+        text: BaseException | str,
         *,
         type: str = "",  # noqa: A002 - the attribute's name
         message: str = "",
@@ -156,22 +158,23 @@ class Call:
         Declare that the tool's answer is an error.
 
         Args:
-            error: The whole answer, or the exception that the tool has failed with.
+            text: The whole answer, or the exception that the tool has failed with.
             type: What the tool calls the error, if it has a name for it.
             message: The message, where the tool gives it apart from the text.
             exit_code: The exit status of a command.
         """
-        exit_code = self.exit_code if exit_code is None else exit_code
-        if not isinstance(error, BaseException):
-            self._error = self._raw(text=str(error), type=type, message=message, exit_code=exit_code)
+        exit_code = as_exit_code(self.exit_code if exit_code is None else exit_code, self._run.guard)
+        if not isinstance(text, BaseException):
+            text = as_plain(text, "the text of a failure", self._run.guard)
+            self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
             return
-        seen = recorded_of(error)
+        seen = recorded_of(text)
         self._error = self._raw(
             text=seen.text,
             type=type or seen.type,
             message=message or seen.message,
             exit_code=exit_code,
-            exception=error,
+            exception=text,
             messages=seen.messages,
         )
 
@@ -313,16 +316,17 @@ class Call:
         """
         flagged = is_flagged(self.result)
         looks = flagged or self._run.ledger.options.hidden_failures
-        looks = looks or self.exit_code is not None
+        exit_code = as_exit_code(self.exit_code, self._run.guard)
+        looks = looks or exit_code is not None
         if self._error is not None or self._refusal or not looks:
             return False
-        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=self.exit_code)
+        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
         if judged is None:
             return False
         judgement, text = judged
         if judgement.outcome == "failure":
             told = flagged or not judgement.detected
-            self._error = self._raw(text=text, exit_code=self.exit_code, detected="" if told else judgement.reason)
+            self._error = self._raw(text=text, exit_code=exit_code, detected="" if told else judgement.reason)
         return judgement.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:

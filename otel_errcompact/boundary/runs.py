@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, overload
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.arguments import as_text
+from otel_errcompact.boundary.arguments import as_name, as_text
 from otel_errcompact.boundary.call import Call
 from otel_errcompact.boundary.entered import Entered, current_call, forget_left
 from otel_errcompact.boundary.functions import execute
@@ -94,9 +94,9 @@ class Run:
         stoppable: bool = True,
     ) -> None:
         check_settings(on_escalation, thresholds, mode)
-        self.run_id = run_id or uuid.uuid4().hex
-        self.agent: Final = agent
         self.ledger: Final = ledger or current_ledger()
+        self.run_id = as_name(run_id, "the id of a run", self.guard) or uuid.uuid4().hex
+        self.agent: Final = as_name(agent, "the agent's name", self.guard)
         self.clock_ns: Final = clock_ns
         self.tracer: Final[Tracer] = trace.get_tracer(
             semconv.SCOPE, tracer_provider=tracer_provider or current_tracer_provider()
@@ -258,6 +258,7 @@ class Run:
             began: The tick at which the agent asked for it; that of the turn, or now, if 0.
         """
         with self.guard.stage("boundary"):
+            tool = as_name(tool, "the tool's name", self.guard)
             refusal = self.ledger.refuse(
                 self.run_id,
                 tool,
@@ -327,7 +328,7 @@ class Run:
 
     def fail(
         self,
-        error: BaseException | str,
+        text: BaseException | str,
         *,
         tool: str = "",
         arguments: Arguments = None,
@@ -341,7 +342,7 @@ class Run:
         ends, and an empty string is returned. Else this is one whole call.
 
         Args:
-            error: The whole answer, or the exception that the tool has failed with.
+            text: The whole answer, or the exception that the tool has failed with.
             tool: The tool's name.
             arguments: The call's arguments.
             call_id: The id of the call.
@@ -349,10 +350,10 @@ class Run:
         """
         call = current_call()
         if not tool and call is not None and call.run_id == self.run_id:
-            call.fail(error, exit_code=exit_code)
+            call.fail(text, exit_code=exit_code)
             return ""
         with self.tool(tool, arguments=arguments, call_id=call_id) as whole:
-            whole.fail(error, exit_code=exit_code)
+            whole.fail(text, exit_code=exit_code)
         return whole.text
 
     def digest(self) -> str:

@@ -96,7 +96,7 @@ def with_callers(text: str, exception: BaseException) -> str:
     Return a stack text with the callers that it lacks because an instrumentation recorded it: the innermost own one,
     and what that has called.
     """
-    callers = callers_of(exception.__traceback__)
+    callers = callers_of(traceback_of(exception))
     start = f"\n{text}".rfind(f"\n{HEADER}\n")
     if not callers or start < 0:
         return text
