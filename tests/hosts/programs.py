@@ -17,8 +17,9 @@ from otel_errcompact.config import TrajectoryOptions
 NEVER = Thresholds(**dict.fromkeys(Thresholds.model_fields.keys() - {"halts"}, 10**6))
 
 def kept():
+    # Other lines tell of the run.
     with open("errcompact-trajectory.jsonl") as lines:
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines if '"exception.stacktrace"' in line]
 """
 
 

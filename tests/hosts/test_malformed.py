@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from otel_errcompact import Ledger, Options
@@ -147,7 +149,11 @@ def ledger(tmp_path: Path) -> Ledger:
 
 @pytest.fixture
 def installed(ledger: Ledger) -> Iterator[None]:
-    installation = errcompact.install(ledger=ledger)
+    installation = errcompact.install(
+        tracer_provider=TracerProvider(shutdown_on_exit=False),
+        meter_provider=MeterProvider(shutdown_on_exit=False),
+        ledger=ledger,
+    )
     yield
     installation.uninstall()
 

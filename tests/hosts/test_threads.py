@@ -13,6 +13,7 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import NoOpTracer
 
 import otel_errcompact as errcompact
 from otel_errcompact import Options
@@ -155,7 +156,7 @@ def test_without_a_tracer_nothing_is_kept_of_a_run(told: Told) -> None:
 
     def lone() -> Run:
         run = unbound.UnboundRun()
-        run.ledger = ledger  # type: ignore[misc]
+        run.ledger, run.tracer = ledger, NoOpTracer()  # type: ignore[misc]
         return run
 
     texts = [lone().fail(TEXT, tool="t") for _ in range(CALLS)]
