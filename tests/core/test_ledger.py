@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -737,6 +738,48 @@ def test_a_run_that_a_listener_ends_takes_nothing_back(ledger: Ledger, journal: 
     ledger.add_listener(Impatient())
     assert ledger.observe("r", raw(MISSING, arguments=CALL)).taken_back
     assert journal.entries[-1] == "ended unresolved"
+
+
+def test_what_is_told_in_the_middle_of_a_count_is_counted_after_it() -> None:
+    """A signal handler or a finaliser may fail and succeed anywhere; it gets its text at once."""
+    texts: list[str] = []
+
+    def interrupted(text: str) -> int:
+        if not texts:
+            texts.append("")
+            texts[:] = [ledger.observe("r", raw(MISSING, tool="parse")).text, ledger.observe("r", raw(MISSING)).text]
+            ledger.succeed("r", "db.query")
+        return len(text)
+
+    ledger = Ledger(count_tokens=interrupted)
+    ledger.open("r")
+    ledger.observe("r", raw(REFUSED, tool="list"))
+    assert [text.partition(" #")[0] for text in texts] == [MISSING] * 2
+    report = ledger.report("r")
+    assert (report.occurrences, [found.count for found in report.classes]) == (3, [1, 2])
+    assert [found.resolved for found in ledger.succeed("r", "parse")] == [True]
+
+
+def test_a_success_that_was_told_in_the_middle_of_a_count_may_come_too_late(ledger: Ledger) -> None:
+    """Its run has been forgotten meanwhile."""
+    ledger.observe("r", raw(MISSING))
+    with ledger.store.find("r"):
+        ledger.succeed("r", "db.query")
+    ledger.store.discard("r")
+    ledger.observe("other", raw(MISSING))
+    assert ledger.store.run_ids() == ("other",)
+
+
+def test_what_another_thread_counts_first_is_not_counted_twice(ledger: Ledger) -> None:
+    """Both may be about to count the same."""
+
+    class Taken(deque[Any]):
+        def popleft(self) -> Any:
+            self.clear()
+            raise IndexError
+
+    ledger._later = Taken([None])
+    assert ledger.observe("r", raw(MISSING)).count == 1
 
 
 def test_a_removed_listener_hears_nothing_more(ledger: Ledger, journal: Journal) -> None:
