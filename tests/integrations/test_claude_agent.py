@@ -29,6 +29,8 @@ from claude_agent_sdk import (
 import otel_errcompact as errcompact
 from examples.fakes.messages_api import FakeMessagesApi, says, uses
 from otel_errcompact.integrations.claude_agent import Compaction
+from tests.integrations import conversations
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -420,6 +422,31 @@ async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged
     assert answer["is_error"] is True
     assert "no such order: 41" in answer["content"][0]["text"]
     assert world.errors() == {"new": 1}
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+async def test_a_conversation_comes_to_what_is_written(
+    world: World, tmp_path: Path, conversation: Conversation
+) -> None:
+    """The same decisions as in every framework, with the real command line."""
+    tools, compaction = conversations.Tools(conversation.turns), Compaction(**conversation.settings)
+
+    def made(name: str) -> Any:
+        @tool(name, "does as it is told", {"path": str, "text": str})
+        async def function(arguments: dict[str, Any]) -> dict[str, Any]:
+            return {"content": [{"type": "text", "text": getattr(tools, name)(**arguments)}]}
+
+        return function
+
+    turns = [
+        [uses(f"mcp__shop__{ask.tool}", f"call-{at}-{place}", **ask.arguments) for place, ask in enumerate(turn)]
+        for at, turn in enumerate(conversation.turns)
+    ]
+    wrapped = compaction.tools(made("check"), made("edit"))
+    agent = Agent(tmp_path, compaction, [*turns, [says("done")]], *wrapped)
+    await agent.ask("go")
+    read = "\n".join(agent.read)
+    verify(conversation, Seen(compaction.runs.report(agent.session), tools.executed, read))
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from pydantic import BaseModel, ValidationError
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
+from tests.integrations import conversations
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -779,6 +781,19 @@ def test_instrumented_interrupts(instrumented: World) -> None:
     ask_and_resume(agent, True)
     assert instrumented.errors() == {"new": 1, "repeat": 2}
     assert instrumented.escalations() == {"pause": 1, "continue": 1}
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework."""
+    tools, compaction = conversations.Tools(conversation.turns), CompactionMiddleware(**conversation.settings)
+    turns = [calls(*((ask.tool, ask.arguments) for ask in turn)) for turn in conversation.turns]
+    around = ToolRetryMiddleware(max_retries=0, on_failure="continue")  # as it is, a failure ends the agent
+    middleware = [around, compaction] if conversation.mode == "observe" else [compaction]
+    agent = create_agent(script(*turns, DONE), [tools.check, tools.edit], middleware=middleware)
+    result = agent.invoke(go(), on("t1"))
+    read = "\n".join(str(message.content) for message in result["messages"])
+    verify(conversation, Seen(compaction.runs.report("t1"), tools.executed, read))
 
 
 def test_the_example(tmp_path: Path) -> None:

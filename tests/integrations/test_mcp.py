@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from opentelemetry import trace
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.mcp import Compaction, CompactionServer
 from tests.integrations.conftest import World
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
 ROOT = Path(__file__).parents[2]
 
@@ -381,6 +383,25 @@ async def test_a_call_without_a_client(world: World) -> None:
     results = [await shop.server.call_tool("boom", {"x": 1}) for _ in range(4)]
     assert [result.is_error for result in results] == [True] * 4
     assert (len(shop.calls), world.escalations()) == (3, {"pause": 1})
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+async def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework, but for a halt; calls of one turn are requests side by side."""
+    tools, shop = Tools(conversation.turns), Shop(session=lambda _: "s", **conversation.settings)
+
+    async def check(path: str, text: str = "") -> str:
+        await asyncio.sleep(0.02)  # so that all calls of a turn have begun
+        return tools.check(path, text)
+
+    shop.server.tool()(check)
+    shop.server.tool()(tools.edit)
+    read = []
+    async with Client(shop.server) as client:
+        for turn in conversation.turns:
+            read += await asyncio.gather(*(call(client, ask.tool, **ask.arguments) for ask in turn))
+    told = "\n".join(text for _, text in read)
+    verify(conversation, Seen(shop.server.compaction.runs.report("s"), tools.executed, told), served=True)
 
 
 def test_the_example(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.openai_agents import Compaction, RunStopped, RunWaits
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -281,17 +283,17 @@ def test_parallel_calls_are_judged_each_for_itself(world: World) -> None:
     """A sibling's success does not end the streak of what fails, and nothing under way is cut."""
     shop = Shop()
 
-    def count() -> int:
+    def tally() -> int:
         """Count."""
         shop.executed.append("count")
         return 1
 
     turns = [
-        [function_call("price", {"item": "coffee"}, call_id=f"a{n}"), function_call("count", {}, call_id=f"b{n}")]
+        [function_call("price", {"item": "coffee"}, call_id=f"a{n}"), function_call("tally", {}, call_id=f"b{n}")]
         for n in range(9)
     ]
     compaction = Compaction()
-    agent = Agent(name="clerk", model=ScriptedModel(turns), tools=[shop.tool(), function_tool(count)])
+    agent = Agent(name="clerk", model=ScriptedModel(turns), tools=[shop.tool(), function_tool(tally)])
     with pytest.raises(RunStopped):
         run("run", agent, compaction)
     assert sorted(shop.executed) == ["coffee"] * 3 + ["count"] * 3
@@ -495,6 +497,27 @@ def test_cancellation_passes_untouched(world: World) -> None:
     with pytest.raises(asyncio.CancelledError):
         run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
     assert world.errors() == {}
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework; only a guarded tool is refused."""
+    tools, compaction = Tools(conversation.turns), Compaction(**conversation.settings)
+    ids = count()
+    turns = [
+        [function_call(ask.tool, ask.arguments, call_id=f"c{next(ids)}") for ask in turn] for turn in conversation.turns
+    ]
+    guarded = [compaction.guard(function_tool(tool)) for tool in (tools.check, tools.edit)]
+    agent = Agent(name="clerk", model=ScriptedModel([*turns, done()]), tools=guarded)
+    told: Any
+    try:
+        result = run("run", agent, compaction)
+        told, run_id = result.to_input_list(), compaction.run_id(result.context_wrapper)
+    except RunStopped as stop:
+        told, run_id = [item.to_input_item() for item in stop.run_data.new_items], stop.escalation.run_id
+    calls = [str(content) for call in agent.model.calls for content in call.input if "OPERATOR" in str(content)]
+    read = "\n".join([*results(told), *calls[:1]])
+    verify(conversation, Seen(compaction.runs.report(run_id), tools.executed, read))
 
 
 def test_the_example_runs() -> None:

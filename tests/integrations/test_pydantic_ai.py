@@ -31,6 +31,7 @@ from pydantic_ai.models.instrumented import InstrumentationSettings
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.pydantic_ai import ASK, CompactionCapability
+from tests.integrations.conversations import CONVERSATIONS, WRONG, Conversation, Seen, Tools, verify
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -430,6 +431,26 @@ def test_bad_arguments_use_up_the_retries_that_the_framework_grants(world: World
         Agent(script.model, tools=[Tool(strict)], capabilities=[CompactionCapability()]).run_sync("go")
 
     assert (len(script.read), world.errors()) == (1, {"new": 1, "repeat": 1})
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework; where it only observes, the first failure ends the run, as without."""
+    tools, capability = Tools(conversation.turns), CompactionCapability(**conversation.settings)
+    script = Script(*[[call(ask.tool, **ask.arguments) for ask in turn] for turn in conversation.turns], "done")
+    agent = Agent(script.model, tools=[Tool(tools.check), Tool(tools.edit)], capabilities=[capability])
+    with capture_run_messages() as messages:
+        if conversation.mode == "observe":
+            with pytest.raises(ValueError, match=WRONG):
+                agent.run_sync("go")
+            assert world.errors() == {"new": 1}
+            return
+        try:
+            agent.run_sync("go")
+        except errcompact.RunHalted as stop:
+            assert stop.escalation.run_id == messages[-1].run_id
+    read = "\n".join(str(part.content) for message in messages for part in message.parts if hasattr(part, "content"))
+    verify(conversation, Seen(capability.runs.report(messages[-1].run_id or ""), tools.executed, read))
 
 
 def test_the_example_runs() -> None:
