@@ -262,6 +262,11 @@ class History:
                 resolved.append(error_class)
         return tuple(resolved)
 
+    def is_failing(self, operation: Operation) -> bool:
+        """Return whether the streak of an operation, or of one that it covers, has not ended."""
+        streaks = (streak for known in self._classes.values() for streak in _covered(operation, known.streaks))
+        return any(streak.live is not None for streak in streaks)
+
     def refresh(self) -> None:
         """Give the run fresh counters: streaks, the row and the budget start at zero; counts and classes stay."""
         self.spent = 0

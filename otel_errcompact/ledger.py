@@ -331,6 +331,11 @@ class Ledger:
                 return
             count()
 
+    def is_failing(self, run_id: str, operation: Operation) -> bool:
+        """Return whether a success of an operation would resolve anything in a run."""
+        with self.store.find(run_id) as state:
+            return state is not None and state.history.is_failing(operation)
+
     def settle_call(self, call_id: str, time_ns: int) -> None:
         """
         Note that whoever wraps a tool call has told its outcome, so that the span of it is not counted once more.
@@ -459,10 +464,10 @@ class Ledger:
         return text
 
     def digest(self, run_id: str) -> str:
-        """Return the block of recent errors for the agent's next prompt; empty if there is nothing to say."""
+        """Return the block of recent errors for the agent's next prompt; empty if there is none, or in `observe`."""
         self._catch_up()
         with self.store.find(run_id) as state:
-            return "" if state is None else self._block(state)
+            return "" if state is None else self._digest(state)
 
     def forget_shown(self, run_id: str) -> None:
         """
@@ -572,7 +577,7 @@ class Ledger:
         ended = EndedRun(
             report=report_of(state),
             verdict=verdict_of(state),
-            digest=self._block(state),
+            digest=self._digest(state),
             _raw_texts=state.raw_texts,
             _history=state.history,
         )
@@ -802,6 +807,9 @@ class Ledger:
         elif action == "unhandled":
             state.breach = state.answer = None
         return answered
+
+    def _digest(self, state: RunState) -> str:
+        return "" if state.mode == "observe" else self._block(state)
 
     def _block(self, state: RunState) -> str:
         return rendering.block(

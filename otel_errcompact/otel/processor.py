@@ -11,6 +11,7 @@ from opentelemetry.trace import StatusCode
 
 from otel_errcompact.otel.boundaries import STAYED
 from otel_errcompact.otel.outcomes import Outcomes
+from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans import (
     agent_on,
     bare,
@@ -278,6 +279,10 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         steered = live is not None and is_control_flow(live, self.outcomes.control_flow)
         if not steered and call.tool not in boundary.failing:
             run_id = self.outcomes.run_of(span, boundary)
+            # The answer of a model is no step of the agent: it would end each loop before it is one.
+            is_model = boundary.operation != SPAN_TOOL and call.tool in MODEL_OPERATIONS
+            if is_model and not self._ledger.is_failing(run_id, call.operation):
+                return
             self._ledger.succeed(
                 run_id,
                 call.tool,

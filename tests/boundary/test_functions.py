@@ -197,3 +197,43 @@ def test_a_run_that_is_given_needs_not_be_open_here(ledger: Ledger) -> None:
     with ThreadPoolExecutor(1) as pool:
         assert "[ValueError]" in str(pool.submit(parse, "seven").result())
     assert run.report().occurrences == 1
+
+
+def divided(ledger: Ledger, failure: object, *args: object) -> object:
+    """Call a failing tool where the library only observes."""
+    with errcompact.run("r", ledger=ledger, mode="observe"):
+        return compacted(failure=failure)(divide)(*args)  # type: ignore[call-overload]
+
+
+def test_where_the_library_only_observes_a_loop_still_gets_a_text(ledger: Ledger) -> None:
+    """The raw error, whole, as often as the call is made: a loop that counts on a text does not break."""
+    with errcompact.run("r", ledger=ledger, mode="observe") as run:
+        texts = [str(run.call(divide, 6)) for _ in range(7)]
+        assert run.digest() == ""
+    assert {text.splitlines()[0] for text in texts} == {"Traceback (most recent call last):"}
+    assert {text.splitlines()[-1] for text in texts} == {"ZeroDivisionError: division by zero"}
+    assert run.report().occurrences == 7
+    assert {one.action for one in run.report().escalations} == {"unhandled"}
+    assert (run.verdict.standing, run.digest()) == ("carry_on", "")
+
+
+async def test_where_the_library_only_observes_a_coroutine_gets_a_text_too(ledger: Ledger) -> None:
+    """The same for asynchronous tools."""
+    async with errcompact.run("r", ledger=ledger, mode="observe") as run:
+        assert str(await run.call(adivide, 6)).endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_where_the_library_only_observes_a_result_that_is_a_failure_stays_what_it_is(ledger: Ledger) -> None:
+    """The very object that the tool has returned."""
+    answer = {"error": "no such table: orders"}
+    with errcompact.run("r", ledger=ledger, mode="observe") as run:
+        assert run.call(lambda: answer) is answer
+        assert compacted(failure=RuntimeError)(lambda: answer)() is answer
+    assert run.report().occurrences == 2
+
+
+def test_where_the_library_only_observes_a_type_of_error_gives_way_to_the_tool_s_own(ledger: Ledger) -> None:
+    """What a framework knows as an error it gets as it would without the library; a value holds the raw text."""
+    with pytest.raises(ZeroDivisionError):
+        divided(ledger, RuntimeError, 6)
+    assert str(divided(ledger, lambda text: ("failed", text), 6)).endswith("ZeroDivisionError: division by zero\\n')")

@@ -101,3 +101,39 @@ async def test_a_guarded_call_returns_its_result_or_why_it_was_refused(run: errc
         await calls.guarded(call, execute)
     assert (await calls.guarded(call, execute)).startswith("NOT EXECUTED")
     assert len(executed) == 3
+
+
+async def test_where_the_library_only_observes_the_framework_s_own_text_stays(ledger: Ledger) -> None:
+    """What the framework has made of a failure is returned as it is, or raised; each is counted."""
+    run = errcompact.Run("r", ledger=ledger, mode="observe")
+    run.open()
+    calls = HookedCalls()
+
+    async def told() -> str:
+        calls.failed(Hooked(run, "price", "{}", "1"), raised())
+        return "An error occurred."
+
+    async def raises() -> str:
+        raise raised()
+
+    assert await calls.guarded(Hooked(run, "price", "{}", "1"), told) == "An error occurred."
+    with pytest.raises(KeyError, match="coffee"):
+        await calls.guarded(Hooked(run, "price", "{}", "2"), raises)
+    calls.ended(Hooked(run, "price", "{}", "2"), "")
+    assert run.report().occurrences == 2
+
+
+async def test_control_flow_that_became_a_result_is_raised_again(run: errcompact.Run, call: Hooked) -> None:
+    """It steers the program, and is no failure."""
+    calls = HookedCalls()
+
+    class ModelRetry(Exception):
+        """Asks for another try."""
+
+    async def told() -> str:
+        calls.failed(call, ModelRetry())
+        return ""
+
+    with pytest.raises(ModelRetry):
+        await calls.guarded(call, told)
+    assert run.report().occurrences == 0

@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from otel_errcompact import Ledger, MemoryLimits, Options, RunRegistry
@@ -232,3 +233,22 @@ def test_a_run_with_wrong_thresholds_does_not_begin() -> None:
     """Or it would never escalate."""
     with pytest.raises(errcompact.ConfigurationError, match="thresholds is 3"):
         errcompact.run(thresholds=3)  # type: ignore[arg-type]
+
+
+def test_the_trace_of_a_framework_s_span_around_a_run_is_no_run_of_its_own(
+    ledger: Ledger, ends: Ends, tracer_provider: TracerProvider
+) -> None:
+    """The span of the agent begins before any hook can open the run: it counts once."""
+    processor = errcompact.ErrorCompactionSpanProcessor(ledger)
+    tracer_provider.add_span_processor(processor)
+    registry = RunRegistry(ledger=ledger, tracer_provider=tracer_provider)
+    tracer = tracer_provider.get_tracer("framework")
+    agent = {"gen_ai.operation.name": "invoke_agent"}
+    with tracer.start_as_current_span("invoke_agent shop", attributes=agent):
+        registry.of("t1").begin_turn()
+        registry.end("t1")
+    with tracer.start_as_current_span("invoke_agent shop", attributes=agent):
+        pass
+    processor.shutdown()
+    assert [result for _, _, result in ends.results] == ["clean", "clean"]
+    assert ends.results[0][0] == "t1"

@@ -29,6 +29,7 @@ from opentelemetry import trace
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.agent_framework import ASK, CompactionMiddleware
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -46,8 +47,8 @@ class Client(FunctionInvocationLayer, ChatMiddlewareLayer, ChatTelemetryLayer, B
     A model that plays what it is given, and then repeats the last; it keeps what it has read.
     """
 
-    def __init__(self, *turns: str | list[str]) -> None:
-        super().__init__()
+    def __init__(self, *turns: str | list[str], **settings: Any) -> None:
+        super().__init__(**settings)
         self.turns = list(turns)
         self.requests = 0
         self.read: list[str] = []
@@ -448,6 +449,41 @@ def test_an_answer_that_says_it_failed_counts(world: World) -> None:
 
     assert world.errors() == {"new": 1}
     assert "quota exceeded" in client.read[0]
+
+
+class Player(Client):
+    """A model that plays a conversation."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        limits = {"max_consecutive_errors_per_request": 99}
+        super().__init__("done", function_invocation_configuration=limits)
+        self.turns = [*map(str, range(len(conversation.turns)))]
+        self.conversation = conversation
+
+    def _inner_get_response(self, **options: Any) -> Any:
+        at = self.requests
+        asks = self.conversation.turns[at] if at < len(self.conversation.turns) else ()
+        self.turns = [[str(place) for place in range(len(asks))] or "done"]
+        return super()._inner_get_response(**options)
+
+    def _call(self, name: str) -> Content:
+        ask = self.conversation.turns[self.requests - 1][int(name)]
+        return Content.from_function_call(f"{name}-{self.requests}", ask.tool, arguments=ask.arguments)
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework, where its own limit of errors in a row is higher."""
+    client, middleware = Player(conversation), CompactionMiddleware(**conversation.settings)
+    tools = Tools(conversation.turns)
+    agent = Agent(client, tools=[made(tools.check), made(tools.edit)], middleware=[middleware])
+    session = agent.create_session()
+    result = run(agent, session=session)
+    read = [str(one.result or one.text) for message in result.messages for one in message.contents]
+    verify(
+        conversation,
+        Seen(middleware.runs.report(session.session_id), tools.executed, "\n".join([*read, *client.heard])),
+    )
 
 
 def test_the_example_runs() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ from otel_errcompact.context.messages import with_text
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.integrations.anthropic import compacted, guarded
 from otel_errcompact.tokens import estimate_tokens
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 from tests.integrations.served import Served, served
 
 if TYPE_CHECKING:
@@ -326,6 +328,21 @@ def test_a_streamed_reply_is_guarded_too(world: World) -> None:
 
 
 @pytest.mark.skipif(find_spec("httpx2") is None, reason="the example plays the API over what newer releases speak")
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework."""
+    tools = Tools(conversation.turns)
+    api = Api(*([(ask.tool, ask.arguments) for ask in turn] for turn in conversation.turns))
+    with suppress(errcompact.RunHalted), errcompact.run(**conversation.settings) as run:
+        runner = api.runner(*(compacted(beta_tool(tool)) for tool in (tools.check, tools.edit)))
+        messages = guarded(runner)
+        for _ in messages:
+            pass
+    sent = {json.dumps(message) for request in api.requests for message in request["messages"]}
+    last = json.dumps(runner.generate_tool_call_response()) if run.report().result == "halted" else ""
+    verify(conversation, Seen(run.report(), tools.executed, "\n".join([*sent, last])))
+
+
 def test_the_example_runs() -> None:
     """It shows two digests and the halt."""
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout

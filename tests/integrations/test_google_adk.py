@@ -28,7 +28,9 @@ from otel_errcompact.context.messages import with_text
 from otel_errcompact.integrations.google_adk import CompactionPlugin
 from otel_errcompact.otel import semconv
 from otel_errcompact.tokens import estimate_tokens
+from tests.integrations import conversations
 from tests.integrations.conftest import World
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
 
 Call = tuple[str, dict[str, Any]]
 Turn = str | Sequence[Call]
@@ -528,6 +530,27 @@ async def test_a_tool_that_asks_by_its_own(world: World) -> None:
     (question,) = asked(await program.say("go"))
     await program.say(reply(question, confirmed=True))
     assert (seen, world.errors()) == ([True], {})
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+async def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework; where it only observes, the first failure ends the run, as without."""
+    tools, plugin = conversations.Tools(conversation.turns), CompactionPlugin(**conversation.settings)
+    turns = [[(ask.tool, ask.arguments) for ask in turn] for turn in conversation.turns]
+    model = scripted(*turns, "done")
+    program = Program(agent(model, tools.check, tools.edit), plugin)
+    if conversation.mode == "observe":
+        with pytest.raises(ValueError, match=conversations.WRONG):
+            await program.say("go")
+        assert world.errors() == {"new": 1}
+        return
+    events = await program.say("go")
+    said = [
+        part.text or "" for request in model.read[-1:] for content in request.contents for part in content.parts or ()
+    ]
+    heard = [part.text or "" for request in model.read for part in request.contents[-1].parts or ()]
+    read = "\n".join([*(str(answer.get("error", "")) for answer in answers_in(events)), *said, *heard])
+    verify(conversation, Seen(plugin.runs.report(events[-1].invocation_id), tools.executed, read))
 
 
 def test_the_example(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,7 @@ from otel_errcompact.context.messages import with_text
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
 from otel_errcompact.tokens import estimate_tokens
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 from tests.integrations.served import Served, served
 
 if TYPE_CHECKING:
@@ -313,6 +316,60 @@ def test_a_span_inside_the_tool_is_part_of_the_call(world: World, handled: bool)
         (call,) = Api([("fetch", "{}")]).client.responses.create(**PARAMS).output
         answered(call, {"fetch": fetch})
     assert world.errors() == ({"handled": 1} if handled else {"new": 1})
+
+
+def own_loop(run: errcompact.Run, api: Api, tools: Tools) -> list[Any]:
+    history: list[Any] = [{"role": "user", "content": "?"}]
+    with suppress(errcompact.RunHalted):
+        while True:
+            run.check()
+            run.begin_turn()
+            reply = api.client.responses.create(model="gpt", input=history)
+            history += [item.model_dump(exclude_none=True) for item in reply.output]
+            calls = [item for item in reply.output if item.type == "function_call"]
+            if not calls:
+                break
+            history += [answered(call, {"check": tools.check, "edit": tools.edit}) for call in calls]
+    return history
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework; where it only observes, the model reads the raw error."""
+    tools = Tools(conversation.turns)
+    api = Api(*([(ask.tool, json.dumps(ask.arguments)) for ask in turn] for turn in conversation.turns))
+    with errcompact.run(**conversation.settings) as run:
+        history = own_loop(run, api, tools)
+    verify(conversation, Seen(run.report(), tools.executed, "\n".join(outputs(history))))
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_with_the_runner_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same; where it only observes, the first failure ends the runner, as it does without the library."""
+    tools = Tools(conversation.turns)
+    api = Api(*([(ask.tool, json.dumps(ask.arguments)) for ask in turn] for turn in conversation.turns))
+    known = {name: RegisteredFunction({**SPEC, "name": name}, getattr(tools, name)) for name in ("check", "edit")}
+    texts: list[str] = []
+
+    def kept(function: RegisteredFunction) -> RegisteredFunction:
+        inner = compacted(
+            dataclasses.replace(function, execute=lambda given: getattr(tools, function.tool["name"])(**given))
+        )
+
+        def execute(given: Any) -> Any:
+            texts.append(str(inner.execute(given)))
+            return texts[-1]
+
+        return dataclasses.replace(inner, execute=execute)
+
+    runner = ResponsesToolRunner(functions=[kept(function) for function in known.values()])
+    ended = (ToolRunnerError, errcompact.RunHalted)
+    with errcompact.run(**conversation.settings) as run, suppress(*ended):
+        list(guarded(runner, api.client, PARAMS))
+    if conversation.mode == "observe":
+        assert (world.errors(), tools.executed) == ({"new": 1}, [("check", "a.py", "")])
+        return
+    verify(conversation, Seen(run.report(), tools.executed, "\n".join(texts)))
 
 
 def test_the_example_runs() -> None:

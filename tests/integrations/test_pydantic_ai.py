@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -445,10 +446,8 @@ def test_a_conversation_comes_to_what_is_written(world: World, conversation: Con
                 agent.run_sync("go")
             assert world.errors() == {"new": 1}
             return
-        try:
+        with pytest.raises(errcompact.RunHalted) if conversation.ending.result == "halted" else nullcontext():
             agent.run_sync("go")
-        except errcompact.RunHalted as stop:
-            assert stop.escalation.run_id == messages[-1].run_id
     read = "\n".join(str(part.content) for message in messages for part in message.parts if hasattr(part, "content"))
     verify(conversation, Seen(capability.runs.report(messages[-1].run_id or ""), tools.executed, read))
 

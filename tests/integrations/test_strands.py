@@ -17,6 +17,8 @@ from strands.multiagent import GraphBuilder
 import otel_errcompact as errcompact
 from examples.fakes.strands_model import PlayedModel, uses
 from otel_errcompact.integrations.strands import CompactionHooks
+from tests.integrations import conversations
+from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -331,6 +333,21 @@ def test_a_run_of_the_application_s_own_is_used(world: World) -> None:
     assert run.report().occurrences == 2
     assert world.errors() == {"new": 1, "repeat": 1}
     assert world.runs() == {"unresolved": 1}
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
+def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
+    """The same decisions as in every framework."""
+    tools, hooks = conversations.Tools(conversation.turns), CompactionHooks(**conversation.settings)
+    turns = [
+        [uses(ask.tool, f"call-{at}-{place}", **ask.arguments) for place, ask in enumerate(turn)]
+        for at, turn in enumerate(conversation.turns)
+    ]
+    agent = agent_of(hooks, [*turns, [{"text": "done"}]], tool(tools.check), tool(tools.edit))
+    agent("go")
+    texts = [block["text"] for message in agent.messages for block in message["content"] if "text" in block]
+    read = "\n".join([*(text for _, text in results(agent)), *texts])
+    verify(conversation, Seen(hooks.report(agent), tools.executed, read))
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

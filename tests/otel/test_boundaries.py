@@ -8,6 +8,7 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
+from otel_errcompact import run
 from otel_errcompact.otel import boundaries
 
 if TYPE_CHECKING:
@@ -600,3 +601,29 @@ def raw_error_of(tool: str):
     from otel_errcompact.errors import RawError
 
     return RawError(text="KeyError: 'a'", type="KeyError", message="'a'", tool=tool)
+
+
+class TestModels:
+    def test_answer_ends_no_loop(self, rig, tracer):
+        """The model answers between any two calls: that is no success of the agent, and ends no row of its calls."""
+        chat = {"gen_ai.operation.name": "chat"}
+        with run(ledger=rig.ledger, tracer_provider=rig.provider) as opened:
+            for _ in range(6):
+                with tracer.start_as_current_span("chat gpt", attributes=chat):
+                    pass
+                opened.begin_turn()
+                with opened.tool("price", arguments={"item": "tea"}, gated=False) as made:
+                    if not made.refused:
+                        raise KeyError("tea")
+        report = opened.report()
+        assert (report.result, report.occurrences) == ("halted", 2)
+        assert [one.escalation.threshold for one in report.escalations] == ["loop", "loop"]
+
+    def test_answer_resolves_failures_of_the_model(self, rig, tracer):
+        """A model that has failed and answers again has recovered."""
+        chat = {"gen_ai.operation.name": "chat", "gen_ai.conversation.id": "c"}
+        with pytest.raises(TimeoutError), tracer.start_as_current_span("chat gpt", attributes=chat):
+            raise TimeoutError("read timed out")
+        with tracer.start_as_current_span("chat gpt", attributes=chat):
+            pass
+        assert [one.status for one in rig.ledger.report("c").classes] == ["RECOVERED"]
