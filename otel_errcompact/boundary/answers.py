@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.foreign import attribute_of
 from otel_errcompact.recognise import judge
 
 if TYPE_CHECKING:
     from otel_errcompact.recognise import Judgement
 
+_PLAIN: Final = frozenset({type(None), str, dict, list, int, float, bool, bytes, tuple})
 _NO_TEXT: Final = "the result is flagged as an error and holds no text"
 _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok", "status", "success"})
 
@@ -55,7 +57,9 @@ def is_flagged(result: object) -> bool:
     Tell whether a result is one of the Model Context Protocol that says it is an error.
     """
     # Release 2 of its Python package has renamed the attribute.
-    return True in (getattr(result, "isError", None), getattr(result, "is_error", None))
+    if type(result) in _PLAIN:
+        return False
+    return attribute_of(result, "isError") is True or attribute_of(result, "is_error") is True
 
 
 def _text_of(result: object) -> str:
@@ -74,8 +78,8 @@ def _text_of(result: object) -> str:
 
 
 def _text_of_blocks(result: object) -> str:
-    blocks = getattr(result, "content", None)
+    blocks = attribute_of(result, "content")
     if not isinstance(blocks, list):
         return ""
-    texts = (getattr(block, "text", None) for block in cast("list[object]", blocks))
+    texts = (attribute_of(block, "text") for block in cast("list[object]", blocks))
     return "\n".join(text for text in texts if isinstance(text, str)) or _NO_TEXT

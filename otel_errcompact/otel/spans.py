@@ -238,13 +238,15 @@ def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
     return name in STEERING or name in extra
 
 
-def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bool:
+def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bool:  # noqa: PLR0911 - a table of cases
     """
     Tell whether `exception` is what the span recorded: of the same type, qualified or bare, with the same message.
     """
     name = bare(qualname_of(type(exception)))
     if recorded.type and bare(recorded.type) != name:
         return False
+    if recorded.traced and is_made_here(span):
+        return True  # our own boundary has printed it, and its `__str__` is not to run again
     message = string_of(exception)
     if message == NO_STRING:
         return False
