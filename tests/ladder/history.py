@@ -248,9 +248,8 @@ class Player:
             self.run.begin_turn()
             self.model.turn()
         elif step == "resume":
-            if self.model.standing() != "carry_on":
-                self.run.resume("go on")
-                self.model.resume()
+            self.run.resume("go on")
+            self.model.resume()
         elif step == "rejoin":
             self.join_run()
         elif step == "helper":

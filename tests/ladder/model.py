@@ -127,7 +127,12 @@ class Answered:
     action: Answer
 
 
-Event = Turn | Opened | Began | Ended | Escalated | Answered
+@dataclass(frozen=True)
+class Resumed:
+    """An operator's message where nothing keeps the run from going on: it answers no escalation."""
+
+
+Event = Turn | Opened | Began | Ended | Escalated | Answered | Resumed
 
 
 @dataclass(frozen=True)
@@ -204,7 +209,7 @@ class Model:
         return reached
 
     def resume(self) -> None:
-        self.events.append(Answered("continue"))
+        self.events.append(Resumed() if self.standing() == "carry_on" else Answered("continue"))
 
     # What follows from it.
 
@@ -228,7 +233,7 @@ class Model:
 
     def fresh_since(self) -> int:
         """The tick at which all counters were last made fresh."""
-        fresh = [at for at, event in enumerate(self.events) if event == Answered("continue")]
+        fresh = [at for at, event in enumerate(self.events) if event in (Answered("continue"), Resumed())]
         return max(fresh, default=EARLIER)
 
     def is_void(self, success: Ended, kind: Kind, operation: str) -> bool:
