@@ -241,9 +241,14 @@ class Model:
         Whether the resolution by `success` is taken back.
 
         A call failed before and fails again after, and did not itself succeed in between, as far as was known when both
-        the success and the second failure were recorded: what was taken back stays so.
+        the success and the second failure were recorded: what was taken back stays so. Failures before a fresh start
+        take nothing back.
         """
-        there = [failure for failure in self.failures() if failure.kind == kind and failure.job.operation == operation]
+        there = [
+            failure
+            for failure in self.failures()
+            if failure.kind == kind and failure.job.operation == operation and failure.at > self.fresh_since()
+        ]
         return any(
             not any(
                 own.job.is_identical_to(before.job)
