@@ -55,16 +55,21 @@ class TrajectoryOptions(BaseModel):
     """Whether a file is written at all; raw errors stay on the spans in any case."""
 
     path: Path = Path("errcompact-trajectory.jsonl")
-    """The OTLP/JSON-lines file."""
+    """The OTLP/JSON-lines file of raw errors; what became of their runs is beside it, in `*.runs.jsonl`."""
 
     max_bytes: int = Field(default=16_777_216, ge=65_536)
-    """Size in bytes at which the file is rotated to `<path>.1`."""
+    """Size in bytes at which each of the two files is rotated to `<path>.1`."""
 
     backups: int = Field(default=3, ge=0)
     """How many rotated files are kept."""
 
     redact: bool = False
     """Whether secrets are redacted in the file too; raw means raw unless told otherwise."""
+
+
+def runs_path(path: Path) -> Path:
+    """Return where the lives of the runs are whose raw errors are at `path`: `x.runs.jsonl` beside `x.jsonl`."""
+    return path.with_name(f"{path.stem}.runs{path.suffix}")
 
 
 class ContextOptions(BaseModel):

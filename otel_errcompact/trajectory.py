@@ -1,4 +1,4 @@
-"""The audit sink: every raw error whole, and the life of each run, as lines of an OTLP/JSON file."""
+"""The audit sink: every raw error whole, and the life of each run, as lines of two OTLP/JSON files side by side."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, format_span_id, format_trace_id
 
 from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.config import runs_path
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.forks import reset_in_child
@@ -65,13 +66,114 @@ _IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANC
 """What the lines of a run's life tell of the resource; those of raw errors tell all."""
 
 
+class LineFile:
+    """
+    A file of lines that several processes may share, rotated by size.
+
+    Args:
+        path: Where it is.
+        options: Its size, and the number of rotated files.
+    """
+
+    def __init__(self, path: Path, options: TrajectoryOptions) -> None:
+        self.dropped = 0
+        """Lines that were given up because the disk went on refusing them."""
+        self.path: Final = path
+        self._options = options
+        self._pending: deque[bytes] = deque()
+        self._file: int | None = None
+        self._torn = False
+
+    def append(self, line: bytes) -> None:
+        """
+        Write a line, behind those that wait.
+
+        Raises:
+            OSError: The disk refuses; the line is kept and tried again with the next one.
+        """
+        if len(self._pending) >= MAX_PENDING:
+            self._pending.popleft()
+            self.dropped += 1
+        self._pending.append(line)
+        self._flush()
+
+    def forget(self) -> None:
+        """Start empty in a child process: what waits is its parent's to write."""
+        self._pending.clear()
+        self.close()
+
+    def _flush(self) -> None:
+        token = otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        try:
+            while self._pending:
+                self.write(self._pending[0])
+                self._pending.popleft()
+        finally:
+            otel_context.detach(token)
+
+    def write(self, line: bytes) -> None:
+        """
+        Write one line now.
+
+        Raises:
+            OSError: The disk refuses, or took a part of it.
+        """
+        file = self._current()
+        size = os.fstat(file).st_size
+        if size and size + len(line) > self._options.max_bytes:
+            self._rotate(file)
+            file = self._current()
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(file, line)
+        self._torn = written < len(line)
+        if self._torn:
+            raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
+
+    def _current(self) -> int:
+        """Return the open file that is at the path: another process may have rotated it away."""
+        if self._file is not None and not _is_at(self._file, self.path):
+            self.close()
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, _FLAGS, 0o600)
+        return self._file
+
+    def _rotate(self, file: int) -> None:
+        """
+        Move the file to `<path>.1`, and older ones on.
+
+        Of several processes that find the file full, the one that holds its lock moves it; the others, who do not wait,
+        write on and find the new file next time.
+        """
+        if not _locked(file) or not _is_at(file, self.path):
+            return
+        names = [
+            self.path,
+            *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
+        ]
+        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
+        if len(names) == 1:
+            self.path.unlink()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; the next line opens it again."""
+        if self._file is not None:
+            file, self._file = self._file, None
+            os.close(file)
+
+
 class TrajectoryFile(Listener):
     """
-    Append every raw error to an OTLP/JSON-lines file before anything else is done with it, and then what became of it.
+    Append every raw error to an OTLP/JSON-lines file before anything else is done with it, and to a second one beside
+    it what became of it.
 
-    A raw error is a span. The life of a run that has failed is told by log records: what was counted, what succeeded
-    since, what was refused, escalated and answered, and how the run ended. Of a run in which nothing fails there is
-    no line. `docs/trajectory.md` shows each of them.
+    A raw error is a span, and the only line that a failure adds to its file. The life of a run that has failed is told
+    by log records in the file of runs: what was counted, what succeeded since, what was refused, escalated and
+    answered, and how the run ended. Of a run in which nothing fails there is no line. `docs/trajectory.md` shows each.
 
     Each line is one write to a file opened for appending, so that several processes can share it. The disk's errors
     are left to the ledger's guard; what could not be written is tried again with the next failure.
@@ -94,24 +196,27 @@ class TrajectoryFile(Listener):
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self.path: Final[Path] = options.path.absolute()
-        """Where the file is."""
-        self.dropped = 0
-        """Lines that were given up because the disk went on refusing them."""
+        """Where the file of raw errors is."""
+        self.runs_path: Final[Path] = runs_path(self.path)
+        """Where the file of runs is."""
         self._options = options
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
         resource = resource or Resource.create()
         self._head, self._tail = _envelope(resource)
         self._life_head, self._life_tail = _life_envelope(resource)
-        self._life_start = self._life_head.encode("ascii")
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
-        self._pending: deque[bytes] = deque()
-        self._file: int | None = None
-        self._torn = False
         self._lock = ReentrantLock()
+        self._raws = LineFile(self.path, options)
+        self._runs = LineFile(self.runs_path, options)
         reset_in_child(self._forget)
+
+    @property
+    def dropped(self) -> int:
+        """Lines that were given up because the disk went on refusing them."""
+        return self._raws.dropped + self._runs.dropped
 
     def on_raw(self, run_id: str, raw: RawError) -> None:
         """
@@ -122,7 +227,7 @@ class TrajectoryFile(Listener):
         """
         number = next(self._numbers)
         self._records.put(id(raw), number)
-        self._append(self.encode(run_id, raw, number))
+        self._append(self._raws, self.encode(run_id, raw, number))
 
     def on_begin(self, begun: BegunRun) -> None:
         """Write the settings of a run."""
@@ -192,23 +297,21 @@ class TrajectoryFile(Listener):
             severity=life.INFO if escalation is None else life.ERROR,
             span=escalation.span if escalation is not None else None,
         )
-        self._append(f"{self._life_head}{_json(fields)}{self._life_tail}\n".encode("ascii"))
+        self._append(self._runs, f"{self._life_head}{_json(fields)}{self._life_tail}\n".encode("ascii"))
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, file: LineFile, line: bytes) -> None:
         is_within = self._lock.is_mine()
         with self._lock:
             if is_within:  # a signal handler or a finaliser in the middle of another line, which may end the process
-                self._write(line)
-                return
-            if len(self._pending) >= MAX_PENDING:
-                self._give_one_up()
-            self._pending.append(line)
-            self._flush()
+                file.write(line)
+            else:
+                file.append(line)
 
     def close(self) -> None:
-        """Let go of the file; the next failure opens it again."""
+        """Let go of the files; the next failure opens them again."""
         with self._lock:
-            self._close()
+            self._raws.close()
+            self._runs.close()
 
     def encode(self, run_id: str, raw: RawError, number: int = 0) -> bytes:
         """
@@ -235,75 +338,13 @@ class TrajectoryFile(Listener):
             fields["attributes"] += life.key_values(named)
         return f"{self._head}{_json(fields)}{self._tail}\n".encode("ascii")
 
-    def _give_one_up(self) -> None:
-        """Drop the oldest line that is no raw error; where all are, the oldest."""
-        told = next((line for line in self._pending if line.startswith(self._life_start)), self._pending[0])
-        self._pending.remove(told)
-        self.dropped += 1
-
-    def _flush(self) -> None:
-        token = otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
-        try:
-            while self._pending:
-                self._write(self._pending[0])
-                self._pending.popleft()
-        finally:
-            otel_context.detach(token)
-
-    def _write(self, line: bytes) -> None:
-        file = self._current()
-        size = os.fstat(file).st_size
-        if size and size + len(line) > self._options.max_bytes:
-            self._rotate(file)
-            file = self._current()
-        if self._torn:
-            line = b"\n" + line
-        written = os.write(file, line)
-        self._torn = written < len(line)
-        if self._torn:
-            raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
-
-    def _current(self) -> int:
-        """Return the open file that is at the path: another process may have rotated it away."""
-        if self._file is not None and not _is_at(self._file, self.path):
-            self._close()
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, _FLAGS, 0o600)
-        return self._file
-
-    def _rotate(self, file: int) -> None:
-        """
-        Move the file to `<path>.1`, and older ones on.
-
-        Of several processes that find the file full, the one that holds its lock moves it; the others, who do not wait,
-        write on and find the new file next time.
-        """
-        if not _locked(file) or not _is_at(file, self.path):
-            return
-        names = [
-            self.path,
-            *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
-        ]
-        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
-            if newer.exists():
-                newer.replace(older)
-        if len(names) == 1:
-            self.path.unlink()
-        self._close()
-
-    def _close(self) -> None:
-        if self._file is not None:
-            file, self._file = self._file, None
-            os.close(file)
-
     def _forget(self) -> None:
         """Start anew in a child process: what waits is its parent's to write."""
         self._lock = ReentrantLock()
-        self._pending.clear()
         self._records.clear()
         self._ledger_id = format_span_id(self._ids.generate_span_id())
-        self._close()
+        self._raws.forget()
+        self._runs.forget()
 
 
 def _envelope(resource: Resource) -> tuple[str, str]:

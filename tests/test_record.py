@@ -58,6 +58,11 @@ def read_back(path: Path) -> list[ReplayedRun]:
     return played
 
 
+def lose(path: Path, number: int) -> None:
+    """Drop the first lines of a file."""
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[number:]))
+
+
 class Recorded:
     """A ledger whose failures are kept in a file."""
 
@@ -241,10 +246,9 @@ class TestLost:
         """A raw error of which nothing else was written counts all the same."""
         with recorded.run() as run:
             fails(run)
+            before = recorded.file.runs_path.read_bytes()
             fails(run, query=1)
-            before = recorded.path.read_bytes().splitlines(keepends=True)
-        raws = [place for place, line in enumerate(before) if b"resourceSpans" in line]
-        recorded.path.write_bytes(b"".join(before[: raws[-1] + 1]))
+        recorded.file.runs_path.write_bytes(before)
         (played,) = read_back(recorded.path)
         assert (played.failures, played.report.classes[0].count) == (2, 2)
         assert played.lacks == "no end was recorded"
@@ -254,8 +258,8 @@ class TestLost:
         with recorded.run() as run:
             for number in range(4):
                 fails(run, query=number)
-        lines = recorded.path.read_bytes().splitlines(keepends=True)
-        recorded.path.write_bytes(b"".join(lines[5:]))
+        lose(recorded.path, 2)
+        lose(recorded.file.runs_path, 3)
         (played,) = read_back(recorded.path)
         assert played.result == run.report().result
         assert played.lacks == "no begin was recorded and 2 of 4 failures are in the file"
@@ -266,10 +270,12 @@ class TestLost:
             for number in range(4):
                 fails(run, query=number)
             works(run)
-        lines = recorded.path.read_bytes().splitlines(keepends=True)
-        for place in range(len(lines)):
-            recorded.path.write_bytes(b"".join(lines[:place] + lines[place + 1 :]))
-            assert read_back(recorded.path)
+        for path in (recorded.path, recorded.file.runs_path):
+            lines = path.read_bytes().splitlines(keepends=True)
+            for place in range(len(lines)):
+                path.write_bytes(b"".join(lines[:place] + lines[place + 1 :]))
+                assert read_back(recorded.path)
+            path.write_bytes(b"".join(lines))
 
     def test_forgotten(self, recorded: Recorded) -> None:
         """A run that memory has lost begins once more, and is told as two."""

@@ -460,14 +460,14 @@ class TestManyWriters:
     def test_fork(self, sink, path, monkeypatch):
         """A child process opens the file anew, and leaves what waits to its parent."""
         sink.on_raw("r", raw("parent"))
-        sink._pending.append(b"waits\n")
+        sink._raws._pending.append(b"waits\n")
         child = os.fork()
         if child == 0:
             sink.on_raw("r", raw("child"))
-            os._exit(len(sink._pending))
+            os._exit(len(sink._raws._pending))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert [kept(line) for line in lines(path)] == ["parent", "child"]
-        assert list(sink._pending) == [b"waits\n"]
+        assert list(sink._raws._pending) == [b"waits\n"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from otel_errcompact.transcripts import rotated
+from otel_errcompact.transcripts import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -27,7 +27,7 @@ def progress(files: Sequence[Path], doing: str = "replaying") -> Generator[Calla
         files: The files.
         doing: What is done with them, in a word.
     """
-    size = sum(_size(part) for file in files for part in (file, *rotated(file)))
+    size = sum(_size(part) for file in files for part in (file, *beside(file)))
     console = Console(stderr=True)
     columns = (TextColumn(doing), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     hidden = size <= QUIET_BYTES or not console.is_terminal

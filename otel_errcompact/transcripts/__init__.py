@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.config import runs_path
 from otel_errcompact.exceptions import TranscriptError
 from otel_errcompact.transcripts import (
     aider,
@@ -57,9 +58,11 @@ __all__ = [
     "RecordedRun",
     "RecordedSpan",
     "RecordedTrace",
+    "beside",
     "find",
     "read",
     "rotated",
+    "runs_of",
 ]
 
 _TEXT_SUFFIXES: Final = frozenset({".md"})
@@ -176,7 +179,8 @@ def read(
     """
     Read a transcript file, whatever its format. Nothing is raised for what the file holds.
 
-    A trajectory file is read with those that it was moved to when it was full (`FILE.1` and so on).
+    A trajectory file is read with those that it was moved to when it was full (`FILE.1` and so on), and with the lives
+    of its runs, which are in a file beside it.
 
     Args:
         path: The file.
@@ -189,9 +193,13 @@ def read(
     values = read_values(path, on_problem=on_problem, on_bytes=on_bytes, texts=_BEGINS, is_run=_is_run)
     first, format_ = _detect(values)
     if format_ is not None:
-        older = rotated(path) if format_.detect is otlp_json.detect else ()
-        before = (read_values(file, on_problem=on_problem, on_bytes=on_bytes) for file in older)
-        yield from format_.read(itertools.chain(itertools.chain.from_iterable(before), first, values))
+        is_trajectory = format_.detect is otlp_json.detect
+        older, runs = (rotated(path), runs_of(path)) if is_trajectory else ((), ())
+        before, after = (
+            itertools.chain.from_iterable(read_values(file, on_problem=on_problem, on_bytes=on_bytes) for file in files)
+            for files in (older, runs)
+        )
+        yield from format_.read(itertools.chain(before, first, values, after))
     elif first:
         known = "; ".join(known.description for known in FORMATS)
         on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
@@ -205,6 +213,21 @@ def rotated(path: Path) -> tuple[Path, ...]:
     while (older := path.with_name(f"{path.name}.{len(files) + 1}")).is_file():
         files.append(older)
     return tuple(reversed(files))
+
+
+def runs_of(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files with the lives of the runs whose raw errors a trajectory file holds, the oldest first.
+    """
+    runs = runs_path(path)
+    return (*rotated(runs), runs) if runs.is_file() else ()
+
+
+def beside(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files that are read with a trajectory file.
+    """
+    return (*rotated(path), *runs_of(path))
 
 
 def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:
@@ -223,8 +246,8 @@ def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Itera
     """
     seen: set[str] = set()
     paths = tuple(paths)
-    # Files that a trajectory was moved to are read with the file they came from.
-    seen.update(os.path.realpath(older) for path in paths if path.is_file() for older in rotated(path))
+    # Files that a trajectory was moved to, and the lives of its runs, are read with the file they belong to.
+    seen.update(os.path.realpath(other) for path in paths if path.is_file() for other in beside(path))
     for path in paths:
         found = path.is_file() and os.path.realpath(path) in seen
         for file in _walk(path, on_problem) if path.is_dir() else (path,):
@@ -232,6 +255,7 @@ def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Itera
             real = os.path.realpath(file)
             if real not in seen:
                 seen.add(real)
+                seen.update(map(os.path.realpath, beside(file)))
                 yield file
         if not found and on_problem is not None:
             on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))

@@ -37,6 +37,7 @@ from otel_errcompact.cli.demo.project import write_project
 from otel_errcompact.cli.demo.server import Addresses, servers
 from otel_errcompact.cli.demo.session import Session, Step, play
 from otel_errcompact.cli.demo.telemetry import Signals, telemetry
+from otel_errcompact.config import runs_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -357,7 +358,11 @@ class TestCommand:
         """The agent's workspace is gone; the file that is left is the one the account names."""
         folder, done = printed
 
-        assert sorted(path.name for path in folder.iterdir()) == [DEFAULT_TRAJECTORY, "tmp"]
+        assert sorted(path.name for path in folder.iterdir()) == [
+            DEFAULT_TRAJECTORY,
+            runs_path(Path(DEFAULT_TRAJECTORY)).name,
+            "tmp",
+        ]
         assert list((folder / "tmp").iterdir()) == []
         assert str(folder / DEFAULT_TRAJECTORY) in done.stdout
         assert len(stacktraces(folder / DEFAULT_TRAJECTORY)) == 12

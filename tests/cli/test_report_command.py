@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import otel_errcompact
-from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.config import Options, TrajectoryOptions, runs_path
 from otel_errcompact.ledger import Ledger
 from otel_errcompact.trajectory import TrajectoryFile
 from tests.cli.transcripts import REFUSED, conversation, write_lines
@@ -80,8 +80,7 @@ def test_an_escalation_is_read_back_with_its_answer(errcompact: Errcompact, traj
 
 def test_nothing_is_claimed_of_raw_errors_alone(errcompact: Errcompact, trajectory: Path) -> None:
     """A file of an earlier release does not hold what succeeded between the failures."""
-    lines = [line for line in trajectory.read_text().splitlines(keepends=True) if "resourceSpans" in line]
-    trajectory.write_text("".join(lines))
+    runs_path(trajectory).unlink()
     (report,) = json.loads(errcompact("report", trajectory, "--json").out)
     assert report["escalations"] == []
     assert {found["status"] for found in report["classes"]} == {"ACTIVE"}
@@ -89,7 +88,8 @@ def test_nothing_is_claimed_of_raw_errors_alone(errcompact: Errcompact, trajecto
 
 def test_a_run_without_an_end_says_so(errcompact: Errcompact, trajectory: Path) -> None:
     """As a process leaves it that was killed."""
-    trajectory.write_text("".join(trajectory.read_text().splitlines(keepends=True)[:-1]))
+    runs = runs_path(trajectory)
+    runs.write_text("".join(runs.read_text().splitlines(keepends=True)[:-1]))
     assert "\n\nOf this run no end was recorded.\n\n" in errcompact("report", trajectory).out
     (report,) = json.loads(errcompact("report", trajectory, "--json").out)
     assert report["record_lacks"] == "no end was recorded"

@@ -81,7 +81,7 @@ def test_signal_handlers_that_fail_log_and_ask(tmp_path: Path) -> None:
         """
         import logging
         from opentelemetry.sdk._logs import LoggerProvider
-        from opentelemetry.instrumentation.logging.handler import LoggingHandler
+        from opentelemetry.sdk._logs import LoggingHandler
         logs = LoggerProvider(shutdown_on_exit=False)
         installed = errcompact.install(logger_provider=logs, options=Options(thresholds=NEVER))
         log = logging.getLogger("app"); log.propagate = False; log.addHandler(LoggingHandler(logger_provider=logs))
