@@ -17,6 +17,8 @@ from tests.tracing import untraced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest.register_assert_rewrite("tests.integrations.conversations")
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=2_000)

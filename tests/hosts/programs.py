@@ -23,8 +23,8 @@ def kept():
 """
 
 
-def played(folder: Path, program: str, *, seconds: float = 100) -> dict[str, Any]:
-    """Run a program in a folder and return the JSON object that it prints last."""
+def played(folder: Path, program: str, *, seconds: float = 900) -> dict[str, Any]:
+    """Run a program in a folder and return the JSON object that it prints last; `seconds` only ends what hangs."""
     script = folder / "program.py"
     script.write_text(_HEAD + textwrap.dedent(program))
     ended = subprocess.run(

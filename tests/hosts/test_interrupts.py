@@ -12,7 +12,7 @@ from tests.hosts.programs import played
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.usefixtures("untraced")
+pytestmark = [pytest.mark.usefixtures("untraced"), pytest.mark.timeout(1_000)]
 
 
 @pytest.mark.slow

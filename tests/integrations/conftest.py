@@ -59,8 +59,6 @@ def _is_missing(module: str) -> bool:
         return True
 
 
-pytest.register_assert_rewrite("tests.integrations.conversations")
-
 collect_ignore = [f"test_{name}.py" for name, module in MODULES.items() if _is_missing(module)]
 """Frameworks exclude one another: `python -m tests.integrations` gives each an environment of its own."""
 
