@@ -23,7 +23,9 @@ def test_a_prefork_server_with_threads(tmp_path: Path) -> None:
     found = played(
         tmp_path,
         """
-        installed = errcompact.install(options=Options(thresholds=NEVER))
+        # The slower the workers, the more fails in the master: nothing may be rotated away.
+        kept_whole = TrajectoryOptions(max_bytes=10**9)
+        installed = errcompact.install(options=Options(thresholds=NEVER, trajectory=kept_whole))
         stop, done = threading.Event(), [0] * 3
         def serve(name, requests):
             for number in range(requests):
