@@ -33,6 +33,7 @@ def main() -> None:
         try:
             while True:
                 run.check()  # the gate: before each request
+                run.begin_turn()  # the calls of one answer are one turn
                 reply = client.responses.create(model="gpt", input=history)
                 history += [item.model_dump(exclude_none=True) for item in reply.output]
                 for call in reply.output:

@@ -35,7 +35,8 @@ def compacted(
     """
     Make a function a tool of the run that is open where it is called: `@compacted` or `@compacted(tool="name")`.
 
-    It returns its result, or the compacted text if it failed or was refused. Where no run is open, as in a thread that
+    It returns its result, or the compacted text if it failed or was refused; in the mode `observe` the text is the raw
+    error, and a result that is a failure stays as it is. Where no run is open, as in a thread that
     did not inherit the context, each failure is told whole and counted, and no call is refused; a warning says once how
     to bind it.
 
@@ -44,7 +45,8 @@ def compacted(
         tool: The tool's name; the function's name if empty.
         run: The run, for frameworks that call tools in threads which know nothing of the one that is open.
         failure: What to make of the compacted text, for frameworks that know an error by its type: an exception class,
-            which is raised in place of the tool's own exception, or a function whose result is returned.
+            which is raised in place of the tool's own exception, or a function whose result is returned. In the mode
+            `observe` an exception gives way to the tool's own.
 
     Raises:
         ConfigurationError: `function` is a generator or not callable.

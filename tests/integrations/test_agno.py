@@ -127,6 +127,37 @@ def test_a_pause_stops_the_agent_and_it_goes_on_after_the_answer(world: World) -
     assert world.errors() == {"new": 1, "repeat": 2}
 
 
+def test_where_the_library_only_observes_the_model_reads_what_it_would_read_without(world: World) -> None:
+    """Failures are counted, nothing is refused, and nobody is asked."""
+    plain, observed = Scripted(*[TEA] * 7, "3"), Scripted(*[TEA] * 7, "3")
+    without = Agent(model=plain, tools=[price], telemetry=False).run("What is tea?")
+    with errcompact.run("r", mode="observe", thresholds=errcompact.Thresholds()) as run:
+        answer = agent_of(run, observed).run("What is tea?")
+    assert results(answer) == results(without)
+    assert len(executed) == 7
+    assert set(world.escalations()) == {"unhandled"}
+
+
+def results(answer: Any) -> list[tuple[str, bool]]:
+    """What the model read of its calls."""
+    return [(str(one.content), bool(one.tool_call_error)) for one in answer.messages or () if one.role == "tool"]
+
+
+def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    with errcompact.run("r", on_escalation=lambda _: errcompact.Continue("we sell coffee")) as run:
+        answer = agent_of(run, Scripted(TEA, TEA, TEA, "3")).run("What is tea?")
+    assert ["OPERATOR: we sell coffee" in text for text, _ in results(answer)] == [False, False, True]
+
+
+def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> None:
+    """The model reads why."""
+    with errcompact.run("r", mode="advise", thresholds=errcompact.Thresholds()) as run:
+        answer = agent_of(run, Scripted(*[TEA] * 8, "3")).run("What is tea?")
+    assert (answer.content, len(executed)) == ("3", 2)
+    assert [text.startswith("NOT EXECUTED: ") for text, _ in results(answer)] == [False] * 2 + [True] * 6
+
+
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 

@@ -123,6 +123,31 @@ def test_a_pause_aborts_the_crew_and_the_next_one_goes_on(world: World) -> None:
     assert world.errors() == {"new": 1, "repeat": 2}
 
 
+def test_where_the_library_only_observes_crewai_reads_the_raw_text(world: World) -> None:
+    """The recipe makes a value of the failure, so that it holds the raw error; nothing is refused, nobody is asked."""
+    with errcompact.run("r", mode="observe", thresholds=errcompact.Thresholds()) as run:
+        assert crew_of(run, *[["tea"]] * 4, "3").kickoff().raw == "3"
+    assert len(executed) == 4
+    assert "KeyError: 'tea'" in "".join(read[-1])
+    assert "[KeyError]" not in str(read)
+    assert set(world.escalations()) == {"unhandled"}
+
+
+def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    with errcompact.run("r", on_escalation=lambda _: errcompact.Continue("we sell coffee")) as run:
+        crew_of(run, ["tea"], ["tea"], ["tea"], "3").kickoff()
+    assert ["OPERATOR: we sell coffee" in str(text) for text in read] == [False, False, False, True]
+
+
+def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> None:
+    """The model reads why."""
+    with errcompact.run("r", mode="advise", thresholds=errcompact.Thresholds()) as run:
+        assert crew_of(run, *[["tea"]] * 4, "3").kickoff().raw == "3"
+    assert len(executed) == 2
+    assert "NOT EXECUTED: this exact call has failed 2 times" in str(read[-1])
+
+
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 

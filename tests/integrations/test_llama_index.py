@@ -134,6 +134,35 @@ async def test_a_pause_leaves_the_agent_and_it_goes_on_after_the_answer(world: W
     assert world.errors() == {"new": 1, "repeat": 2}
 
 
+async def test_where_the_library_only_observes_the_model_reads_what_it_would_read_without(world: World) -> None:
+    """Failures are counted, nothing is refused, and nobody is asked."""
+    turns = [*[["tea"]] * 7, "3"]
+    with errcompact.run("r", mode="observe", thresholds=errcompact.Thresholds()):
+        assert str(await agent_of(*turns).run("What is tea?")) == "3"
+        observed, known = list(read), len(executed)
+        agent = agent_of(*turns)
+        agent.tools = [FunctionTool.from_defaults(price, name="price")]
+        await agent.run("What is tea?")
+    assert observed == read
+    assert known == 7
+    assert set(world.escalations()) == {"unhandled"}
+
+
+async def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    with errcompact.run("r", on_escalation=lambda _: errcompact.Continue("we sell coffee")):
+        await agent_of(["tea"], ["tea"], ["tea"], "3").run("What is tea?")
+    assert ["OPERATOR: we sell coffee" in str(text) for text in read] == [False, False, False, True]
+
+
+async def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> None:
+    """The model reads why."""
+    with errcompact.run("r", mode="advise", thresholds=errcompact.Thresholds()):
+        assert str(await agent_of(*[["tea"]] * 8, "3").run("What is tea?")) == "3"
+    assert len(executed) == 2
+    assert "NOT EXECUTED: this exact call has failed 2 times" in str(read[-1])
+
+
 async def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 

@@ -106,6 +106,34 @@ def test_a_pause_leaves_the_agent_and_its_memory_goes_on(world: World) -> None:
     assert world.errors() == {"new": 1, "repeat": 2}
 
 
+def test_where_the_library_only_observes_the_model_reads_what_it_would_read_without(world: World) -> None:
+    """Failures are counted, nothing is refused, and nobody is asked."""
+    plain, observed = (Scripted(*[{"item": "tea"}] * 7, "3") for _ in range(2))
+    ToolCallingAgent(tools=[tool(price)], model=plain, verbosity_level=LogLevel.OFF).run("What is tea?")
+    with errcompact.run("r", mode="observe", thresholds=errcompact.Thresholds()) as run:
+        assert agent_of(run, observed).run("What is tea?") == "3"
+    assert observed.read == plain.read
+    assert len(executed) == 7
+    assert set(world.escalations()) == {"unhandled"}
+
+
+def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
+    """With the digest of the call that it was asked about."""
+    model = Scripted(*[{"item": "tea"}] * 3, "3")
+    with errcompact.run("r", on_escalation=lambda _: errcompact.Continue("we sell coffee")) as run:
+        agent_of(run, model).run("What is tea?")
+    assert ["OPERATOR: we sell coffee" in text for text in model.read] == [False, False, False, True]
+
+
+def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> None:
+    """The model reads why."""
+    model = Scripted(*[{"item": "tea"}] * 8, "3")
+    with errcompact.run("r", mode="advise", thresholds=errcompact.Thresholds()) as run:
+        assert agent_of(run, model).run("What is tea?") == "3"
+    assert len(executed) == 2
+    assert "NOT EXECUTED: this exact call has failed 2 times" in model.read[-1]
+
+
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 
