@@ -30,7 +30,8 @@ def execute(
     """
     Call `function` as the tool `tool` (its own name if empty) and return its result or the compacted text.
 
-    Where the library only observes the text is the raw error, and an exception of `failure` gives way to the function's.
+    Where the library only observes the text is the raw error, and an exception of `failure` gives way to the
+    function's own.
 
     A coroutine function gives an awaitable of the same.
     """

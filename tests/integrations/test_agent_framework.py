@@ -471,6 +471,19 @@ class Player(Client):
         return Content.from_function_call(f"{name}-{self.requests}", ask.tool, arguments=ask.arguments)
 
 
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: in a message of its own."""
+    client, middleware = Client(["works"], "done"), CompactionMiddleware()
+
+    def works(x: int) -> str:
+        middleware.runs.of("s").resume("it is open now")
+        return "fine"
+
+    agent = Agent(client, tools=[made(works)], middleware=[middleware])
+    run(agent, session=agent.create_session(session_id="s"))
+    assert client.heard == ["go", "OPERATOR: it is open now"]
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework, where its own limit of errors in a row is higher."""

@@ -327,7 +327,22 @@ def test_a_streamed_reply_is_guarded_too(world: World) -> None:
     assert len(api.requests) == 3
 
 
-@pytest.mark.skipif(find_spec("httpx2") is None, reason="the example plays the API over what newer releases speak")
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: beside the results."""
+    api = Api([("works", {})])
+
+    @compacted
+    @beta_tool
+    def works() -> str:
+        """Work, while a human says something."""
+        errcompact.current_run().resume("it is open now")
+        return "fine"
+
+    with errcompact.run():
+        list(guarded(api.runner(works)))
+    assert api.requests[-1]["messages"][-1]["content"][-1] == {"type": "text", "text": "OPERATOR: it is open now"}
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework."""
@@ -343,6 +358,7 @@ def test_a_conversation_comes_to_what_is_written(world: World, conversation: Con
     verify(conversation, Seen(run.report(), tools.executed, "\n".join([*sent, last])))
 
 
+@pytest.mark.skipif(find_spec("httpx2") is None, reason="the example plays the API over what newer releases speak")
 def test_the_example_runs() -> None:
     """It shows two digests and the halt."""
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout

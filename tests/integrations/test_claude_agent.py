@@ -424,6 +424,22 @@ async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged
     assert world.errors() == {"new": 1}
 
 
+async def test_what_an_operator_says_in_between_is_read_by_the_model(world: World, tmp_path: Path) -> None:
+    """Also where no call has failed since: as context after the batch."""
+    compaction = Compaction()
+
+    @tool("works", "works", {})
+    async def works(arguments: dict[str, Any]) -> dict[str, Any]:
+        (run_id,) = compaction.runs._hosted
+        compaction.runs.of(run_id).resume("it is open now")
+        return {"content": [{"type": "text", "text": "fine"}]}
+
+    agent = Agent(tmp_path, compaction, [[uses("mcp__shop__works", "a")], [says("done")]], *compaction.tools(works))
+    await agent.ask("go")
+    assert agent.read == ["fine"]
+    assert "OPERATOR: it is open now" in agent.prompt
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 async def test_a_conversation_comes_to_what_is_written(
     world: World, tmp_path: Path, conversation: Conversation

@@ -532,6 +532,20 @@ async def test_a_tool_that_asks_by_its_own(world: World) -> None:
     assert (seen, world.errors()) == ([True], {})
 
 
+async def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: in a content of its own in the next request."""
+    plugin = CompactionPlugin()
+
+    def works(tool_context: ToolContext) -> str:
+        plugin.runs.of(tool_context.invocation_id).resume("it is open now")
+        return "fine"
+
+    model = scripted([("works", {})], "done")
+    await Program(agent(model, works), plugin).say("go")
+    last = model.read[-1].contents[-1]
+    assert (last.role, [part.text for part in last.parts or ()]) == ("user", ["OPERATOR: it is open now"])
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 async def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework; where it only observes, the first failure ends the run, as without."""

@@ -783,6 +783,20 @@ def test_instrumented_interrupts(instrumented: World) -> None:
     assert instrumented.escalations() == {"pause": 1, "continue": 1}
 
 
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: in a message before the next model call."""
+    compaction = CompactionMiddleware()
+
+    def works(x: int) -> str:
+        """Work, while a human says something."""
+        compaction.runs.of("t1").resume("it is open now")
+        return "fine"
+
+    model = script(calls(("works", {"x": 1})), DONE)
+    result = create_agent(model, [works], middleware=[compaction]).invoke(go(), on("t1"))
+    assert [message.text for message in result["messages"][2:]] == ["fine", "OPERATOR: it is open now", "done"]
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework."""

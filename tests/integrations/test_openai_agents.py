@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agents import Agent, RunConfig, Runner, RunState, function_tool, set_tracing_disabled
+from agents import Agent, RunConfig, RunContextWrapper, Runner, RunState, function_tool, set_tracing_disabled
 from agents.run_config import ToolExecutionConfig
 from agents.testing import ScriptedModel, assistant_message, function_call
 from opentelemetry import trace
@@ -497,6 +497,20 @@ def test_cancellation_passes_untouched(world: World) -> None:
     with pytest.raises(asyncio.CancelledError):
         run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
     assert world.errors() == {}
+
+
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: at the end of the next model call's input."""
+    compaction = Compaction()
+
+    def works(context: RunContextWrapper[Any]) -> str:
+        """Work, while a human says something."""
+        compaction.runs.of(compaction.run_id(context)).resume("it is open now")
+        return "fine"
+
+    model = ScriptedModel([[function_call("works", {}, call_id="1")], done()])
+    run("run", Agent(name="clerk", model=model, tools=[function_tool(works)]), compaction)
+    assert model.last_call.input[-1] == {"role": "user", "content": "OPERATOR: it is open now"}
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)

@@ -434,6 +434,22 @@ def test_bad_arguments_use_up_the_retries_that_the_framework_grants(world: World
     assert (len(script.read), world.errors()) == (1, {"new": 1, "repeat": 1})
 
 
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: beside what the next model request holds."""
+    capability, heard = CompactionCapability(), []
+
+    def works(ctx: RunContext[None]) -> str:
+        capability.runs.of(ctx.run_id or "").resume("it is open now")
+        return "fine"
+
+    def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        heard.append([str(part.content) for part in messages[-1].parts if hasattr(part, "content")])
+        return ModelResponse([TextPart("done") if len(heard) > 1 else call("works")])
+
+    Agent(FunctionModel(respond), tools=[Tool(works)], capabilities=[capability]).run_sync("go")
+    assert heard == [["go"], ["fine", "OPERATOR: it is open now"]]
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework; where it only observes, the first failure ends the run, as without."""

@@ -335,6 +335,21 @@ def test_a_run_of_the_application_s_own_is_used(world: World) -> None:
     assert world.runs() == {"unresolved": 1}
 
 
+def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
+    """Also where no call has failed since: beside the results."""
+    hooks = CompactionHooks()
+
+    @tool
+    def works() -> str:
+        """Work, while a human says something."""
+        hooks._run(agent).resume("it is open now")
+        return "fine"
+
+    agent = agent_of(hooks, [[uses("works", "a")], [{"text": "done"}]], works)
+    agent("go")
+    assert agent.messages[2]["content"][1:] == [{"text": "OPERATOR: it is open now"}]
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework."""
