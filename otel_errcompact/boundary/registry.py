@@ -72,6 +72,11 @@ class RunRegistry:
         """Where failures are counted."""
         return self._settings.get("ledger") or current_ledger()
 
+    @property
+    def mode(self) -> Mode:
+        """What the library may do in the runs that the application has not opened itself."""
+        return self._settings.get("mode") or self.ledger.options.mode
+
     def of(self, run_id: str, *, agent: str = "", resumes: str = "") -> Run:
         """
         Return the run of an id, which is opened where it is not known yet.

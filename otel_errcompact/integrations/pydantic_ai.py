@@ -19,7 +19,6 @@ with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_ai.capabilities.abstract import (
-        AgentNode,
         NodeResult,
         RawToolArgs,
         ValidatedToolArgs,
@@ -63,9 +62,11 @@ class CompactionCapability(AbstractCapability[Any]):
         self.runs: Final = RunRegistry(**settings)
         """The runs by `ctx.run_id`: `runs.report(result.run_id)` tells how one ended."""
 
-    def get_toolset(self) -> FunctionToolset[Any]:
-        """Bring the question to a human, which only a human's approval executes."""
-        return FunctionToolset([Tool(_go_on, name=ASK, requires_approval=True)])
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Bring the question to a human, which only a human's approval executes; none where nobody is asked."""
+        return (
+            FunctionToolset([Tool(_go_on, name=ASK, requires_approval=True)]) if self.runs.mode == "enforce" else None
+        )
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
         """Begin a run, or go on with the one that has waited for what a human has now answered; and end it."""
@@ -75,13 +76,7 @@ class CompactionCapability(AbstractCapability[Any]):
         finally:
             self.runs.end(ctx.run_id or "")
 
-    async def on_node_run_error(
-        self,
-        ctx: RunContext[Any],
-        *,
-        node: AgentNode[Any],  # noqa: ARG002 - the hook's signature
-        error: Exception,
-    ) -> NodeResult[Any]:
+    async def on_node_run_error(self, ctx: RunContext[Any], *, error: Exception, **_: Any) -> NodeResult[Any]:
         """Say what has happened where the agent's output types leave no way to ask."""
         if isinstance(error, UserError) and isinstance(stop := self._run(ctx).gate(), RunPaused):
             raise stop from error

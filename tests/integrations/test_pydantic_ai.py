@@ -450,6 +450,27 @@ def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> 
     assert heard == [["go"], ["fine", "OPERATOR: it is open now"]]
 
 
+def test_where_the_library_only_observes_the_model_reads_what_it_would_read_without(world: World) -> None:
+    """Failed results, arguments that do not fit and tools that do not exist stay as the framework has them."""
+
+    def says_no() -> str:
+        raise ToolFailed("no such order: 41")
+
+    def strict(x: int) -> str:
+        return "fine"
+
+    def heard(*capabilities: CompactionCapability) -> list[str]:
+        script = Script([call("says_no")], [call("strict", x="many")], [call("nope")], "done")
+        tools = [Tool(says_no), Tool(strict, max_retries=3)]
+        Agent(script.model, tools=tools, capabilities=capabilities, retries=3).run_sync("go")
+        return script.read
+
+    without = heard()
+    assert len(without) == 3
+    assert heard(CompactionCapability(mode="observe")) == without
+    assert world.errors() == {"new": 3}
+
+
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework; where it only observes, the first failure ends the run, as without."""
