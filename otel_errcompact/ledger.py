@@ -29,7 +29,7 @@ from otel_errcompact.guard import Guard
 from otel_errcompact.hints import hint_for
 from otel_errcompact.history import History
 from otel_errcompact.kinds import FailureKind, kind_of
-from otel_errcompact.listeners import Listeners
+from otel_errcompact.listeners import Listener, Listeners
 from otel_errcompact.observed import (
     GOES_ON,
     BegunRun,
@@ -54,11 +54,12 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError, SpanRef
     from otel_errcompact.escalation import Decision, Mode, Thresholds
     from otel_errcompact.history import ErrorClass
-    from otel_errcompact.listeners import Listener
     from otel_errcompact.model import ModelExtractor
     from otel_errcompact.operation import Operation
     from otel_errcompact.repeats import RepeatedCall
     from otel_errcompact.stores import Store
+
+__all__ = ["Ledger", "Listener", "Observation", "Verdict"]
 
 NO_HANDLER: Final = "no escalation handler was given"
 """Why a run was halted by a threshold that halts where no handler decides."""

@@ -81,6 +81,9 @@ class Listeners:
         self._of_raw: tuple[Listener, ...] = ()
         self._of_success: tuple[Listener, ...] = ()
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     @property
     def want_successes(self) -> bool:
         """Whether a listener wants to know of successes."""

@@ -7,12 +7,20 @@ from typing import Final
 
 CUT: Final = "..."
 
-# C0 and C1 controls, line and paragraph separators, bidirectional and zero-width characters, the byte order mark.
+# C0 and C1 controls, line and paragraph separators, bidirectional, zero-width and filling characters, selectors of
+# variants, the byte order mark.
 _UNPRINTABLE: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]+"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]+"
 )
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
+_FORGED_LINE: Final = re.compile(
+    r"^(?=\s{0,8}(?:(?:OPERATOR|NOTICE|NOT EXECUTED):|ESCALATED\b|hint: |\[errcompact \w|#[0-9a-f]{4,16} again \())",
+    re.MULTILINE,
+)
+"""Where a line begins like one of ours."""
+
 _FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
 _SPACES: Final = re.compile(r"\s+")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -32,10 +40,15 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Return untrusted text whole, line by line, without what could forge a digest or a terminal's state."""
+    """
+    Return untrusted text whole, line by line, without what could forge a digest or a terminal's state.
+
+    A line that begins like one of ours is quoted: `> OPERATOR: ...`.
+    """
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
-    return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
+    text = _FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n")
+    return encodable(_FORGED_LINE.sub("> ", text))
 
 
 def encodable(text: str) -> str:
