@@ -252,3 +252,11 @@ def test_the_trace_of_a_framework_s_span_around_a_run_is_no_run_of_its_own(
     processor.shutdown()
     assert [result for _, _, result in ends.results] == ["clean", "clean"]
     assert ends.results[0][0] == "t1"
+
+
+@pytest.mark.parametrize("mode", ["observe", "advise", "enforce"])
+def test_the_mode_of_an_integration_is_its_own_setting_or_the_option(mode: Any) -> None:
+    """The variable OTEL_ERRCOMPACT_MODE sets it for all of them."""
+    ledger = Ledger(Options.from_environ({"OTEL_ERRCOMPACT_MODE": mode}))
+    assert RunRegistry(ledger=ledger).mode == RunRegistry(ledger=ledger).of("r").mode == mode
+    assert RunRegistry(ledger=ledger, mode="advise").mode == "advise"
