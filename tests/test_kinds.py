@@ -204,3 +204,9 @@ def test_a_hostile_cause_costs_little(unit: str) -> None:
     kind_of(raw, Facts(type=unit * 100_000, cause=unit * 100_000, format="http"))
     assert time.process_time() - start < 0.5
     assert MAX_CAUSE <= 10_000
+
+
+def test_a_validation_error_of_a_tool_without_a_name_is_executed() -> None:
+    """Whose input it was cannot be told."""
+    found = Facts(type="pydantic_core.ValidationError", cause="1 validation error for Pay", format="python")
+    assert kind_of(RawError(text="1 validation error for Pay"), found) == FailureKind()

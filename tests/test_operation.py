@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.operation import MAX_TARGET, MAX_TARGETS, Operation, call_fingerprint, operation_of, programs_of
+from otel_errcompact.operation import (
+    MAX_TARGET,
+    MAX_TARGETS,
+    Operation,
+    call_fingerprint,
+    last_command,
+    operation_of,
+    programs_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -453,3 +461,35 @@ def test_arguments_as_mapping_and_as_json_are_one(arguments: dict[str, object]):
     It does not matter whether arguments come parsed or as JSON.
     """
     assert call_fingerprint("query", arguments) == call_fingerprint("query", json.dumps(arguments))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        pytest.param("browser", {"action": "click", "url": "http://a/b"}, "browser click http://a/b", id="an action"),
+        pytest.param("execute", {"command": "select a from orders"}, "execute orders", id="SQL where a command stands"),
+        pytest.param("pay", {"-": "x"}, "pay", id="an argument whose name holds no word"),
+        pytest.param("get", {"boxes": ["a"]}, "get", id="a plural of no thing"),
+        pytest.param("get", {"repositories": ["a"]}, "get a", id="a plural in -ies"),
+        pytest.param("bash", {"command": "head -n 5 a.txt"}, "bash head a.txt", id="the number of an option"),
+        pytest.param(
+            "bash", {"command": "git commit -m 'wip' a.py"}, "bash git commit a.py", id="an option with a text"
+        ),
+        pytest.param(
+            "bash", {"command": "pytest --maxfail 3 tests/a.py"}, "bash pytest tests/a.py", id="a harmless value"
+        ),
+        pytest.param("bash", {"command": "tmux -L"}, "bash tmux", id="options and no subcommand"),
+    ],
+)
+def test_what_a_call_is_about(tool: str, arguments: dict[str, object], expected: str):
+    """
+    The rules of `docs/operations.md`, where a call has less than usual.
+    """
+    assert str(operation_of(tool, arguments)) == expected
+
+
+def test_the_last_command_of_an_argument_vector():
+    """
+    A call without a shell runs one command; what is no word of it is left out.
+    """
+    assert last_command("exec", {"command": ["env", "A=1", "grep", "-q", 5, "x"]}) == ("grep", "-q", "x")

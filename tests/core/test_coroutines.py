@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
+from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited, running_library
 
 
 async def later() -> int:
@@ -46,3 +46,13 @@ def test_a_loop_runs_inside_of_a_coroutine_only() -> None:
 def test_an_awaitable_is_waited_for_on_a_loop_of_its_own() -> None:
     """Its result comes back."""
     assert run_awaited(later()) == 3
+
+
+def test_no_library_runs_in_plain_code_and_asyncio_does_in_a_coroutine() -> None:
+    """Also where trio is loaded."""
+    assert running_library() == ""
+
+    async def inside() -> str:
+        return running_library()
+
+    assert asyncio.run(inside()) == "asyncio"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -27,9 +28,12 @@ def played(folder: Path, program: str, *, seconds: float = 900) -> dict[str, Any
     """Run a program in a folder and return the JSON object that it prints last; `seconds` only ends what hangs."""
     script = folder / "program.py"
     script.write_text(_HEAD + textwrap.dedent(program))
+    # What measures coverage holds a lock of its own, which a fork or an interrupt in the middle leaves held for ever.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", script],
         cwd=folder,
+        env=environ,
         capture_output=True,
         text=True,
         timeout=seconds,
