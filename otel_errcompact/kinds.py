@@ -278,8 +278,8 @@ def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]
     kind, form = facts.type, facts.format
     if form in _JUDGING_FORMATS:
         return kind == "UsageError"
-    if _INVALID_MODEL.match(cause):
-        return _is_input_of(raw.tool, cause)
+    if (found := _INVALID_MODEL.match(cause)) is not None:
+        return _is_input_of(raw.tool, found["model"])
     if kind in _REJECTED_OF_FORMAT.get(form, ()) or kind in _REJECTED_TYPES:
         return True
     if _REJECTED_NAMES.search(" ".join(words)) or _is_called_wrong(raw.tool, cause):
@@ -295,16 +295,13 @@ def _is_called_wrong(tool: str, cause: str) -> bool:
     return bool(found and tool and _plain(found["function"].rpartition(".")[2]) == _plain(_own_name(tool)))
 
 
-def _is_input_of(tool: str, cause: str) -> bool:
+def _is_input_of(tool: str, model: str) -> bool:
     """
     Tell whether what did not validate is the input of the tool, by the names that frameworks give its model.
 
     Any other model may be one that the tool's code validates in the middle of its work.
     """
-    found = _INVALID_MODEL.match(cause)
-    if found is None:
-        return False
-    model, name = found["model"], _own_name(tool)
+    name = _own_name(tool)
     if model.startswith("call["):
         return True
     if not name:

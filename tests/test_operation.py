@@ -493,3 +493,29 @@ def test_the_last_command_of_an_argument_vector():
     A call without a shell runs one command; what is no word of it is left out.
     """
     assert last_command("exec", {"command": ["env", "A=1", "grep", "-q", 5, "x"]}) == ("grep", "-q", "x")
+
+
+def test_two_files_cover_each_of_them():
+    """
+    What passes for both passes for one, and not the reverse.
+    """
+    both, one = (operation_of("bash", {"command": f"pytest {files}"}) for files in ("a.py b.py", "a.py"))
+
+    assert both.covers(one)
+    assert not one.covers(both)
+
+
+def test_a_question_about_a_command_is_not_that_command():
+    """
+    `command -v` asks whether a program is there, and `command` alone runs it.
+    """
+    assert last_command("bash", {"command": "command -v ruff"}) == ("command", "-v", "ruff")
+    assert last_command("bash", {"command": "command ruff check"}) == ("ruff", "check")
+    assert str(operation_of("bash", {"command": "program --depth 5 a.txt"})) == "bash program a.txt"
+
+
+def test_options_alone_are_no_subcommand():
+    """
+    A program that has subcommands, called with none of them.
+    """
+    assert str(operation_of("bash", {"command": "ruff --version"})) == "bash ruff"

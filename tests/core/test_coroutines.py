@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+import trio
 
+from otel_errcompact import coroutines
 from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited, running_library
 
 
@@ -56,3 +58,14 @@ def test_no_library_runs_in_plain_code_and_asyncio_does_in_a_coroutine() -> None
         return running_library()
 
     assert asyncio.run(inside()) == "asyncio"
+
+
+def test_trio_is_known_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is asked of it where it is not loaded."""
+
+    async def inside() -> str:
+        return running_library()
+
+    assert trio.run(inside) == "trio"
+    monkeypatch.setattr(coroutines, "loaded_trio", lambda: None)
+    assert running_library() == ""
