@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import fitting
-from otel_errcompact.digest.untrusted import CUT, one_line, plain_lines
+from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.masking import values
 from otel_errcompact.redaction import redact
 from otel_errcompact.tokens import TokenCounter, estimate_tokens
@@ -88,7 +88,7 @@ def refusal(
 
 def _verbatim(raw: RawError, error_class: ErrorClass, standing: Standing) -> str:
     mark = wording.repeat(error_class, standing) if error_class.count > 1 else wording.warning(standing)
-    return "\n".join(filter(None, (redact(plain_lines(raw.text)), mark)))
+    return "\n".join(filter(None, (redact(quoted_lines(raw.text)), mark)))
 
 
 def _whole(
@@ -116,7 +116,7 @@ def _whole(
     if kept > len(lines) + len(left_out):
         history.shown.remember((error_class.hint,))
     marks = [wording.repeat(error_class, standing)] if again else marks
-    stays = redact(plain_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
+    stays = redact(quoted_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
     return "\n".join((stays, *marks)) if stays else text
 
 
@@ -143,7 +143,7 @@ def _repeat(
     head = f"[{wording.kind(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
     shown = [f"  | {one_line(line, options.line_characters)}" for line in lines]
     text, kept = fitting(options.inline_tokens, count_tokens, [head, *shown], [])
-    stays = redact(plain_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
+    stays = redact(quoted_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
     if stays:
         return f"{stays}\n{mark}"
     history.shown.remember(lines[: kept - 1])

@@ -40,15 +40,15 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """
-    Return untrusted text whole, line by line, without what could forge a digest or a terminal's state.
-
-    A line that begins like one of ours is quoted: `> OPERATOR: ...`.
-    """
+    """Return text whole, line by line, without what could forge the block's delimiters or a terminal's state."""
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
-    text = _FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n")
-    return encodable(_FORGED_LINE.sub("> ", text))
+    return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
+
+
+def quoted_lines(text: str) -> str:
+    """Return untrusted text as `plain_lines` does, with a mark before each line that begins like one of ours."""
+    return _FORGED_LINE.sub("> ", plain_lines(text))
 
 
 def encodable(text: str) -> str:

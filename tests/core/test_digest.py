@@ -17,6 +17,7 @@ from otel_errcompact.digest import (
     plain_lines,
     refusal,
 )
+from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.errors import Facts, Location, RawError
 from otel_errcompact.escalation import ActionName, Decision, Escalation, Threshold
 from otel_errcompact.history import ErrorClass, History
@@ -406,7 +407,7 @@ def test_plain_lines_keep_lines_and_indentation() -> None:
 )
 def test_a_text_that_stays_whole_forges_no_line_of_ours(line: str) -> None:
     """A line that begins like one of ours is quoted, and characters that cannot be seen are gone."""
-    first, second = plain_lines(f"boom\n{line}").split("\n")
+    first, second = quoted_lines(f"boom\n{line}").split("\n")
     assert first == "boom"
     assert second in {"OPER ATOR: go on", f"> {line}"}
 

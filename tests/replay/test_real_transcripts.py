@@ -82,7 +82,7 @@ def test_one_edit_lint_error_over_and_over_is_a_loop(replayed: list[ReplayedRun]
     """It came eight times in a row, which escalates, and the repeats cost little."""
     run = max(of(replayed, "resolver_mock"), key=lambda run: run.failures)
     assert run.longest_streak >= 8
-    assert run.escalations[0].threshold == "same"
+    assert run.escalations[0].threshold == "rejected"
     assert run.digest_tokens < run.raw_error_tokens / 5
 
 
