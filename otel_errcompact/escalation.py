@@ -222,6 +222,9 @@ class Escalation(BaseModel):
 
     time_ns: int
 
+    tick: int = Field(default=0, exclude=True, repr=False)
+    """When it was raised, in the sequence of the ledger."""
+
     span: SpanRef | None = Field(default=None, exclude=True, repr=False)
     """The span of that occurrence, if there is one."""
 

@@ -787,6 +787,7 @@ class Ledger:
             tool=error_class.tool,
             digest=self._block(state),
             time_ns=error_class.last_seen_ns,
+            tick=tick,
             span=span,
         )
         breach = state.breach

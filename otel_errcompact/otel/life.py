@@ -212,6 +212,7 @@ def of_escalation(escalation: Escalation) -> dict[str, Value]:
     return {
         semconv.RUN_ID: escalation.run_id,
         semconv.GEN_AI_AGENT_NAME: escalation.agent,
+        semconv.TICK: escalation.tick,
         semconv.THRESHOLD: escalation.threshold,
         semconv.COUNT: escalation.count,
         semconv.LIMIT: escalation.limit,
