@@ -188,6 +188,8 @@ def _rules() -> list[Json]:
 RULES: Final = tuple(_rules())
 
 QUIET: Final = {
+    "detail: Failing and resolved C": "no resolution was taken back",
+    "recurrence: Failing and resolved C": "no resolution was taken back",
     "health: Faults A": "nothing went wrong within the library",
     "health: Own faults A": "nothing went wrong within the library",
     "health: Label overflow A": "few classes",
@@ -251,14 +253,14 @@ class TestKnownAnswers:
                     "escalations: Escalations over time A": {"tau-bench same": 1},
                     "escalations: Agents that escalate most A": {f"tau-bench {REPLAY}": 1},
                     "escalations: Agents that escalate most C": {f"tau-bench {REPLAY}": 3},
-                    "escalations: Agents that escalate most D": {f"tau-bench {REPLAY}": 1},
+                    "escalations: Agents that escalate most D": {},
                     "escalations: Runs A": {"": 3},
                     "escalations: Runs by result A": {"clean": 1, "recovered": 1, "unresolved": 1},
                     "escalations: Halted runs A": {},
-                    # One of three failed, and one of twenty may: 1 - (1 / 3) / 0.05.
-                    "escalations: Error budget left A": {"": -17 / 3},
-                    "escalations: Error budget A": {"within 1 hour": 1 / 3},
-                    "escalations: Error budget B": {"within 6 hours": 1 / 3},
+                    # A class was left open in one of three; none has failed.
+                    "escalations: Error budget left A": {"": 1},
+                    "escalations: Error budget A": {"within 1 hour": 0},
+                    "escalations: Error budget B": {"within 6 hours": 0},
                 },
                 DEMO: {
                     "recurrence: Failures A": {"": 12},
