@@ -113,8 +113,8 @@ def test_a_replay_s_counters_are_in_prometheus(stack: Stack, replay: Printed) ->
 
     # An escalation stops no recorded run, and is answered with fresh counters.
     expected = {
-        ("errcompact_errors_total", "errcompact_outcome"): {"new": 2, "repeat": 3},
-        ("errcompact_runs_total", "errcompact_result"): {"failed": 1, "recovered": 1, "clean": 1},
+        ("errcompact_errors_total", "errcompact_outcome"): {"new": 2, "repeat": 2, "after_escalation": 1},
+        ("errcompact_runs_total", "errcompact_result"): {"unresolved": 1, "recovered": 1, "clean": 1},
         ("errcompact_escalations_total", "errcompact_threshold"): {"same": total["escalations"]},
         ("errcompact_resolutions_total", ""): {"": 1},
         ("errcompact_context_tokens_total", "errcompact_form"): {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-import trio
 
 from otel_errcompact import coroutines
 from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited, running_library
@@ -62,6 +61,7 @@ def test_no_library_runs_in_plain_code_and_asyncio_does_in_a_coroutine() -> None
 
 def test_trio_is_known_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing is asked of it where it is not loaded."""
+    trio = pytest.importorskip("trio")
 
     async def inside() -> str:
         return running_library()
