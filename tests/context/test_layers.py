@@ -420,4 +420,5 @@ def test_many_results_in_one_message_are_cut_in_linear_time() -> None:
         assert len(results(given, workspace(result_budget_tokens=1)).cuts) == calls
         return time.process_time() - start
 
-    assert seconds(1_200) < 24 * min(seconds(150), seconds(150))
+    # What a busy machine adds to one of them it does not add to the fastest.
+    assert min(seconds(1_200) for _ in range(5)) < 24 * min(seconds(150) for _ in range(5))
