@@ -239,7 +239,7 @@ class Call:
                     self.arguments,
                     agent=run.agent,
                     directory=self._directory,
-                    now_ns=run.now_ns(),
+                    now_ns=run.clock_ns(),
                 )
                 self._span = self._start_span()
             self._entered.enter(self._span)
@@ -293,7 +293,7 @@ class Call:
             agent=run.agent,
             directory=self._directory,
             began=self._began,
-            now_ns=run.now_ns(),
+            now_ns=run.clock_ns(),
         )
 
     def _is_control_flow(self, error: BaseException | None) -> bool:

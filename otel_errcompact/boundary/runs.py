@@ -164,10 +164,6 @@ class Run:
         """Return when the agent asked for a call that begins now: with the turn, or where none is begun, now."""
         return self._turn_began or self.ledger.tick()
 
-    def now_ns(self) -> int:
-        """Return the time in nanoseconds since the epoch."""
-        return self.clock_ns()
-
     def tool(
         self,
         name: str,
