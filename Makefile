@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/bounded.py,otel_errcompact/coroutines.py,otel_errcompact/foreign.py,otel_errcompact/forks.py,otel_errcompact/guard.py,otel_errcompact/locks.py,otel_errcompact/tokens.py,$\
+CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/bounded.py,otel_errcompact/coroutines.py,otel_errcompact/foreign.py,otel_errcompact/forks.py,otel_errcompact/guard.py,otel_errcompact/lazy.py,otel_errcompact/locks.py,otel_errcompact/tokens.py,$\
 otel_errcompact/masking.py,otel_errcompact/redaction.py,otel_errcompact/dedup.py,otel_errcompact/extract/*,$\
 otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/kinds.py,otel_errcompact/recognise.py,otel_errcompact/operation.py,$\
 otel_errcompact/streaks.py,otel_errcompact/repeats.py,otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lazy import lazy
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
@@ -60,7 +61,7 @@ class _Rule:
     def match(self, text: str) -> re.Match[str] | None:
         return self._compiled.match(text)
 
-    @cached_property
+    @lazy
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(self._pattern, self._flags)
 

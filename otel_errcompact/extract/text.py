@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.answers import answer_of
@@ -12,6 +11,7 @@ from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
 from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.prefixes import without_prefixes
+from otel_errcompact.lazy import lazy
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
@@ -66,7 +66,7 @@ class Text:
     exit_code: int | None = None
     """The exit status, as the source reports it or as the text's first or last lines do; never 0."""
 
-    @cached_property
+    @lazy
     def lines(self) -> list[str]:
         """The lines of the body, very long ones cut; shared, so nobody changes the list."""
         lines = self.body.split("\n")
