@@ -2,11 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CORE := otel_errcompact/errors.py,otel_errcompact/exceptions.py,otel_errcompact/bounded.py,otel_errcompact/coroutines.py,otel_errcompact/foreign.py,otel_errcompact/forks.py,otel_errcompact/guard.py,otel_errcompact/lazy.py,otel_errcompact/locks.py,otel_errcompact/tokens.py,$\
-otel_errcompact/masking.py,otel_errcompact/redaction.py,otel_errcompact/dedup.py,otel_errcompact/extract/*,$\
-otel_errcompact/classify.py,otel_errcompact/hints.py,otel_errcompact/kinds.py,otel_errcompact/recognise.py,otel_errcompact/operation.py,$\
-otel_errcompact/streaks.py,otel_errcompact/repeats.py,otel_errcompact/history.py,otel_errcompact/escalation.py,otel_errcompact/digest/*,otel_errcompact/report.py,$\
-otel_errcompact/config.py,otel_errcompact/model.py,otel_errcompact/stores/*,otel_errcompact/observed.py,otel_errcompact/listeners.py,otel_errcompact/standing.py,otel_errcompact/ledger.py
+# The rooms that know no OpenTelemetry.
+ROOMS := compactor dedup detector digest engine escalator extract history redaction runtime
+COMMA := ,
+CORE := otel_errcompact/config.py,otel_errcompact/errors.py,otel_errcompact/exceptions.py$(foreach room,$(ROOMS),$(COMMA)otel_errcompact/$(room)/*)
 
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -83,8 +82,8 @@ dashboards: install ## Write the dashboards and the alert rules from their defin
 bench-quality: install ## Measure keys, tokens and what survives on labelled errors, beside other tools.
 	$(BIN)/python -m benchmarks.quality
 
-corpus: install ## Bring real tools to fail and record what they say in tests/corpus/.
-	$(BIN)/python -m tests.corpus.provoke
+corpus: install ## Bring real tools to fail and record what they say in corpus/.
+	$(BIN)/python -m corpus.provoke
 
 clean: ## Remove everything that was made.
 	rm -rf .venv .environments dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

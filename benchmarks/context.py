@@ -23,7 +23,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.notes import LAYERS
 from otel_errcompact.context.window import ContextWindow
-from otel_errcompact.tokens import estimate_mixed_tokens
+from otel_errcompact.digest.tokens import estimate_mixed_tokens
 from tests.context.conversations import FORMATS, long_conversation
 
 if TYPE_CHECKING:

@@ -27,15 +27,15 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
-from otel_errcompact.classify import classify
+from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Thresholds
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.otel.instruments import Telemetry
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
-from otel_errcompact.otel.sampling import record_unsampled
-from otel_errcompact.trajectory import TrajectoryFile
+from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.otel.metrics.instruments import Telemetry
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.spans.sampling import record_unsampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from otel_errcompact.analysis.outcomes import read_outcomes
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
+from otel_errcompact.detector.operation import call_fingerprint, operation_of
+from otel_errcompact.detector.results import judge
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.operation import call_fingerprint, operation_of
-from otel_errcompact.recognise import judge
-from otel_errcompact.transcripts import RecordedCall, RecordedRun, find, read
+from otel_errcompact.lab.analysis.outcomes import read_outcomes
+from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun, find, read
 
 SAME: Final = 3
 CONSECUTIVE: Final = 6

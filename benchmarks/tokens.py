@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 import tiktoken
 
-from otel_errcompact import transcripts
-from otel_errcompact.tokens import ENCODING, PIECE, estimate_mixed_tokens, estimate_tokens
+from otel_errcompact.digest.tokens import ENCODING, PIECE, estimate_mixed_tokens, estimate_tokens
+from otel_errcompact.lab import transcripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def samples(data: Path | None) -> Iterator[tuple[str, list[str]]]:
     if data is not None:
         yield from _recorded(data)
     yield "Python code", [path.read_text("utf-8") for path in sorted((ROOT / "otel_errcompact").rglob("*.py"))]
-    failures = sorted((ROOT / "tests" / "corpus").rglob("*.txt"))
+    failures = sorted((ROOT / "corpus").rglob("*.txt"))
     yield "tool failures (tests/corpus)", [path.read_text("utf-8", "replace") for path in failures]
     chance = random.Random(7)
     rows = [

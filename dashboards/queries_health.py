@@ -18,7 +18,8 @@ from dashboards.metrics import (
     label,
 )
 from dashboards.queries import RANGE, RATE_WINDOW, grown, scoped, steps, total
-from otel_errcompact.otel import instruments, semconv
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.metrics import instruments
 
 OVERFLOWS: Final = (instruments.CLASS_LABEL_OVERFLOW, instruments.LABEL_OVERFLOW)
 BOUNDS: Final = "|".join((instruments.RUN_EVICTED, *OVERFLOWS))

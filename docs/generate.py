@@ -12,34 +12,34 @@ from typing import TYPE_CHECKING, Final, cast
 from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.config import Options
+from otel_errcompact.dedup.masking import RULES
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.masking import RULES
+from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
+from otel_errcompact.lab.transcripts import read as read_transcript
+from otel_errcompact.lab.transcripts.model import RecordedTrace
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.conventions import convention_of
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
-from otel_errcompact.replay.traces import RebuiltSpan, in_order
-from otel_errcompact.transcripts import read as read_transcript
-from otel_errcompact.transcripts.model import RecordedTrace
+from otel_errcompact.otel.spans.conventions import convention_of
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from opentelemetry.sdk.trace import Span
 
-    from otel_errcompact.observed import Observation
-    from otel_errcompact.transcripts.model import RecordedSpan
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.lab.transcripts.model import RecordedSpan
 
 FOLDER = Path(__file__).parent
-CORPUS = FOLDER.parent / "tests" / "corpus"
+CORPUS = FOLDER.parent / "corpus"
 RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 
 _MASKING = """\
 # What is masked, and what is kept
 
-Made from `otel_errcompact/masking.py` by `make docs`; the examples are also its tests.
+Made from `otel_errcompact/dedup/masking.py` by `make docs`; the examples are also its tests.
 
 A message becomes its template in one pass: at each place the first rule that matches decides. A text under "becomes"
 is masked as shown; a text under "stays" is left as it is. Rules whose token is "kept" protect what a later rule would
@@ -53,7 +53,7 @@ _FORMATS = """\
 # Formats
 
 Made from the table in `otel_errcompact/extract/__init__.py` by `make docs`, in the order in which formats are tried:
-what may hold the output of others comes first. The digests are those of real outputs under `tests/corpus/`.
+what may hold the output of others comes first. The digests are those of real outputs under `corpus/`.
 
 | format | what it reads |
 |---|---|
@@ -63,7 +63,7 @@ what may hold the output of others comes first. The digests are those of real ou
 _INSTRUMENTATIONS = """\
 # Instrumentations
 
-Made from `otel_errcompact/otel/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
+Made from `otel_errcompact/otel/spans/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
 
 Whoever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
 instrumentation told of a tool that raised, or of a model call that failed where no tool was called; what is missing

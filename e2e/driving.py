@@ -61,7 +61,7 @@ def run_errcompact(
 ) -> subprocess.CompletedProcess[str]:
     """Run `errcompact` with these arguments, and return what it printed."""
     return subprocess.run(
-        [sys.executable, "-m", "otel_errcompact.cli.main", *arguments],
+        [sys.executable, "-m", "otel_errcompact.lab.cli.main", *arguments],
         cwd=directory,
         # Wide enough that no table wraps.
         env={**environ(stack, service, protocol), "COLUMNS": "240"},

@@ -15,11 +15,11 @@ from playwright.sync_api import sync_playwright
 
 import otel_errcompact
 from e2e.browser import CURE, browser, flags
+from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
-from otel_errcompact.escalation import Continue
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.page import Gathering, play, write_page
-from otel_errcompact.trajectory import TrajectoryFile
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.escalator.escalation import Continue
+from otel_errcompact.lab.html_report import Gathering, play, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

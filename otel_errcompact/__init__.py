@@ -10,37 +10,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from otel_errcompact.audit.trajectory import TrajectoryFile
     from otel_errcompact.boundary import Call, Run, RunRegistry, compacted, current_run, run
+    from otel_errcompact.compactor.model import ErrorReader, ModelAnswer, ModelExtractor
     from otel_errcompact.config import ContextOptions, Options, TelemetryOptions, TrajectoryOptions
     from otel_errcompact.context.events import compact_errors
+    from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError
     from otel_errcompact.context.guard import OverflowGuard
     from otel_errcompact.context.notes import Compaction
     from otel_errcompact.context.window import ContextWindow
     from otel_errcompact.digest import DigestOptions
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.listeners import Listener
+    from otel_errcompact.engine.observations import Observation, Verdict
+    from otel_errcompact.engine.report import ClassReport, RunReport
     from otel_errcompact.errors import Facts, Location, RawError
-    from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause, Thresholds
+    from otel_errcompact.escalator.escalation import Action, Continue, Escalation, Halt, Handler, Pause, Thresholds
+    from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
     from otel_errcompact.exceptions import (
         ConfigurationError,
-        ContextOverflowError,
-        ConversationError,
         ErrcompactError,
         MissingExtraError,
-        RunHalted,
-        RunPaused,
-        TranscriptError,
         UnsupportedVersionError,
     )
-    from otel_errcompact.installation import Installation, install, instrument, uninstall
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.listeners import Listener
-    from otel_errcompact.model import ErrorReader, ModelAnswer, ModelExtractor
-    from otel_errcompact.observed import Observation, Verdict
-    from otel_errcompact.otel.exporter import ErrorClassSpanExporter
-    from otel_errcompact.otel.log_processor import ErrorCompactionLogRecordProcessor
-    from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
-    from otel_errcompact.report import ClassReport, RunReport
-    from otel_errcompact.stores.memory import MemoryLimits, MemoryStore
-    from otel_errcompact.trajectory import TrajectoryFile
+    from otel_errcompact.history.stores.memory import MemoryLimits, MemoryStore
+    from otel_errcompact.installation.install import Installation, install, instrument, uninstall
+    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+    from otel_errcompact.otel.export.exporter import ErrorClassSpanExporter
+    from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
+    from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 _MODULES: Final = {
     "boundary": ("Call", "Run", "RunRegistry", "compacted", "current_run", "run"),
@@ -51,29 +49,22 @@ _MODULES: Final = {
     "context.window": ("ContextWindow",),
     "digest": ("DigestOptions",),
     "errors": ("Facts", "Location", "RawError"),
-    "escalation": ("Action", "Continue", "Escalation", "Halt", "Handler", "Pause", "Thresholds"),
-    "exceptions": (
-        "ConfigurationError",
-        "ContextOverflowError",
-        "ConversationError",
-        "ErrcompactError",
-        "MissingExtraError",
-        "RunHalted",
-        "RunPaused",
-        "TranscriptError",
-        "UnsupportedVersionError",
-    ),
-    "installation": ("Installation", "install", "instrument", "uninstall"),
-    "ledger": ("Ledger",),
-    "listeners": ("Listener",),
-    "model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
-    "observed": ("Observation", "Verdict"),
-    "otel.exporter": ("ErrorClassSpanExporter",),
-    "otel.log_processor": ("ErrorCompactionLogRecordProcessor",),
-    "otel.processor": ("ErrorCompactionSpanProcessor",),
-    "report": ("ClassReport", "RunReport"),
-    "stores.memory": ("MemoryLimits", "MemoryStore"),
-    "trajectory": ("TrajectoryFile",),
+    "escalator.escalation": ("Action", "Continue", "Escalation", "Halt", "Handler", "Pause", "Thresholds"),
+    "exceptions": ("ConfigurationError", "ErrcompactError", "MissingExtraError", "UnsupportedVersionError"),
+    "escalator.exceptions": ("RunHalted", "RunPaused"),
+    "context.exceptions": ("ContextOverflowError", "ConversationError"),
+    "lab.transcripts.exceptions": ("TranscriptError",),
+    "installation.install": ("Installation", "install", "instrument", "uninstall"),
+    "engine.ledger": ("Ledger",),
+    "engine.listeners": ("Listener",),
+    "compactor.model": ("ErrorReader", "ModelAnswer", "ModelExtractor"),
+    "engine.observations": ("Observation", "Verdict"),
+    "otel.export.exporter": ("ErrorClassSpanExporter",),
+    "otel.logs.processor": ("ErrorCompactionLogRecordProcessor",),
+    "otel.spans.processor": ("ErrorCompactionSpanProcessor",),
+    "engine.report": ("ClassReport", "RunReport"),
+    "history.stores.memory": ("MemoryLimits", "MemoryStore"),
+    "audit.trajectory": ("TrajectoryFile",),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.escalation import Mode, Thresholds
-from otel_errcompact.stores.memory import MemoryLimits
+from otel_errcompact.escalator.escalation import Mode, Thresholds
+from otel_errcompact.history.stores.memory import MemoryLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from otel_errcompact.operation import UNKNOWN, Operation
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,6 +18,29 @@ class SpanRef:
     trace_id: int
     span_id: int
     sampled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """
+    What a call tries to do, and what it is about.
+    """
+
+    name: str = ""
+    """The tool; for a tool that runs commands with the program and its subcommand: `bash pytest`."""
+
+    targets: tuple[str, ...] = ()
+    """Files, tests, tables, URLs, ids, sorted; empty means that none is known, or everything."""
+
+    wide: bool = field(default=False, compare=False)
+    """Whether a success without targets, or with a folder as target, is surely one of what lies within."""
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *self.targets))
+
+
+UNKNOWN = Operation()
+"""The operation of what is no call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from otel_errcompact.guard import Guard
+from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.runtime.guard import Guard
 from tests.tracing import untraced
 
 if TYPE_CHECKING:
@@ -77,3 +78,22 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the data for measuring is not there: {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture
+def escalation() -> Escalation:
+    """A run whose database call failed three times with one class."""
+    return Escalation(
+        run_id="run-1",
+        agent="shop",
+        threshold="same",
+        count=3,
+        limit=3,
+        key="3f2a000000000000",
+        type="ConnectionError",
+        location="query (db.py:42)",
+        cause="connection refused",
+        tool="db.query",
+        digest="[RECENT ERRORS]\n[/RECENT ERRORS]",
+        time_ns=1,
+    )

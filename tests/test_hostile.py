@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from benchmarks.quality.hostile import cost, grown, markers, runs, seeds, some_of_each
 from benchmarks.quality.ours import forget
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.clipping import MAX_CAUSE, MAX_DETAIL
 from otel_errcompact.extract.text import clean
-from otel_errcompact.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

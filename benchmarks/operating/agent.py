@@ -20,7 +20,7 @@ from opentelemetry import metrics, trace
 
 import otel_errcompact as errcompact
 from benchmarks.operating.mix import kinds, weights
-from otel_errcompact.otel.resending import ResendingSpanProcessor
+from otel_errcompact.otel.export.resending import ResendingSpanProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-CORPUS: Final = Path(__file__).resolve().parents[2] / "tests" / "corpus"
+CORPUS: Final = Path(__file__).resolve().parents[2] / "corpus"
 CLASSES: Final = 200
 TOOLS: Final = 20
 RETURNED: Final = 80

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.quality.ours import forget
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import EXTRACTORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CORPUS = Path(__file__).parents[2] / "tests" / "corpus"
+CORPUS = Path(__file__).parents[2] / "corpus"
 RUNS = (*"0aA \t.:/\\'\"([{<-=_|^~", "\x1b[")
 """Characters and beginnings that patterns repeat over."""
 

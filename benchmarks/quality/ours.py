@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from otel_errcompact import classify as classifying
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor import classify as classifying
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Thresholds
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.escalator.escalation import Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

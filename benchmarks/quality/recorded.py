@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from benchmarks.quality.ours import OUT_OF_REACH
 from otel_errcompact.config import TrajectoryOptions
-from otel_errcompact.installation import current_ledger
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.replay import open_pipeline
-from otel_errcompact.transcripts import find, read
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.installation.install import current_ledger
+from otel_errcompact.lab.replay import open_pipeline
+from otel_errcompact.lab.transcripts import find, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from otel_errcompact.engine.observations import Observation
     from otel_errcompact.errors import RawError
-    from otel_errcompact.observed import Observation
 
 PROSE = "prose"
 

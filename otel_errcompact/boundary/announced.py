@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from otel_errcompact.boundary.call import Call
     from otel_errcompact.boundary.registry import RunRegistry
     from otel_errcompact.boundary.runs import Run
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 MAX_CALLS: Final = 4_096
 """Calls that are under way at the same time."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.foreign import attribute_of
-from otel_errcompact.recognise import judge
+from otel_errcompact.detector.results import judge
+from otel_errcompact.runtime.foreign import attribute_of
 
 if TYPE_CHECKING:
-    from otel_errcompact.recognise import Judgement
+    from otel_errcompact.detector.results import Judgement
 
 _PLAIN: Final = frozenset({type(None), str, dict, list, int, float, bool, bytes, tuple})
 _NO_TEXT: Final = "the result is flagged as an error and holds no text"

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import encodable
-from otel_errcompact.foreign import qualname_of, string_of
+from otel_errcompact.runtime.foreign import qualname_of, string_of
 
 if TYPE_CHECKING:
-    from otel_errcompact.guard import Guard
+    from otel_errcompact.runtime.guard import Guard
 
 Arguments = Mapping[str, object] | str | None
 

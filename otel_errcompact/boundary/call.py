@@ -19,13 +19,13 @@ from otel_errcompact.boundary.recording import (
     span_ref,
     tool_span,
 )
+from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.results import is_control_flow, judge
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
-from otel_errcompact.foreign import string_of
-from otel_errcompact.operation import operation_of
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans import recorded_of
-from otel_errcompact.recognise import is_control_flow, judge
+from otel_errcompact.otel.spans.pending import recorded_of
+from otel_errcompact.runtime.foreign import string_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from otel_errcompact.boundary.runs import Run
-    from otel_errcompact.observed import Observation
+    from otel_errcompact.engine.observations import Observation
 
 
 class Call:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from otel_errcompact.boundary.functions import execute
 from otel_errcompact.boundary.unbound import run_here
-from otel_errcompact.coroutines import is_asynchronous
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.coroutines import is_asynchronous
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -9,7 +9,7 @@ from weakref import ref
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
-from otel_errcompact.otel.context import opened_in, with_opened
+from otel_errcompact.otel.spans.context import opened_in, with_opened
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from otel_errcompact.coroutines import is_asynchronous
+from otel_errcompact.runtime.coroutines import is_asynchronous
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -10,19 +10,20 @@ from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.waiting import ThreadWaiter, Waiter, is_waited_for, task_waiter, within
-from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.digest import one_line
-from otel_errcompact.escalation import Action, Continue, Escalation, Halt, Handler, Pause
-from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
-from otel_errcompact.ledger import NO_HANDLER
-from otel_errcompact.redaction import redact
+from otel_errcompact.engine.ledger import NO_HANDLER
+from otel_errcompact.escalator.escalation import Action, Continue, Escalation, Halt, Handler, Pause
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.observed import Verdict
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import Verdict
 
 SHORTEST_LOOK_SECONDS: Final = 0.01
 LONGEST_LOOK_SECONDS: Final = 0.5

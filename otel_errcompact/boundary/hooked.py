@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.recognise import is_control_flow
+from otel_errcompact.detector.results import is_control_flow
+from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -13,11 +13,12 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
-from otel_errcompact.foreign import attribute_of
-from otel_errcompact.otel import records, semconv
-from otel_errcompact.otel.conventions import convention_of
-from otel_errcompact.otel.labels import MAX_LABEL
-from otel_errcompact.otel.occurrences import COUNTED, MARK, chain
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.logs import records
+from otel_errcompact.otel.metrics.labels import MAX_LABEL
+from otel_errcompact.otel.spans.conventions import convention_of
+from otel_errcompact.otel.spans.occurrences import COUNTED, MARK, chain
+from otel_errcompact.runtime.foreign import attribute_of
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.config import ExceptionSignal
     from otel_errcompact.errors import RawError
-    from otel_errcompact.guard import Guard
+    from otel_errcompact.runtime.guard import Guard
 
 _logger = logging.getLogger(semconv.SCOPE)
 

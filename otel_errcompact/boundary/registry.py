@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 from otel_errcompact.boundary.entered import current_run
 from otel_errcompact.boundary.runs import Run, check_settings
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.forks import reset_in_child
-from otel_errcompact.installation import current_ledger
-from otel_errcompact.locks import ReentrantLock
+from otel_errcompact.installation.install import current_ledger
+from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Unpack
 
-    from otel_errcompact.escalation import Handler, Mode, Thresholds
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.escalator.escalation import Handler, Mode, Thresholds
 
 
 class RunSettings(TypedDict, total=False):

@@ -24,16 +24,16 @@ from otel_errcompact.boundary.recording import (
     span_ref,
     tool_span,
 )
+from otel_errcompact.detector.results import is_control_flow
 from otel_errcompact.digest import one_line
-from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import ASKING, MODES, Continue, Mode, Thresholds, action_name, action_of
-from otel_errcompact.exceptions import ConfigurationError, RunPaused
-from otel_errcompact.history import SHORT_LENGTH
-from otel_errcompact.installation import current_ledger, current_logger_provider, current_tracer_provider
-from otel_errcompact.operation import Operation
+from otel_errcompact.errors import Operation, RawError
+from otel_errcompact.escalator.escalation import ASKING, MODES, Continue, Mode, Thresholds, action_name, action_of
+from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.history.history import SHORT_LENGTH
+from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans import recorded_of
-from otel_errcompact.recognise import is_control_flow
+from otel_errcompact.otel.spans.pending import recorded_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.arguments import Arguments
     from otel_errcompact.boundary.recording import Counted
-    from otel_errcompact.escalation import Action, Handler
-    from otel_errcompact.exceptions import RunHalted
-    from otel_errcompact.guard import Guard
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.observed import EndedRun, Observation, Verdict
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import EndedRun, Observation, Verdict
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.escalator.escalation import Action, Handler
+    from otel_errcompact.escalator.exceptions import RunHalted
+    from otel_errcompact.runtime.guard import Guard
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,13 +11,13 @@ from opentelemetry import trace
 from otel_errcompact.boundary.entered import current_call, current_run
 from otel_errcompact.boundary.runs import Run
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.context import is_unbound, unbound_run_id
+from otel_errcompact.otel.spans.context import is_unbound, unbound_run_id
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
+    from otel_errcompact.engine.observations import Observation
     from otel_errcompact.errors import RawError
-    from otel_errcompact.observed import Observation
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 

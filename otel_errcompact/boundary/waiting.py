@@ -9,7 +9,7 @@ from contextlib import suppress
 from threading import Event, Thread, get_ident
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from otel_errcompact.coroutines import loaded_trio, running_library
+from otel_errcompact.runtime.coroutines import loaded_trio, running_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

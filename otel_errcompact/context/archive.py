@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from otel_errcompact.digest import encodable
-from otel_errcompact.forks import reset_in_child
-from otel_errcompact.locks import ReentrantLock
+from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.locks import ReentrantLock
 
 DEFAULT_MAX_CHARACTERS: Final = 100_000_000
 """What a `MemoryArchive` holds unless told otherwise."""

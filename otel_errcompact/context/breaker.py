@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.bounded import BoundedTable
+from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

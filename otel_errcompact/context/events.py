@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact import digest as rendering
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
+from otel_errcompact.compactor.hints import hint_for
 from otel_errcompact.context.entries import FAILED, ErrorEvent, read_events
+from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.detector.results import judge
 from otel_errcompact.digest import DigestOptions, one_line
+from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.errors import RawError
-from otel_errcompact.hints import hint_for
-from otel_errcompact.history import History
-from otel_errcompact.operation import operation_of
-from otel_errcompact.recognise import judge
-from otel_errcompact.redaction import redact
-from otel_errcompact.tokens import TokenCounter, estimate_tokens
+from otel_errcompact.history.history import History
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,13 +7,14 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar, cast
 
-from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.context import formats
 from otel_errcompact.context.breaker import CircuitBreaker
+from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError
 from otel_errcompact.context.lanes import Lanes
 from otel_errcompact.context.overflow import Overflow, overflow_in_error, overflow_in_reply
 from otel_errcompact.context.telemetry import global_telemetry
-from otel_errcompact.exceptions import ConfigurationError, ContextOverflowError, ConversationError
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

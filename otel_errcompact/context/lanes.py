@@ -9,8 +9,9 @@ from functools import partial
 from threading import Event, RLock
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.exceptions import ConfigurationError, LaneError
-from otel_errcompact.forks import reset_in_child
+from otel_errcompact.context.exceptions import LaneError
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable

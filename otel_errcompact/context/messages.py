@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 FormatName = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Role = Literal["system", "user", "assistant", "tool"]

@@ -8,7 +8,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 _CUT: Final = "..."
 _HEAD_SHARE: Final = 0.6

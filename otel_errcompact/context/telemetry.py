@@ -9,7 +9,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.trace import set_span_in_context
 
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.histograms import histogram
+from otel_errcompact.otel.metrics.histograms import histogram
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

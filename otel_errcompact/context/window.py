@@ -25,10 +25,10 @@ from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.layers.summary import summarise
 from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.telemetry import global_telemetry
-from otel_errcompact.coroutines import is_asynchronous, loop_is_running, run_awaited
+from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.guard import Guard
-from otel_errcompact.tokens import default_counter
+from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
+from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation, FormatName
     from otel_errcompact.context.notes import LayerName, Reason
     from otel_errcompact.digest import DigestOptions
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import squeezed
+from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line
-from otel_errcompact.tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
-    from otel_errcompact.escalation import Escalation
-    from otel_errcompact.history import ErrorClass, History
+    from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.history.history import ErrorClass, History
 
 OPENING: Final = "[RECENT ERRORS]"
 CLOSING: Final = "[/RECENT ERRORS]"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest.untrusted import CUT
 
 if TYPE_CHECKING:
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 MIN_WIDTH: Final = 24
 

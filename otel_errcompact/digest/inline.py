@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.dedup.masking import values
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import fitting
+from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
-from otel_errcompact.masking import values
-from otel_errcompact.redaction import redact
-from otel_errcompact.tokens import TokenCounter, estimate_tokens
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
     from otel_errcompact.digest.standing import Standing
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.history import ErrorClass, History
+    from otel_errcompact.history.history import ErrorClass, History
 
 MAX_VALUES: Final = 3
 """New values that a repeat names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otel_errcompact.escalation import CARRY_ON, ActionName, Decision
+from otel_errcompact.escalator.escalation import CARRY_ON, ActionName, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

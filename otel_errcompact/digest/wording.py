@@ -10,8 +10,8 @@ from otel_errcompact.digest.untrusted import one_line
 if TYPE_CHECKING:
     from otel_errcompact.digest.standing import Standing
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.escalation import Threshold
-    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.history.history import ErrorClass
 
 MAX_KIND: Final = 80
 """Characters of a type; of a longer one the modules go first."""

@@ -58,7 +58,7 @@ from otel_errcompact.extract.formats import (
     unittest,
 )
 from otel_errcompact.extract.message import NO_MESSAGE
-from otel_errcompact.extract.sieve import Extractor, Sieve
+from otel_errcompact.extract.prefilter import Extractor, Sieve
 from otel_errcompact.extract.text import Text, read_text
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Final
 
-from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.statements import is_telling
 
 MAX_CHATTER: Final = 2_000
 """Characters before an answer that are taken for progress."""

@@ -7,13 +7,13 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.dedup import signature_of
+from otel_errcompact.dedup.key import signature_of
+from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
 from otel_errcompact.extract.frames import library_place
 from otel_errcompact.extract.message import NO_MESSAGE, read_message
-from otel_errcompact.masking import mask
-from otel_errcompact.redaction import redact
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

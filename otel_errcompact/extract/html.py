@@ -6,7 +6,7 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.forms import indentation
+from otel_errcompact.extract.statements import indentation
 from otel_errcompact.extract.text import Text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Fa
 from otel_errcompact.extract.formats.python import chain_of
 from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.text import clean
-from otel_errcompact.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
+from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.dedup import signature_of
+from otel_errcompact.dedup.key import signature_of
+from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
-from otel_errcompact.masking import mask
-from otel_errcompact.redaction import redact
+from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

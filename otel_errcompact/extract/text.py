@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.answers import answer_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.envelope import open_envelope
-from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.prefixes import without_prefixes
-from otel_errcompact.lazy import lazy
+from otel_errcompact.extract.statements import indentation
+from otel_errcompact.runtime.lazy import lazy
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError

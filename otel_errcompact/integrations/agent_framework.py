@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.boundary.entered import current_call
-from otel_errcompact.escalation import Continue, Escalation, Halt
-from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+from otel_errcompact.escalator.escalation import Continue, Escalation, Halt
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required
 
 with required("agent-framework-core", "1.6.0", extra="agent_framework"):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry import trace
 
 from otel_errcompact.boundary.unbound import run_here
-from otel_errcompact.bounded import BoundedTable
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.bounded import BoundedTable
 
 with required("anthropic", "0.85.0", extra="anthropic"):
     from anthropic.lib.tools import (

@@ -7,11 +7,11 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import Run, RunRegistry, RunSettings
-from otel_errcompact.bounded import BoundedTable
-from otel_errcompact.escalation import Continue, Halt
-from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.escalator.escalation import Continue, Halt
+from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.bounded import BoundedTable
 
 with required("google-adk", "2.10.0", extra="google_adk"):
     from google.adk.models.llm_response import LlmResponse

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 from otel_errcompact.boundary import RunRegistry, current_run
-from otel_errcompact.escalation import Continue, Halt, Pause
-from otel_errcompact.exceptions import ConfigurationError, RunHalted, RunPaused
+from otel_errcompact.detector.results import judge
+from otel_errcompact.escalator.escalation import Continue, Halt, Pause
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required
-from otel_errcompact.recognise import judge
 
 with required("langchain", "1.2.15", extra="langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config

@@ -6,10 +6,10 @@ import dataclasses
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
+from otel_errcompact.boundary.approvals import Questions
 from otel_errcompact.boundary.hooked import Hooked, HookedCalls
-from otel_errcompact.boundary.questions import Questions
 from otel_errcompact.boundary.registry import RunRegistry
-from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("openai-agents", "0.24.0", extra="openai_agents"):

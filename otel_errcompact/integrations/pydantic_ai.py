@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import RunRegistry
-from otel_errcompact.escalation import Escalation, Halt
-from otel_errcompact.exceptions import RunHalted, RunPaused
+from otel_errcompact.escalator.escalation import Escalation, Halt
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_errcompact.boundary.announced import AnnouncedCalls
 from otel_errcompact.boundary.answers import text_of
 from otel_errcompact.boundary.registry import RunRegistry
-from otel_errcompact.escalation import Continue
-from otel_errcompact.exceptions import RunPaused
+from otel_errcompact.escalator.escalation import Continue
+from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("strands-agents", "1.51.0", extra="strands"):
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from otel_errcompact.boundary.announced import AnnouncedCall
     from otel_errcompact.boundary.registry import RunSettings
     from otel_errcompact.boundary.runs import Run
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.report import RunReport
 
 STATE: Final = "errcompact"
 """Where an agent's state says which run it is in, so that a session that is restored goes on with it."""

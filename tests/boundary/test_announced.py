@@ -10,12 +10,12 @@ from opentelemetry.trace import StatusCode
 import otel_errcompact as errcompact
 from otel_errcompact.boundary.announced import AnnouncedCall, AnnouncedCalls
 from otel_errcompact.boundary.registry import RunRegistry
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 @pytest.fixture

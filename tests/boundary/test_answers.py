@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import otel_errcompact as errcompact
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -10,10 +10,10 @@ from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
-from otel_errcompact.guard import Guard
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.observed import Observation
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.engine.observations import Observation
+from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

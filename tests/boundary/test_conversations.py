@@ -9,7 +9,7 @@ import pytest
 from tests.integrations.conversations import CONVERSATIONS, Conversation, played, verify
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)

@@ -16,14 +16,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact as errcompact
-from otel_errcompact import installation
 from otel_errcompact.boundary import recording
 from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
-from otel_errcompact.guard import Guard
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.observed import Observation
-from otel_errcompact.otel import records
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.engine.observations import Observation
+from otel_errcompact.installation import install as installation
+from otel_errcompact.otel.logs import records
+from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

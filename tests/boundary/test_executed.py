@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

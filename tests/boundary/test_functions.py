@@ -8,9 +8,9 @@ import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact import ConfigurationError, Ledger, compacted
-from otel_errcompact.installation import current_ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.observed import Observation
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.engine.observations import Observation
+from otel_errcompact.installation.install import current_ledger
 
 
 class Counted(Listener):

@@ -6,7 +6,7 @@ import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact.boundary.hooked import Hooked, HookedCalls
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 
 
 @pytest.fixture

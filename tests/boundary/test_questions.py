@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import otel_errcompact as errcompact
-from otel_errcompact.boundary.questions import Questions
+from otel_errcompact.boundary.approvals import Questions
 
 
 @pytest.fixture

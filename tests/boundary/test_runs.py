@@ -8,14 +8,14 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
 from otel_errcompact.boundary.unbound import UnboundRun
-from otel_errcompact.otel.context import current_run_id
+from otel_errcompact.otel.spans.context import current_run_id
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 def test_a_run_without_an_id_gets_one(ledger: Ledger) -> None:

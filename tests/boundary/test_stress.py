@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from otel_errcompact import Ledger, Options, Run, Thresholds
-from otel_errcompact.otel.instruments import Telemetry
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.otel.metrics.instruments import Telemetry
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 pytestmark = pytest.mark.usefixtures("untraced")
 

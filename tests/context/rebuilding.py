@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from otel_errcompact.context import formats
 from otel_errcompact.context.markers import marker_of
 from otel_errcompact.context.messages import Conversation, Message, Part, with_text
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from otel_errcompact.context.archive import Archive

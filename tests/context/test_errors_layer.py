@@ -18,7 +18,7 @@ from otel_errcompact.context.layers.errors import BATCH_TOKENS, ErrorPass, error
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.pairs import pairs_of
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.tokens import estimate_mixed_tokens, estimate_tokens
+from otel_errcompact.digest.tokens import estimate_mixed_tokens, estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, Call, Step, Turn, broken_conversations, told
 
 

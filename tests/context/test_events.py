@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from otel_errcompact.context.entries import ErrorEvent
 from otel_errcompact.context.events import compact_errors
 from otel_errcompact.digest import DigestOptions, one_line
+from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.tokens import estimate_tokens
 
 REFUSED = {
     "command": "npm ci",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.context import formats
+from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, IMAGE_TOKENS
 from otel_errcompact.context.messages import with_text
-from otel_errcompact.exceptions import ConversationError, ErrcompactError
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.exceptions import ErrcompactError
 from tests.context.conversations import FORMATS, Call, Step, Turn, told
 
 if TYPE_CHECKING:

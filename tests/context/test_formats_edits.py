@@ -8,7 +8,7 @@ import pytest
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.messages import with_text
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName

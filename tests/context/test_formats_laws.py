@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.messages import Conversation, with_text
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import (
     FORMATS,
     LISTS_PER_LAW,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.context import formats
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import FORMATS, Call, Step, Turn, told
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ import pytest
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.breaker import CircuitBreaker
+from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError, LaneError
 from otel_errcompact.context.guard import OverflowGuard, Sent
 from otel_errcompact.context.lanes import Lanes
 from otel_errcompact.context.layers.summary import SummaryRequest
 from otel_errcompact.context.window import ContextWindow
-from otel_errcompact.exceptions import ConfigurationError, ContextOverflowError, ConversationError, LaneError
+from otel_errcompact.exceptions import ConfigurationError
 
 OPTIONS = ContextOptions(window_tokens=10_000, reserve_tokens=1_000, result_budget_tokens=100_000, preview_tokens=50)
 

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
+from otel_errcompact.context.exceptions import LaneError
 from otel_errcompact.context.lanes import Lanes
-from otel_errcompact.exceptions import ConfigurationError, LaneError
+from otel_errcompact.exceptions import ConfigurationError
 
 
 def until(condition: Callable[[], bool]) -> None:

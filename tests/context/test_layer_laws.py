@@ -20,7 +20,7 @@ from otel_errcompact.context.markers import place_of
 from otel_errcompact.context.notes import invalidated_tokens
 from otel_errcompact.context.pairs import pairs_of
 from otel_errcompact.context.transcript import json_line
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations
 
 if TYPE_CHECKING:

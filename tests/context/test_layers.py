@@ -20,7 +20,7 @@ from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.markers import place_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut, invalidated_tokens
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import IMAGE, Call, Step, Turn, long_conversation, told
 
 LOG = "".join(f"line {number} of the log\n" for number in range(200))

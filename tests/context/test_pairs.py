@@ -14,7 +14,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context import pairs as pairs_module
 from otel_errcompact.context.messages import Conversation, Message
 from otel_errcompact.context.pairs import Pair, Spot, cut_points, first_cut_from, pairs_of
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 from tests.context.conversations import (
     FORMATS,
     LISTS_PER_LAW,

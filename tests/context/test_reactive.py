@@ -12,7 +12,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers import Edited, Workspace
 from otel_errcompact.context.layers.reactive import level, reactive
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 
 TASK = {"role": "user", "content": "Mend the parser."}
 """8 tokens."""

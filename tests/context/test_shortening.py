@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.context.shortening import shortened, shortened_arguments
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 
 MARK = re.compile(r"\[\.\.\. [0-9,]+ characters cut \.\.\.\]")
 ANY_TEXT = st.text(st.characters(), max_size=3_000)

@@ -14,7 +14,7 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers.summary import SummaryRequest, calls_a_tool
 from otel_errcompact.context.window import ContextWindow
-from otel_errcompact.tokens import estimate_tokens
+from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from otel_errcompact.context.notes import Compaction, LayerNote

@@ -19,16 +19,17 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context import window as window_module
 from otel_errcompact.context.archive import FolderArchive, MemoryArchive
+from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.layers import Edited
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.notes import Compaction
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.exceptions import ConfigurationError, ConversationError
-from otel_errcompact.guard import Guard
-from otel_errcompact.tokens import estimate_tokens
-from otel_errcompact.transcripts import RecordedRun, find, read
+from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.lab.transcripts import RecordedRun, find, read
+from otel_errcompact.runtime.guard import Guard
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations, long_conversation
 from tests.context.rebuilding import as_read, rebuilt
 

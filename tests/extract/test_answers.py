@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.answers import MAX_ANSWER, answer_of
 

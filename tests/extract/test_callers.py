@@ -10,7 +10,7 @@ import pytest
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import extract
 from otel_errcompact.extract.callers import MAX_CALLERS, callers_of
-from otel_errcompact.otel.tracebacks import stack_text, with_callers
+from otel_errcompact.otel.spans.tracebacks import stack_text, with_callers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.ledger import Ledger
 
-CORPUS = Path(__file__).parents[1] / "corpus"
+CORPUS = Path(__file__).parents[2] / "corpus"
 EXPECTED = {
     f"{path.parent.name}/{name}": expected
     for path in sorted(CORPUS.glob("*/expected.json"))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CORPUS: Final = Path(__file__).parents[1] / "corpus"
+CORPUS: Final = Path(__file__).parents[2] / "corpus"
 RECORDS: Final = {
     f"{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*/*.txt"))
 }

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import extract
 from otel_errcompact.extract.envelope import MAX_ENVELOPE, Opened, open_envelope

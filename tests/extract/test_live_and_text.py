@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import extract
 from tests.tracing import untraced

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.dedup import dedup_key, template_of
+from otel_errcompact.dedup.key import dedup_key, template_of
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.members import MAX_CAUSES, Member, facts_of_members
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.ledger import Ledger
 
 CASES = json.loads((Path(__file__).parent / "second_reading.json").read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ import pytest
 from otel_errcompact import extract as package
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.extract import EXTRACTORS, Extractor, extract
-from otel_errcompact.extract.sieve import Sieve
+from otel_errcompact.extract.prefilter import Sieve
 
 
 def test_names_are_distinct():

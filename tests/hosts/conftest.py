@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

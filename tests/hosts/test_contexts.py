@@ -15,15 +15,15 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
 from otel_errcompact.boundary.entered import current_call
-from otel_errcompact.listeners import Listener
-from otel_errcompact.otel.context import current_run_id, is_in_call
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel.spans.context import current_run_id, is_in_call
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from otel_errcompact import Run
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.report import RunReport
 
 
 def failures(ledger: Ledger, run_id: str = "r") -> int:

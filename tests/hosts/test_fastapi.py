@@ -16,11 +16,11 @@ from fastapi.responses import StreamingResponse
 
 import otel_errcompact as errcompact
 from otel_errcompact import Run, current_run
-from otel_errcompact.listeners import Listener
+from otel_errcompact.engine.listeners import Listener
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.report import RunReport
 
 REQUESTS = 20
 

@@ -16,7 +16,7 @@ import trio
 
 import otel_errcompact as errcompact
 from otel_errcompact import Continue, Options, Run, RunHalted, RunPaused, Thresholds
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

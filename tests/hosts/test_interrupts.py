@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.locks import Held, ReentrantLock
+from otel_errcompact.runtime.locks import Held, ReentrantLock
 from tests.hosts.programs import played
 
 if TYPE_CHECKING:

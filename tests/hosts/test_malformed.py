@@ -15,7 +15,7 @@ import otel_errcompact as errcompact
 from otel_errcompact import Ledger, Options
 from otel_errcompact.boundary import arguments
 from otel_errcompact.config import TrajectoryOptions
-from otel_errcompact.foreign import attribute_of, string_of
+from otel_errcompact.runtime.foreign import attribute_of, string_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,17 +19,17 @@ import otel_errcompact as errcompact
 from otel_errcompact import Options
 from otel_errcompact.boundary import unbound
 from otel_errcompact.config import TrajectoryOptions
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from otel_errcompact import Run
-    from otel_errcompact.installation import Installation
-    from otel_errcompact.observed import Observation
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.installation.install import Installation
 
 CALLS = 8
 

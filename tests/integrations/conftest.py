@@ -21,10 +21,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact as errcompact
-from otel_errcompact.listeners import Listener
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.lab.replay import open_pipeline
+from otel_errcompact.lab.transcripts import RecordedLife, read
 from otel_errcompact.otel import semconv
-from otel_errcompact.replay import open_pipeline
-from otel_errcompact.transcripts import RecordedLife, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import otel_errcompact as errcompact
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalation import Mode
+    from otel_errcompact.escalator.escalation import Mode
 
 OK: Final = "ok"
 

@@ -31,8 +31,8 @@ from otel_errcompact.context.endpoints import openai_compaction
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.messages import with_text
 from otel_errcompact.context.window import ContextWindow
+from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
-from otel_errcompact.tokens import estimate_tokens
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 from tests.integrations.served import Served, served
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import otel_errcompact as errcompact
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.config import Options
-from otel_errcompact.escalation import Continue, Escalation, Halt, Pause, Thresholds
-from otel_errcompact.exceptions import RunHalted, RunPaused
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.escalator.escalation import Continue, Escalation, Halt, Pause, Thresholds
+from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from tests.ladder.model import Answer, Ended, Job, Kind, Limits, Model
 
 # The alphabet: few calls, of which some are identical, some of one operation, and one covers two others.

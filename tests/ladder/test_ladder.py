@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import otel_errcompact as errcompact
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 from tests.ladder.history import History, Player, histories
 
 HISTORIES = int(os.environ.get("LADDER_HISTORIES", "400"))

@@ -11,20 +11,20 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.listeners import Listener
-from otel_errcompact.otel.processor import ErrorCompactionSpanProcessor
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from opentelemetry.trace import Tracer
 
-    from otel_errcompact.classify import Classified
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import RawError
-    from otel_errcompact.history import ErrorClass
-    from otel_errcompact.observed import Observation
-    from otel_errcompact.report import RunReport
+    from otel_errcompact.history.history import ErrorClass
 
 
 @dataclass

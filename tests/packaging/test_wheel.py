@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact import stack
+from otel_errcompact.lab import stack
 
 ROOT = Path(__file__).parents[2]
 TESTS = ("core", "otel", "boundary", "context", "test_trajectory.py", "test_installation.py")

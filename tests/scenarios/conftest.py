@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 
 
 @pytest.fixture

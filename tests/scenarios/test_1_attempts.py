@@ -11,7 +11,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import attempt, bash, raising, steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 def parallel(run: errcompact.Run, *calls: tuple[str, dict[str, object]], error: str) -> list[errcompact.Call]:

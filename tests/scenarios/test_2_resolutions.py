@@ -8,7 +8,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import FAILED_A, PASSED, bash, edit, steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 NOT_FOUND = "String to replace not found in file."
 

@@ -10,7 +10,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import FAILED_A, PASSED, attempt, bash, raising
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 ORDER = {"order": 17, "amount": "12.50"}
 

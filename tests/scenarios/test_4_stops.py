@@ -10,7 +10,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import PASSED, attempt, bash, edit, raising, steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 NOT_FOUND = "String to replace not found in file."
 

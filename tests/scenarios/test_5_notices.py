@@ -8,7 +8,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import attempt, bash, edit, raising, words
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 def test_a_repeat_names_what_failed_and_how_often(ledger: Ledger) -> None:

@@ -8,11 +8,11 @@ import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact.config import Options
-from otel_errcompact.ledger import Ledger
+from otel_errcompact.engine.ledger import Ledger
 from tests.scenarios.agents import attempt, raising, steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalation import Escalation, Halt
+    from otel_errcompact.escalator.escalation import Escalation, Halt
 
 QUERY = {"query": "select amount from orders"}
 

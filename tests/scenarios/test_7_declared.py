@@ -10,7 +10,7 @@ import otel_errcompact as errcompact
 from tests.scenarios.agents import steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.ledger import Ledger
+    from otel_errcompact.engine.ledger import Ledger
 
 
 def caught(text: str) -> Exception:

@@ -11,10 +11,10 @@ from opentelemetry.sdk.metrics.export import Histogram, InMemoryMetricReader, Su
 
 from otel_errcompact.config import Options
 from otel_errcompact.context.telemetry import ContextTelemetry
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalation import Continue, Thresholds
-from otel_errcompact.ledger import Ledger
-from otel_errcompact.otel.instruments import Telemetry
+from otel_errcompact.escalator.escalation import Continue, Thresholds
+from otel_errcompact.otel.metrics.instruments import Telemetry
 from tests.context.compactions import COMPACTION
 from tests.stack.boards import GENERATED
 from tests.stack.promql import labels_of

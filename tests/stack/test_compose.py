@@ -329,7 +329,7 @@ def test_the_demo_agent_s_options_exist(errcompact_help: str) -> None:
 def errcompact_help() -> str:
     from typer.testing import CliRunner
 
-    from otel_errcompact.cli.app import app
+    from otel_errcompact.lab.cli.app import app
 
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
 

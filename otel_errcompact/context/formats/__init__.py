@@ -5,18 +5,18 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
+from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats import anthropic, gemini, openai_chat, openai_responses
 from otel_errcompact.context.formats.costs import FRAME_TOKENS
 from otel_errcompact.context.formats.native import plain
 from otel_errcompact.context.formats.telling import detect
 from otel_errcompact.context.messages import Conversation, Message, Part
-from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact.context.messages import FormatName
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 __all__ = ["FORMATS", "MessageFormat", "detect", "from_user", "plain", "problems", "read", "write"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.context.messages import Role
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 name: Final[FormatName] = "anthropic"
 _PAIRED: Final = frozenset({"call", "result"})

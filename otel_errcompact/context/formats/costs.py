@@ -13,7 +13,7 @@ from otel_errcompact.context.formats.native import fields_of, items_of, text_in
 
 if TYPE_CHECKING:
     from otel_errcompact.context.formats.native import Fields
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 FRAME_TOKENS: Final = 4
 """The role of a message, and what separates it from the next one."""

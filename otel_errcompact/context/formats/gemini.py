@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from otel_errcompact.context.messages import Role
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 name: Final[FormatName] = "gemini"
 _ROLES: Final[Mapping[str, Role]] = {

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, cast
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from otel_errcompact.exceptions import ConversationError
+from otel_errcompact.context.exceptions import ConversationError
 
 Fields: TypeAlias = "Mapping[str, object]"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from otel_errcompact.context.messages import Role
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 name: Final[FormatName] = "openai-responses"
 _ROLES: Final[Mapping[str, Role]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
+from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats.native import fields_at, fields_of, items_of, text_in
 from otel_errcompact.context.messages import FormatName
-from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,15 +21,15 @@ from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
+from otel_errcompact.detector.operation import covers, operation_of
+from otel_errcompact.detector.results import judge, may_have_failed
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.errors import RawError
-from otel_errcompact.operation import Operation, operation_of
-from otel_errcompact.recognise import judge, may_have_failed
+from otel_errcompact.errors import Operation, RawError
 
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Edited, Workspace
     from otel_errcompact.context.messages import Conversation, Part
-    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.history.history import ErrorClass
 
 LEAST_TOKENS: Final = 100
 """Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
@@ -181,7 +181,7 @@ class _Pass:
     def _covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
         """Return those of many operations whose failures this one's success ends; mostly that is looked up."""
         if operation.wide:
-            return {scope for scope in scopes if operation.covers(scope)}
+            return {scope for scope in scopes if covers(operation, scope)}
         return {operation} & scopes
 
     def _operation(self, call: _Call) -> Operation:

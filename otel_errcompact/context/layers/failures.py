@@ -8,12 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact import digest as rendering
-from otel_errcompact.classify import Classified, classify
+from otel_errcompact.compactor.classify import Classified, classify
+from otel_errcompact.compactor.hints import hint_for
 from otel_errcompact.context.markers import marker
 from otel_errcompact.digest import wording
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.hints import hint_for
-from otel_errcompact.history import MAX_SHOWN_LINES, History, ShownLines
+from otel_errcompact.history.history import MAX_SHOWN_LINES, History, ShownLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.markers import Marker
     from otel_errcompact.context.pairs import Spot
     from otel_errcompact.digest import DigestOptions
-    from otel_errcompact.history import ErrorClass
+    from otel_errcompact.history.history import ErrorClass
 
 MAX_CLASSES: Final = 100
 """Error classes that are told apart; the least recently seen is forgotten first."""

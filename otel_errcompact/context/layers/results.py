@@ -10,7 +10,7 @@ from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot
-from otel_errcompact.recognise import judge, may_have_failed
+from otel_errcompact.detector.results import judge, may_have_failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from otel_errcompact.context import formats
+from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation
@@ -17,7 +18,6 @@ from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
 from otel_errcompact.context.transcript import json_lines
 from otel_errcompact.digest import encodable
-from otel_errcompact.exceptions import ConversationError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.messages import Conversation
     from otel_errcompact.context.notes import Cut
-    from otel_errcompact.tokens import TokenCounter
+    from otel_errcompact.digest.tokens import TokenCounter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

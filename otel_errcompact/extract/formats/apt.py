@@ -7,9 +7,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.formats import plain, shell
-from otel_errcompact.extract.forms import is_telling
 from otel_errcompact.extract.inner import facts_of_output
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

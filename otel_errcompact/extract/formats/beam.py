@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.statements import indentation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

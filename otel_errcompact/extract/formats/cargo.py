@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import is_telling
+from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.findings import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
 from otel_errcompact.extract.formats import compilers
 
 if TYPE_CHECKING:

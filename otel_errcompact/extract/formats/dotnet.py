@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.chain import MAX_CHILDREN, Failure, facts_of
-from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.frames import Frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.findings import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
 from otel_errcompact.extract.formats import ruff
 
 if TYPE_CHECKING:

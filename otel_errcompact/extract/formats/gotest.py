@@ -11,8 +11,8 @@ from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.formats import go, gomod
-from otel_errcompact.extract.forms import is_telling
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.formats.python import HEADER
-from otel_errcompact.extract.forms import is_telling, statement_of
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import is_telling, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

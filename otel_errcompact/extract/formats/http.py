@@ -8,12 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.bodies import Embedded, find_body, is_object, read_body, values_in, without_advice
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.error_bodies import Embedded, find_body, is_object, read_body, values_in, without_advice
 from otel_errcompact.extract.formats.shell import REASONS
-from otel_errcompact.extract.forms import GENERIC_TYPES, is_exception_name, statement_of
 from otel_errcompact.extract.html import page_start, read_page
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import GENERIC_TYPES, is_exception_name, statement_of
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text

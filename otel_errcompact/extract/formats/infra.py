@@ -8,8 +8,8 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
-from otel_errcompact.extract.bodies import without_advice
 from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.error_bodies import without_advice
 from otel_errcompact.extract.members import Member, facts_of_members
 
 if TYPE_CHECKING:

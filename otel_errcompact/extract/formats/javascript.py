@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.comparison import read_changes
-from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, indentation, is_exception_name
 from otel_errcompact.extract.frames import Frame, most_recurrent
 from otel_errcompact.extract.javascript_frames import frame_of, innermost, is_own, own_frame, plain_file
 from otel_errcompact.extract.message import read_message
 from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, indentation, is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

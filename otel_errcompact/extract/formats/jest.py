@@ -10,10 +10,10 @@ from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.comparison import MAX_VALUE, read_changes
 from otel_errcompact.extract.formats.javascript import ASSERTION, compiled_in, named, without_importer
-from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.javascript_frames import frame_of, is_own, own_frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import Failure
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import indentation, is_exception_name
 from otel_errcompact.extract.frames import Frame, most_recurrent
 from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.statements import indentation, is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

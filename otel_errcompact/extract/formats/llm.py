@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.bodies import without_advice
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.error_bodies import without_advice
 from otel_errcompact.extract.formats import http
-from otel_errcompact.extract.forms import GENERIC_TYPES
+from otel_errcompact.extract.statements import GENERIC_TYPES
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts

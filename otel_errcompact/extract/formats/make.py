@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.formats import apt, database, docker, git, infra, plain, shell
-from otel_errcompact.extract.forms import is_telling
 from otel_errcompact.extract.inner import facts_of_output
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

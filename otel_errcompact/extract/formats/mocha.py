@@ -10,10 +10,10 @@ from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.formats.javascript import ASSERTION, asserted, chains_of, named
-from otel_errcompact.extract.forms import indentation, is_exception_name
 from otel_errcompact.extract.javascript_frames import frame_of, own_frame
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import indentation, is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

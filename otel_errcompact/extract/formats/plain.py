@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.formats.shell import exit_line
-from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, is_heading, statement_of
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_heading, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

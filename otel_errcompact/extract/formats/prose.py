@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
 from otel_errcompact.extract.formats.shell import exit_line
-from otel_errcompact.extract.forms import is_telling, without_timestamp
+from otel_errcompact.extract.statements import is_telling, without_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,10 @@ from otel_errcompact.extract.expectations import (
     without_sources,
 )
 from otel_errcompact.extract.formats.python import FATAL, HEADER, chain_of, crash_of
-from otel_errcompact.extract.forms import indentation
 from otel_errcompact.extract.frames import Frame, is_own
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.message import NO_MESSAGE
+from otel_errcompact.extract.statements import indentation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

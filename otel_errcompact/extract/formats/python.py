@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, PYTHON, Failure, facts_of
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.formats.shell import shell_statement
-from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.bodies import is_list, is_object, read_body, values_in, without_advice
 from otel_errcompact.extract.chain import public_name
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import GENERIC_TYPES, statement_of, without_timestamp
+from otel_errcompact.extract.error_bodies import is_list, is_object, read_body, values_in, without_advice
 from otel_errcompact.extract.grpc import MARKER, read_status
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, without_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.formats.ruby import frame_of, is_own
-from otel_errcompact.extract.forms import is_exception_name
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

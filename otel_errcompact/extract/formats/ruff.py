@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.findings import Finding, Reader, facts_of_findings, place
+from otel_errcompact.extract.diagnostics import Finding, Reader, facts_of_findings, place
 from otel_errcompact.extract.formats import dialyzer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE
-from otel_errcompact.extract.findings import (
+from otel_errcompact.extract.diagnostics import (
     COMPILE_ERROR,
     LINK_ERROR,
     MAX_FINDINGS,

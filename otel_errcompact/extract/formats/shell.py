@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.forms import GENERIC_TYPES, Statement, is_exception_name
 from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

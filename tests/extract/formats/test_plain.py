@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.forms import is_heading, is_telling, last_statement, statement_of
+from otel_errcompact.extract.statements import is_heading, is_telling, last_statement, statement_of
 from tests.extract.reading import facts_alone
 
 facts = facts_alone("plain")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.classify import classify
+from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import Location, RawError
 from tests.extract.reading import facts_as, format_of
 

@@ -1,0 +1,98 @@
+"""From a raw error to its class: extract, redact, mask, hash; what was seen lately is remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.dedup.key import dedup_key, template_of
+from otel_errcompact.extract import extract, extract_text, facts_of_exceptions
+from otel_errcompact.extract.live import read_chain
+from otel_errcompact.extract.text import read_source
+from otel_errcompact.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.extract.chain import Failure
+
+MAX_REMEMBERED: Final = 256
+"""Failures whose class is remembered: of exceptions and of texts each."""
+
+MAX_REMEMBERED_CHARACTERS: Final = 4_096
+"""Characters of a text or a message that is remembered; longer ones are looked at anew each time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classified:
+    """
+    A raw error's facts, free of secrets, and its class.
+    """
+
+    facts: Facts
+    key: str
+    """What all failures of the class share."""
+
+    template: str
+    """The cause with its volatile parts masked."""
+
+
+def classify(raw: RawError) -> Classified:
+    """
+    Return the class of a raw error. Never raises, whatever the input.
+    """
+    if raw.exception is not None:
+        return _classify_exception(raw.exception, raw.messages)
+    if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
+        return _classified(extract(raw))
+    return _classify_text(raw.text, raw.type, raw.message, raw.exit_code)
+
+
+def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None) -> Classified:
+    chain = read_chain(exception, messages)
+    return _classify_chain(chain) if _is_small(chain) else _classified(facts_of_exceptions(chain))
+
+
+def _is_small(chain: tuple[Failure, ...]) -> bool:
+    """
+    Tell whether a chain may be remembered: groups and long messages may not.
+    """
+    size = 0
+    for failure in chain:
+        size += len(failure.message) + len(failure.extra)
+        if failure.children:
+            return False
+    return size <= MAX_REMEMBERED_CHARACTERS
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
+    return _classified(facts_of_exceptions(chain))
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _classify_text(text: str, kind: str, message: str, exit_code: int | None) -> Classified:
+    return _classified(extract_text(read_source(text, kind, message, exit_code)))
+
+
+def _classified(facts: Facts) -> Classified:
+    facts = _redacted(facts)
+    template = template_of(facts)
+    return Classified(facts=facts, key=dedup_key(facts, template), template=template)
+
+
+def _redacted(facts: Facts) -> Facts:
+    """
+    Return `facts` without secrets; mostly there are none, and one look at all lines tells.
+    """
+    lines = "\n".join((facts.cause, facts.key_cause, *facts.details))
+    if redact(lines) == lines:
+        return facts
+    return replace(
+        facts,
+        cause=redact(facts.cause),
+        key_cause=redact(facts.key_cause),
+        details=tuple(map(redact, facts.details)),
+    )

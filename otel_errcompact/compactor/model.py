@@ -1,0 +1,267 @@
+"""
+The optional model that reads prose no parser understands: bounded in time and size, never believed without a quote.
+
+It changes what is shown of a failure and nothing else. Key and template are those of the prose extractor, so that two
+answers in other words are still one class, and a class is asked about once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from dataclasses import replace
+from threading import Thread
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from otel_errcompact.dedup.masking import mask
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.extract.clipping import MAX_CAUSE, details
+from otel_errcompact.extract.text import read_text
+from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.locks import ReentrantLock
+
+if TYPE_CHECKING:
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.errors import RawError
+
+FORMAT: Final = "prose"
+"""The only format whose facts a model may better."""
+
+MIN_LINES: Final = 3
+"""Lines from which on a text is worth a question; of shorter ones the prose extractor shows all there is."""
+
+MIN_QUOTE: Final = 6
+"""Characters of a quote; a shorter one stands in any text."""
+
+MAX_SEARCHED: Final = 64
+"""Lines of a text among which the counterpart of an earlier quote is looked for."""
+
+CUT: Final = "\n[...]\n"
+"""Stands between head and tail of a text that was clipped for the model."""
+
+_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,79}")
+
+
+class ModelAnswer(NamedTuple):
+    """
+    What a model makes of a text.
+    """
+
+    type: str
+    """A short name for the kind of failure, like an exception's; empty if the model has none to offer."""
+
+    cause: str
+    """The root cause: one line, quoted from the text word for word."""
+
+
+class ErrorReader(Protocol):
+    """
+    Anything that can tell the root cause in a text, as a language model can.
+    """
+
+    def read(self, text: str, /) -> ModelAnswer:
+        """
+        Return the root cause of the failure that `text` tells of, free of secrets and clipped to a bounded size.
+
+        It is called in a thread of its own and never twice at a time. It may be slow, wrong or broken.
+        """
+        ...
+
+
+class ModelExtractor:
+    """
+    Asks a reader about prose, once for each class, and takes its answer only where it quotes the text.
+
+    An answer that comes too late is kept for the next occurrence of its class. While a reader is still busy nobody
+    else asks it, so that one that hangs holds a single thread and costs a single wait.
+
+    Args:
+        reader: What is asked.
+        seconds: How long a failure waits for its answer.
+        characters: Characters of a text that the reader gets: its head and its tail.
+        remembered: Classes whose answers are kept.
+        faults: Time-outs and exceptions in a row after which the reader is left alone ...
+        pause: ... for so many further questions.
+        guard: Counts and logs the reader's faults.
+
+    Raises:
+        ConfigurationError: A limit is not above zero.
+    """
+
+    def __init__(
+        self,
+        reader: ErrorReader,
+        *,
+        seconds: float = 2.0,
+        characters: int = 4_000,
+        remembered: int = 256,
+        faults: int = 3,
+        pause: int = 100,
+        guard: Guard | None = None,
+    ) -> None:
+        limits = (
+            ("seconds", seconds),
+            ("characters", characters),
+            ("remembered", remembered),
+            ("faults", faults),
+            ("pause", pause),
+        )
+        for name, value in limits:
+            if not value > 0:
+                raise ConfigurationError(f"{name}={value!r} is not above zero")
+        self._reader = reader
+        self._seconds = seconds
+        self._characters = characters
+        self._remembered = remembered
+        self._max_faults = faults
+        self._pause = pause
+        self._guard = guard or Guard()
+        self._answers: OrderedDict[str, ModelAnswer | None] = OrderedDict()
+        self._thread: Thread | None
+        self._start_anew()
+        reset_in_child(self._start_anew)
+
+    def refine(self, raw: RawError, found: Classified) -> Classified:
+        """
+        Return `found` with the type and the cause that the reader gives it, or as it is.
+        """
+        if found.facts.format != FORMAT or raw.exception is not None:
+            return found
+        body = read_text(raw).body
+        if body.count("\n") < MIN_LINES - 1:
+            return found
+        parts = tuple(map(redact, _clipped(body, self._characters)))
+        answer = self._answer(found.key, parts)
+        if answer is None:
+            return found
+        cause = redact(_quote(answer.cause, parts))
+        return _shown(found, answer.type, cause) if cause else found
+
+    def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
+        """
+        Return the answer for a class, from memory or from the reader; nothing if there is none, or none yet.
+        """
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+                return self._answers[key]
+        self._ask(key, parts)
+        with self._lock:
+            return self._answers.get(key)
+
+    def _ask(self, key: str, parts: tuple[str, ...]) -> None:
+        """
+        Let the reader read, and wait for it no longer than allowed.
+        """
+        failed: list[BaseException] = []
+        thread = Thread(target=self._read, args=(key, parts, failed), name="errcompact-model", daemon=True)
+        try:
+            if not self._started(thread, key):
+                return
+        except RuntimeError as error:  # No more threads are to be had.
+            failed.append(error)
+        else:
+            thread.join(self._seconds)
+            if thread.is_alive():
+                failed.append(TimeoutError(f"the model took longer than {self._seconds} s"))
+        if not failed:
+            self._faults = 0
+            return
+        self._faults += 1
+        if self._faults >= self._max_faults:
+            self._paused = self._pause
+        self._guard.failed("model", failed[0], fatal=False)
+
+    def _started(self, thread: Thread, key: str) -> bool:
+        """
+        Start a question, unless another one is under way or the reader is left alone.
+        """
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return False
+            if self._paused:
+                self._paused -= 1
+                return False
+            thread.start()
+            self._thread = thread
+            self._keep(key, None)  # Until the thread, which has to wait for the lock, knows better.
+            return True
+
+    def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
+        """
+        Ask the reader, check what it says and remember it; runs in the question's own thread.
+        """
+        try:
+            answer = _checked(self._reader.read(CUT.join(parts)), parts)
+        except BaseException as error:  # noqa: BLE001 - whatever a reader does, it does to this thread alone
+            failed.append(error)
+            return
+        with self._lock:
+            self._keep(key, answer)
+
+    def _keep(self, key: str, answer: ModelAnswer | None) -> None:
+        self._answers[key] = answer
+        while len(self._answers) > self._remembered:
+            self._answers.popitem(last=False)
+
+    def _start_anew(self) -> None:
+        """Forget who was asking; a forked child has none of its parent's threads, and maybe its locked lock."""
+        self._lock = ReentrantLock()
+        self._thread = None
+        self._faults = 0
+        self._paused = 0
+
+
+def _clipped(body: str, limit: int) -> tuple[str, ...]:
+    """
+    Return the parts of a text that are shown: all of it, or its head and its tail.
+    """
+    if len(body) <= limit:
+        return (body,)
+    tail = limit // 2
+    return body[: limit - tail], body[len(body) - tail :]
+
+
+def _checked(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
+    """
+    Return an answer whose cause is a harmless line of the text, with a name for its type or none; else nothing.
+
+    Raises:
+        TypeError: It is no answer at all.
+    """
+    if not isinstance(answer, ModelAnswer) or type(answer.type) is not str or type(answer.cause) is not str:
+        raise TypeError(f"the model returned no ModelAnswer of two strings but {type(answer).__name__}")
+    kind, cause = answer
+    harmless = cause.isprintable() and MIN_QUOTE <= len(cause.strip()) <= MAX_CAUSE
+    named = not kind or _TYPE.fullmatch(kind)
+    return answer if harmless and named and _is_quoted(cause, parts) else None
+
+
+def _is_quoted(cause: str, parts: tuple[str, ...]) -> bool:
+    quote = _spaced(cause)
+    return any(quote in _spaced(part) for part in parts)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _quote(cause: str, parts: tuple[str, ...]) -> str:
+    """
+    Return what a text says in the place of a cause: the same, or a line that differs in volatile values only.
+    """
+    if _is_quoted(cause, parts):
+        return _spaced(cause)
+    template = mask(_spaced(cause))
+    lines = [line for part in parts for line in part.split("\n", MAX_SEARCHED)[:MAX_SEARCHED]]
+    candidates = (_spaced(line[:MAX_CAUSE]) for line in lines)
+    return next((line for line in candidates if line.isprintable() and mask(line) == template), "")
+
+
+def _shown(found: Classified, kind: str, cause: str) -> Classified:
+    facts = found.facts
+    others = (line for line in (facts.cause, *facts.details) if line not in cause)
+    better = replace(facts, type=kind or facts.type, cause=cause, details=details(others), key_cause=facts.keyed_cause)
+    return replace(found, facts=better)

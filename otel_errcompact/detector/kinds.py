@@ -1,0 +1,322 @@
+"""Which kind of failure a raw error is: one that waiting helps, one before anything was executed, or neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts, RawError
+
+MAX_CAUSE: Final = 1_000
+"""Characters of a cause that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """
+    What is certain of a failure besides its class; both are False where nothing is.
+    """
+
+    transient: bool = False
+    """Whether its own words say that waiting helps."""
+
+    rejected: bool = False
+    """Whether the call was rejected before anything was executed."""
+
+
+EXECUTED: Final = FailureKind()
+TRANSIENT: Final = FailureKind(transient=True)
+REJECTED: Final = FailureKind(rejected=True)
+
+
+def kind_of(raw: RawError, facts: Facts) -> FailureKind:
+    """
+    Return the kind of a failure by its type, its codes and the words of its cause.
+
+    Evidence, such as the output of a program, is not looked at.
+    """
+    cause = facts.cause[:MAX_CAUSE]
+    words = _words_of(facts.type)
+    if _is_rejected(raw, facts, cause, words):
+        return REJECTED
+    return TRANSIENT if _is_transient(raw, facts, cause, words) else EXECUTED
+
+
+class _Rule:
+    """
+    A pattern that is compiled when it is first needed: a process in which nothing fails pays for none.
+    """
+
+    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
+        self._pattern = pattern
+        self._flags = re.IGNORECASE if ignore_case else 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._compiled.search(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return self._compiled.match(text)
+
+    @lazy
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, self._flags)
+
+
+def _words_of(kind: str) -> tuple[str, ...]:
+    """
+    Return the words of a type's own name: `requests.exceptions.ReadTimeout` is `read timeout`.
+    """
+    name = re.split(r"[.:]+", kind[:_MAX_NAME].strip())[-1]
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+_MAX_NAME: Final = 200
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_QUOTED: Final = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`")
+
+
+# Transient.
+
+_JUDGING_FORMATS: Final = frozenset(
+    {
+        "pytest", "unittest", "phpunit", "jest", "mocha", "gotest", "cargotest", "junit", "exunit", "rspec", "rustc",
+        "eslint", "ruff", "compilers", "dialyzer",
+    }
+)  # fmt: skip
+"""Formats of programs that judge code: their words are about that code, and the same code fails again."""
+
+_FAULTS_OF_CODE: Final = frozenset(
+    {
+        "assertion", "argument", "arithmetic", "attribute", "cast", "conversion", "format", "import", "indentation",
+        "index", "json", "key", "lookup", "module", "name", "parse", "pointer", "reference", "schema", "syntax", "type",
+        "unicode", "validation", "value",
+    }
+)  # fmt: skip
+"""Words of types that say that the code or its input is wrong, whatever the message mentions."""
+
+_TRANSIENT_NAMES: Final = _Rule(
+    r"(?:\A| )(?:(?:time ?out|timed out|deadline exceeded|e(?:sock)?et?timedout|etimedout|esockettimedout)(?: |\Z)"
+    r"|(?:rate limit|ratelimit|throttl|too many requests|slow down|overloaded|over capacity|server busy)"
+    r"|(?:service |server |temporarily |\A)unavailable(?: |\Z)|resource exhausted"
+    r"|(?:connection|connect) (?:refused|reset|aborted|closed|timeout|failed)|econnrefused|econnreset|econnaborted"
+    r"|connect(?:ion)? error\Z|connect exception\Z|endpoint connection error|remote (?:disconnected|protocol error)"
+    r"|server disconnected|server unreachable|eai again|eagain|ewouldblock|blocking ?io|ebusy|etxtbsy"
+    r"|bad gateway|gateway timeout|internal server error|deadlock|serialization (?:failure|error)"
+    r"|(?:lock|locked) (?:exists|held|timeout|not available|wait)|lock not available|sigkill|sigterm|oom killed)"
+)
+"""Types that say that waiting helps, as words in small letters."""
+
+_STATUS: Final = _Rule(
+    r"(?:\A|[\s(])(?:HTTP(?:/[0-9](?:\.[0-9])?)?(?: Error| status| code)*|[Ss]tatus(?:[ _]?[Cc]ode)?|Error code)"
+    r"[ :=]{0,3}([1-5][0-9]{2})(?![0-9])"
+    r"|\A([45][0-9]{2})(?: (?:Client|Server) Error\b|,? [A-Za-z]|\Z)"
+    r"|\b(?:Client|Server) error '([45][0-9]{2}) "
+    r"|\bstatus code ([45][0-9]{2})(?![0-9])|\brequested URL returned error: ([45][0-9]{2})(?![0-9])"
+)
+_WAITING_HELPS: Final = frozenset({"408", "425", "429"})
+_NEVER: Final = frozenset({"501", "505", "506", "510"})
+
+_NO_QUOTA: Final = _Rule(r"insufficient_quota|credit balance is too low|exceeded your current quota|billing hard limit")
+"""What no waiting brings back, unless the server says when."""
+
+_RETRY_IN: Final = _Rule(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in|after) (?:about )?[0-9]")
+
+_TRANSIENT_WORDS: Final = _Rule(
+    r"\btimed[ -]out\b|\btime-?out (?:exceeded|expired|reached|error|while|waiting|after|awaiting|occurred|of \d)"
+    r"|\btimeout (?:of )?[0-9]{1,9} ?(?:ms|s|seconds)? (?:was )?exceeded|\bi/o timeout\b"
+    r"|\b(?:read|connect(?:ion)?|request|response|lock wait|lock|gateway|handshake|idle|statement|query"
+    r"|operation|command|execution|tool) time-?out\b(?! (?:must|should|is|argument|parameter|value|option|setting))"
+    r"|\bdeadline (?:has )?(?:been )?exceeded\b|\btook too long\b|\bDEADLINE_EXCEEDED\b|\bTimeout exceeded\b"
+    r"|\bconnection (?:was |has been |is )?(?:forcibly )?(?:refused|reset|aborted|closed by (?:the )?(?:remote|peer))"
+    r"|\bconnection closed\b|\bserver disconnected\b|\bremote end closed connection\b|\bsocket hang up\b"
+    r"|\bECONN(?:REFUSED|RESET|ABORTED)\b|\bETIMEDOUT\b|\bESOCKETTIMEDOUT\b|\bEAI_AGAIN\b|\bEAGAIN\b|\bEBUSY\b"
+    r"|\[Errno (?:11|16|26|104|110|111|103)\]|\[WinError (?:10053|10054|10060|10061)\]"
+    r"|\btemporary failure (?:in name resolution|resolving)\b|\btemporar(?:y|ily) (?:unavailable|overloaded|failure)"
+    r"|\bresource temporarily unavailable\b|\bresource busy\b|\btext file busy\b"
+    r"|\b(?:database|table|file|state|index)[^\n]{0,60} is locked\b|\bcould not get lock\b"
+    r"|\bacquir(?:e|ing) (?:the )?(?:\w{1,20} )?lock\b|\block is held\b|\bheld by (?:process|pid)\b"
+    r"|\.lock: File exists|\bwaiting for (?:the )?(?:\w{1,20} )?lock\b"
+    r"|\banother (?:\w{1,20} )?process (?:is|seems to be) (?:running|holding)\b"
+    r"|\bdeadlock (?:detected|found)\b|\bcould not serialize access\b|\brestarting transaction\b"
+    r"|\btoo many (?:requests|connections|concurrent)\b|\brate[ -]?limit(?:s|ed)?(?: (?:is |was |has been )?"
+    r"(?:reached|exceeded|hit)|:|\Z|[.,])|\brate exceeded\b|\bthrottled\b|\brequest rate\b|\bRESOURCE_EXHAUSTED\b"
+    r"|\b(?:service|server)(?: is)?(?: currently| temporarily)? unavailable\b|\bcurrently unable to handle\b"
+    r"|\boverloaded\b|\bover capacity\b|\bserver is (?:too )?busy\b|\bbad gateway\b|\bupstream connect error\b"
+    r"|\b(?:try|retry) again (?:later|in (?:a|an|[0-9]))|\b(?:please )?(?:try|retry) (?:later|after [0-9]|in [0-9])"
+    r"|\bsignal: killed\b|\A(?:Killed|Overloaded|Timeout)\b|\bOOMKilled\b"
+    r"|\bStatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)",
+    ignore_case=True,
+)
+"""Words of a cause that say that waiting helps: whole phrases, since `timeout` alone may be the name of a parameter."""
+
+_NO_SUCH_HOST: Final = _Rule(
+    r"name or service not known|nodename nor servname|getaddrinfo (?:failed|ENOTFOUND)|no such host|certificate",
+    ignore_case=True,
+)
+_RETRY_AFTER: Final = _Rule(r"(?i)\bretry[-_ ]?after(?:[-_ ]?(?:ms|seconds))?[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9]")
+_SERVICE_FORMATS: Final = frozenset({"http", "llm", "rpc", "infra"})
+_ENDED_FROM_OUTSIDE: Final = frozenset({124, 137, 143, -9, -15})
+"""Exit statuses of commands that `timeout`, the kernel or somebody else ended."""
+
+_ENDED: Final = re.compile(r"exit code (?:124|137|143|-9|-15)\Z")
+_MAX_ANSWER: Final = 8_192
+
+
+def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
+    if raw.exit_code in _ENDED_FROM_OUTSIDE or _ENDED.match(facts.type):
+        return True
+    name = " ".join(words)
+    if facts.format in _JUDGING_FORMATS:
+        return _TRANSIENT_NAMES.search(name) is not None and _FAULTS_OF_CODE.isdisjoint(words)
+    says_when = _says_when(raw, facts, cause)
+    if says_when or _NO_QUOTA.search(cause) or "insufficient quota" in name:
+        return says_when
+    status = _status_of(facts.type, cause)
+    if status:
+        return status in _WAITING_HELPS or (status[0] == "5" and status not in _NEVER)
+    return _is_of_transient_name_or_words(cause, words, name)
+
+
+def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
+    """
+    Tell whether a server has said when to try again.
+    """
+    if _RETRY_IN.search(cause):
+        return True
+    return facts.format in _SERVICE_FORMATS and _RETRY_AFTER.search(raw.text[:_MAX_ANSWER]) is not None
+
+
+def _is_of_transient_name_or_words(cause: str, words: tuple[str, ...], name: str) -> bool:
+    if not _FAULTS_OF_CODE.isdisjoint(words) or words[-2:] == ("exception", "group") or _NO_SUCH_HOST.search(cause):
+        return False
+    if _TRANSIENT_NAMES.search(name):
+        return True
+    return _TRANSIENT_WORDS.search(_QUOTED.sub(_kept, cause)) is not None
+
+
+def _kept(quoted: re.Match[str]) -> str:
+    """
+    Keep a path of what is quoted; other quoted words are a value, and no statement.
+    """
+    return quoted[0][1:-1] if " " not in quoted[0] else ""
+
+
+def _status_of(kind: str, cause: str) -> str:
+    """
+    Return the HTTP status that a failure states; empty if it states none.
+    """
+    found = _STATUS.search(kind) or _STATUS.search(cause)
+    return next((status for status in found.groups() if status), "") if found else ""
+
+
+# Rejected.
+
+_REJECTED_OF_FORMAT: Final = {
+    "harness": frozenset(
+        {
+            "AmbiguousString", "EditRejected", "FileModified", "FileNotRead", "FileTooLarge", "InvalidArguments",
+            "InvalidCode", "NoChange", "NoEditHistory", "NoFileOpen", "PermissionDenied", "StringNotFound",
+            "UnknownAgent", "UnknownSkill", "UnknownTask", "UnknownTool",
+        }
+    ),
+    # JSON-RPC: -32602, -32601, -32600, -32700
+    "rpc": frozenset({"InvalidParams", "MethodNotFound", "InvalidRequest", "ParseError"}),
+}  # fmt: skip
+"""By format, types of calls that were turned down: by the agent's harness, and by the protocol of tools."""
+
+_REJECTED_TYPES: Final = frozenset({"CommandNotFound", "UsageError", "MissingScript"})
+"""Types that shells and programs give calls that they turned down."""
+
+_REJECTED_NAMES: Final = _Rule(
+    r"(?:\A| )(?:(?:no such|unknown|unavailable|unregistered) (?:tool|function)"
+    r"|invalid (?:tool|function) (?:input|arguments?|call|params?|parameters?|schema)"
+    r"|tool (?:not found|not registered|input parsing|input validation|argument|arguments) ?(?:error|exception)?"
+    r"|tool not found)"
+)
+"""Types of agent frameworks for calls that they turned down, as words in small letters."""
+
+_REJECTED_WORDS: Final = _Rule(
+    r"(?:Error: )?(?:(?:Unknown|Unsupported|Unrecognized|Invalid) (?:tool|function)(?: name)?\b"
+    r"|(?:No such|No) (?:tool|function) (?:available|named|found|with name|registered|called)\b"
+    r"|(?:Tool|Function) ['\"`]?[\w.:/-]{1,100}['\"`]? (?:is |was )?(?:not found|does not exist|not registered|unknown"
+    r"|not available|not a valid tool|not listed)"
+    r"|[\w.:/-]{1,100} is not a valid tool\b"
+    r"|Received tool input did not match expected schema\b"
+    r"|(?:Invalid|Malformed|Missing required|Unexpected) (?:input|arguments?|parameters?|params)"
+    r"(?: \S{1,100})? (?:for|to|of|in) (?:the )?(?:tool|function)\b"
+    r"|Input validation error: |Tool arguments? (?:are|is) (?:invalid|missing)"
+    r"|Failed to parse (?:tool call |function )?arguments|Missing required (?:argument|parameter)s?\b"
+    r"|Your proposed edit has introduced new syntax error|No exact match found\b"
+    r"|(?:old_string|old_str|oldString|oldText|search string|String to replace) (?:was )?not found\b"
+    r"|File has not been read yet\b"
+    r"|git: '[^']{1,100}' is not a git command\b|No rule to make target '[^']{1,200}'(?!, needed)"
+    r"|(?:Task|Recipe|Target|Script|Command|Rule|Session) ['\"`][^'\"`]{1,100}['\"`] (?:is )?(?:not found"
+    r"|does not exist|not recognized|unknown|is not defined)\b"
+    r"|Justfile does not contain recipe\b|no task [\w:'\"`-]{1,100} found\b|Missing script: "
+    r"|Don't know how to build task\b|(?:mise ERROR )?no tasks? named\b)"
+)
+"""How a cause begins that says that the call was turned down."""
+
+_GENERIC: Final = frozenset(
+    {(), ("error",), ("tool", "error"), ("tool", "exception"), ("exception",), ("make",), ("not", "found", "error")}
+)
+"""Words of types that say nothing, so that the cause's words count."""
+
+_CALLED_WRONG: Final = _Rule(
+    r"(?P<function>[\w.<>]{1,200})\(\) (?:missing [0-9]{1,3} required |got an unexpected keyword argument"
+    r"|got multiple values for |takes [\w ]{1,40} positional arguments? but )"
+)
+_INVALID_MODEL: Final = _Rule(r"(?:[\w.:/-]{1,100}: )?[0-9]{1,6} validation errors? for (?P<model>[\w\[\].-]{1,200})")
+_SUFFIX_OF_INPUT: Final = re.compile(r"(?:arguments|args|input|inputs|schema|params|parameters|toolinput|toolargs)\Z")
+_NO_LETTERS: Final = re.compile(r"[^a-z0-9]")
+
+
+def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
+    kind, form = facts.type, facts.format
+    if form in _JUDGING_FORMATS:
+        return kind == "UsageError"
+    if (found := _INVALID_MODEL.match(cause)) is not None:
+        return _is_input_of(raw.tool, found["model"])
+    if kind in _REJECTED_OF_FORMAT.get(form, ()) or kind in _REJECTED_TYPES:
+        return True
+    if _REJECTED_NAMES.search(" ".join(words)) or _is_called_wrong(raw.tool, cause):
+        return True
+    return (words in _GENERIC or words[:2] == ("exit", "code")) and _REJECTED_WORDS.match(cause) is not None
+
+
+def _is_called_wrong(tool: str, cause: str) -> bool:
+    """
+    Tell whether the tool's own function was called with arguments it does not take.
+    """
+    found = _CALLED_WRONG.match(cause)
+    return bool(found and tool and _plain(found["function"].rpartition(".")[2]) == _plain(_own_name(tool)))
+
+
+def _is_input_of(tool: str, model: str) -> bool:
+    """
+    Tell whether what did not validate is the input of the tool, by the names that frameworks give its model.
+
+    Any other model may be one that the tool's code validates in the middle of its work.
+    """
+    name = _own_name(tool)
+    if model.startswith("call["):
+        return True
+    if not name:
+        return False
+    plain = _plain(model)
+    return model == name or (_SUFFIX_OF_INPUT.sub("", plain) == _plain(name) != plain)
+
+
+def _own_name(tool: str) -> str:
+    """
+    Return a tool's name without the server's: `mcp__shop__find_order` is `find_order`.
+    """
+    return re.split(r"__|[.:/]", tool)[-1]
+
+
+def _plain(name: str) -> str:
+    return _NO_LETTERS.sub("", name.lower())

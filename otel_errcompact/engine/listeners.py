@@ -1,0 +1,130 @@
+"""What wants to know of failures, and telling it: nothing here is called under a run's lock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Resumed, Success
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.history.history import ErrorClass
+    from otel_errcompact.runtime.guard import Guard
+
+
+class Listener:
+    """
+    What wants to know of failures. Override what you need; nothing here is called under a run's lock.
+    """
+
+    stage = "listener"
+    """What the listener is called when it fails itself."""
+
+    def on_raw(self, run_id: str, raw: RawError) -> None:
+        """Keep the raw error; called before anything else is done with it."""
+
+    def on_observed(self, observation: Observation) -> None:
+        """Take note of one occurrence."""
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
+        """Take note of a failure inside a call that in the end succeeded."""
+
+    def on_begin(self, begun: BegunRun) -> None:
+        """Take note of a run, at its first failure; a run in which nothing fails is only ended."""
+
+    def on_changed(self, begun: BegunRun) -> None:
+        """Take note that a run that has begun is opened with other settings."""
+
+    def on_succeeded(self, success: Success) -> None:
+        """Take note of a success in a run in which something has failed."""
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
+        """Take note of classes whose operation has succeeded again."""
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
+        """Take note of a class that was resolved and is open again: the call that had failed fails as before."""
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Take note of an identical call that was not executed again."""
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Take note of a breach, before anybody has answered it."""
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        """Take note of what was done about a breach."""
+
+    def on_resumed(self, resumed: Resumed) -> None:
+        """Take note of a run in which something has failed and that a human lets go on; no escalation stood."""
+
+    def on_run_end(self, report: RunReport) -> None:
+        """Take note of how a run ended."""
+
+    def on_evicted(self, report: RunReport) -> None:
+        """Take note of the account of a run that nobody opened, forgotten to bound memory."""
+
+
+class Listeners:
+    """
+    The listeners of a ledger. One that fails is counted, and the others are told all the same.
+
+    Args:
+        guard: Keeps failing listeners away from the application.
+    """
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._all: tuple[Listener, ...] = ()
+        self._of_raw: tuple[Listener, ...] = ()
+        self._of_success: tuple[Listener, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def want_successes(self) -> bool:
+        """Whether a listener wants to know of successes."""
+        return bool(self._of_success)
+
+    def add(self, listener: Listener) -> None:
+        """Tell `listener` of everything from now on."""
+        self._set((*self._all, listener))
+
+    def remove(self, listener: Listener) -> None:
+        """Tell `listener` nothing any more."""
+        self._set(tuple(known for known in self._all if known is not listener))
+
+    def tell(self, tell: Callable[[Listener], None]) -> None:
+        """Call `tell` with each listener."""
+        for listener in self._all:
+            with self._guard.stage(listener.stage):
+                tell(listener)
+
+    def tell_raw(self, run_id: str, raw: RawError) -> None:
+        """Tell of a raw error."""
+        for listener in self._of_raw:
+            with self._guard.stage(listener.stage):
+                listener.on_raw(run_id, raw)
+
+    def tell_observed(self, observation: Observation) -> None:
+        """Tell of an occurrence."""
+        for listener in self._all:
+            with self._guard.stage(listener.stage):
+                listener.on_observed(observation)
+
+    def tell_success(self, success: Success) -> None:
+        """Tell of a success."""
+        for listener in self._of_success:
+            with self._guard.stage(listener.stage):
+                listener.on_succeeded(success)
+
+    def _set(self, listeners: tuple[Listener, ...]) -> None:
+        self._all = listeners
+        # Mostly no listener wants the raw error or the success, and every call would pay for asking.
+        self._of_raw = tuple(one for one in listeners if getattr(one.on_raw, "__func__", None) is not Listener.on_raw)
+        self._of_success = tuple(
+            one for one in listeners if getattr(one.on_succeeded, "__func__", None) is not Listener.on_succeeded
+        )

@@ -1,0 +1,139 @@
+"""The account of one run: every error class and how it ended, as data, Markdown and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from otel_errcompact.digest import one_line
+from otel_errcompact.escalator.escalation import AnsweredEscalation  # noqa: TC001 - pydantic reads the annotations
+
+if TYPE_CHECKING:
+    from otel_errcompact.history.history import ErrorClass
+
+Status = Literal["RECOVERED", "ACTIVE", "ESCALATED"]
+Result = Literal["clean", "recovered", "unresolved", "failed", "halted"]
+"""How a run ended: without a failure, with all classes resolved, with one left open, failed itself, or stopped."""
+
+
+class ClassReport(BaseModel):
+    """
+    One error class of a run.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    status: Status
+    tool: str
+    type: str
+    location: str
+    cause: str
+    tally: str = ""
+    """The newest occurrence's members, where its text reported several failures: `40 tests`."""
+
+    template: str
+    hint: str
+    count: int
+    streak: int
+    first_seen_ns: int
+    last_seen_ns: int
+
+
+class RunReport(BaseModel):
+    """
+    The account of one run.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    agent: str
+    result: Result
+    occurrences: int
+    handled: int
+    """Failures inside a call that in the end succeeded."""
+
+    after_escalation: int
+    """Failures that went on after an escalation nobody had lifted."""
+
+    raw_tokens: int
+    digest_tokens: int
+    classes: tuple[ClassReport, ...]
+    """In the order in which they were first seen."""
+
+    forgotten_classes: int = 0
+    """Classes that were dropped because the run had too many."""
+
+    escalations: tuple[AnsweredEscalation, ...]
+
+    def to_markdown(self) -> str:
+        """Return the report as a Markdown document."""
+        head = [
+            f"# Run {_cell(self.run_id)}: {self.result}",
+            "",
+            (
+                f"{_counted(self.occurrences, 'failure', 'failures')} in "
+                f"{_counted(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
+                f"{self.after_escalation} after an escalation. "
+                f"Raw errors {self.raw_tokens} tokens, digests {self.digest_tokens}."
+            ),
+        ]
+        if self.forgotten_classes:
+            head.append(f"{self.forgotten_classes} more classes were forgotten to bound memory.")
+        return "\n".join([*head, *self._class_table(), *self._escalation_list()]) + "\n"
+
+    def _class_table(self) -> list[str]:
+        if not self.classes:
+            return []
+        rows = [
+            f"| {found.status} | {_cell(found.tool)} | {_cell(_error(found))} | {found.count} | {_cell(found.hint)} | "
+            f"`{found.key}` |"
+            for found in self.classes
+        ]
+        return ["", "| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|", *rows]
+
+    def _escalation_list(self) -> list[str]:
+        if not self.escalations:
+            return []
+        rows = [
+            f"- {answered.action}: {_cell(str(answered.escalation))}"
+            + (f" ({_cell(answered.message)})" if answered.message else "")
+            for answered in self.escalations
+        ]
+        return ["", "## Escalations", "", *rows]
+
+
+def class_report(error_class: ErrorClass) -> ClassReport:
+    """Return the account of one error class."""
+    facts = error_class.facts
+    return ClassReport(
+        key=error_class.key,
+        status="RECOVERED" if error_class.resolved else "ESCALATED" if error_class.escalated else "ACTIVE",
+        tool=error_class.tool,
+        type=facts.type,
+        location=str(facts.location),
+        cause=facts.cause,
+        tally=facts.tally,
+        template=error_class.template,
+        hint=error_class.hint,
+        count=error_class.count,
+        streak=error_class.streak,
+        first_seen_ns=error_class.first_seen_ns,
+        last_seen_ns=error_class.last_seen_ns,
+    )
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def _error(found: ClassReport) -> str:
+    where = f" at {found.location}" if found.location else ""
+    tally = f" ({found.tally})" if found.tally else ""
+    return f"[{found.type}]{where}: {found.cause}{tally}"
+
+
+def _cell(text: str) -> str:
+    return one_line(text).replace("|", "\\|")

@@ -1,0 +1,37 @@
+"""What the gates of a stopped run raise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from otel_errcompact.exceptions import ControlFlow
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalator.escalation import Escalation
+
+
+class RunHalted(ControlFlow, RuntimeError):  # noqa: N818 - it reports a decision, not a mistake
+    """
+    The run was stopped: an escalation was answered with `Halt`, or by nobody.
+
+    Args:
+        escalation: The breach that led to the stop.
+        reason: Why, in one line.
+    """
+
+    _STANDING: ClassVar = "halted"
+
+    def __init__(self, escalation: Escalation, reason: str) -> None:
+        told = str(escalation)
+        account = told if reason == told else f"{reason} ({told})"
+        super().__init__(f"run {escalation.run_id!r} {self._STANDING}: {account}")
+        self.escalation = escalation
+        self.reason = reason
+
+
+class RunPaused(RunHalted):
+    """
+    The run waits for a human: an escalation was answered with `Pause`. `run.resume()` lets it go on.
+    """
+
+    _STANDING: ClassVar = "paused"

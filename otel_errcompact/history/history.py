@@ -1,0 +1,337 @@
+"""What failed in one run: error classes with counts and streaks. It counts, and never acts on what it counts."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from otel_errcompact.dedup.masking import mask
+from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.detector.operation import covers
+from otel_errcompact.history.repeats import RepeatedCalls
+from otel_errcompact.history.streaks import Attempts, Streak
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.errors import Facts, Operation, RawError
+
+SHORT_LENGTH: Final = 4
+MAX_OPERATIONS: Final = 64
+"""Operations of one class whose streaks are counted; a class that fails in more is never called resolved."""
+
+MAX_SHOWN_LINES: Final = 2_048
+MAX_SHOWN_TEMPLATES: Final = 64
+
+_EXECUTED: Final = FailureKind()
+
+Outcome = Literal["new", "repeat", "handled", "after_escalation"]
+
+
+# Repeats say mostly the same lines, and a template costs more than all the rest of a repeat.
+_template: Final = lru_cache(maxsize=1_024)(mask)
+
+
+class ShownLines:
+    """
+    A bounded memory of lines that the agent has been shown.
+
+    Args:
+        limit: How many lines are remembered; the oldest go first.
+        identity: By what two lines are the same.
+    """
+
+    def __init__(self, limit: int, identity: Callable[[str], str] = str) -> None:
+        self._limit = limit
+        self._identity = identity
+        self._lines: OrderedDict[str, None] = OrderedDict()
+
+    def fresh(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have not been shown yet."""
+        return tuple(line for line in lines if self._identity(line) not in self._lines)
+
+    def known(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have been shown."""
+        return tuple(line for line in lines if self._identity(line) in self._lines)
+
+    def remember(self, lines: Iterable[str]) -> None:
+        """Note that `lines` are shown."""
+        for line in lines:
+            self._lines[self._identity(line)] = None
+        _trim(self._lines, self._limit)
+
+
+@dataclass(slots=True, kw_only=True)
+class ErrorClass:
+    """
+    All failures of one run that share a dedup key.
+    """
+
+    key: str
+    short: str
+    """The shortest prefix of the key, at least four characters, that was free in this run."""
+
+    template: str
+    facts: Facts
+    """The facts of the newest occurrence."""
+
+    tool: str
+    first_seen_ns: int
+    last_seen_ns: int
+    kind: FailureKind = _EXECUTED
+    """Whether its failures are transient, and whether anything was executed."""
+
+    hint: str = ""
+    count: int = 0
+    resolved: bool = False
+    """Whether every operation that failed with this class has succeeded since."""
+
+    escalated: bool = False
+    """Whether it has led to an escalation in this run."""
+
+    unlifted: bool = False
+    """Whether it has escalated, and no `Continue` has lifted that; a failure after a resolution that stands ends it."""
+
+    streaks: dict[Operation, Streak] = field(default_factory=dict["Operation", Streak])
+    """Its failures in each operation."""
+
+    uncounted: bool = False
+    """Whether it failed in more operations than are counted."""
+
+    told: Facts | None = None
+    """The facts whose lines the agent has been shown last."""
+
+    shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, _template))
+    """Details of this class that the agent has been shown, by their template."""
+
+    forgotten: bool = False
+    """Whether what the agent was shown of this class has left its context, so that it has to be told whole again."""
+
+    @property
+    def streak(self) -> int:
+        """The longest live streak over the operations that fail with this class."""
+        return max((streak.count for streak in self.streaks.values()), default=0)
+
+    def is_open(self) -> bool:
+        """Return whether an operation that failed with this class has not succeeded since."""
+        return self.uncounted or any(streak.live is not None for streak in self.streaks.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """
+    What one failure has changed.
+    """
+
+    error_class: ErrorClass
+    attempts: Attempts
+    """The row of the class in the operation that failed."""
+
+    taken_back: bool = False
+    """Whether a resolved class is open again, since what resolved it did not help the call that failed."""
+
+
+class History:
+    """
+    The error classes of one run, least recently seen first.
+
+    Args:
+        max_classes: How many classes are kept; beyond it resolved ones go first, then the least recently seen.
+    """
+
+    def __init__(self, *, max_classes: int) -> None:
+        self.total = 0
+        """Occurrences in the whole run."""
+        self.spent = 0
+        """Occurrences counted against the error budget: those since the counters were last fresh."""
+        self.row = Attempts()
+        """Turns in a row in which something failed at a boundary, of any class, and nothing succeeded after it."""
+        self.budget_escalated = False
+        """Whether the error budget was found spent."""
+        self.repeats = RepeatedCalls()
+        """Identical calls that keep failing."""
+        self.evicted = 0
+        """Classes forgotten because of `max_classes`."""
+        self.evicted_unresolved = 0
+        """Those of them that were not resolved."""
+        self.shown = ShownLines(MAX_SHOWN_LINES)
+        """Lines of any class that the agent has been shown in this run."""
+        self._max_classes = max_classes
+        self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
+        self._shorts: set[str] = set()
+        self._tick = 0
+
+    def __iter__(self) -> Iterator[ErrorClass]:
+        return iter(tuple(self._classes.values()))
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def get(self, key: str) -> ErrorClass | None:
+        """Return the class with this dedup key."""
+        return self._classes.get(key)
+
+    def find(self, prefix: str) -> ErrorClass | None:
+        """Return the most recently seen class whose key starts with `prefix`, written with or without `#`."""
+        prefix = prefix.strip().removeprefix("#")
+        matches = (found for found in reversed(self._classes.values()) if prefix and found.key.startswith(prefix))
+        return next(matches, None)
+
+    @property
+    def consecutive(self) -> int:
+        """How many turns in a row had a failure at a boundary and no success after it."""
+        return self.row.count
+
+    def record(
+        self,
+        raw: RawError,
+        found: Classified,
+        *,
+        kind: FailureKind = _EXECUTED,
+        agent: str = "",
+        call: str = "",
+        hint: str = "",
+        tick: int = 0,
+    ) -> Recorded:
+        """
+        Count one occurrence and return what it has changed.
+
+        Args:
+            raw: The failure.
+            found: Its facts, template and key.
+            kind: Whether it is transient, and whether anything was executed.
+            agent: Whose call failed.
+            call: The fingerprint of the call that failed; empty where it is unknown.
+            hint: What is shown beside the class.
+            tick: When it is recorded; later than all before if 0.
+        """
+        tick = tick or self._tick + 1
+        self._tick = max(self._tick, tick)
+        began = raw.began or tick
+        error_class = self._classes.get(found.key) or self._add(raw, found, hint)
+        self._classes.move_to_end(found.key)
+        was_resolved, error_class.resolved = error_class.resolved, False
+        self.total += 1
+        self.spent += 1
+        error_class.count += 1
+        error_class.facts = found.facts
+        error_class.kind = kind
+        error_class.last_seen_ns = raw.time_ns
+        if raw.boundary:
+            self.row.fail(began, tick)
+            self.repeats.fail(
+                agent,
+                call,
+                began=began,
+                tick=tick,
+                key=found.key,
+                transient=kind.transient,
+                time_ns=raw.time_ns,
+            )
+        streak = self._streak(error_class, raw.scope)
+        restored = streak.fail(began, tick, call)
+        if was_resolved and not restored:
+            error_class.unlifted = False
+        return Recorded(
+            error_class=error_class, attempts=streak.live or Attempts(), taken_back=restored and was_resolved
+        )
+
+    def succeed(
+        self, operation: Operation, *, agent: str = "", call: str = "", began: int = 0
+    ) -> tuple[ErrorClass, ...]:
+        """
+        End the streaks that the success of an operation ends and return the classes that are thereby resolved.
+
+        Args:
+            operation: What has succeeded; narrower operations that it surely covers have succeeded with it.
+            agent: Whose call succeeded.
+            call: The fingerprint of the call.
+            began: When the agent asked for it: failures that were recorded later stay; 0 is now.
+        """
+        began = began or self._tick
+        self.row = self.row.split(began) or Attempts()
+        self.repeats.succeed(agent)
+        resolved: list[ErrorClass] = []
+        for error_class in self._classes.values():
+            ended = [streak.succeed(began, call) for streak in _covered(operation, error_class.streaks)]
+            if any(ended) and not error_class.is_open():
+                error_class.resolved = True
+                resolved.append(error_class)
+        return tuple(resolved)
+
+    def is_failing(self, operation: Operation) -> bool:
+        """Return whether the streak of an operation, or of one that it covers, has not ended."""
+        streaks = (streak for known in self._classes.values() for streak in _covered(operation, known.streaks))
+        return any(streak.live is not None for streak in streaks)
+
+    def refresh(self) -> None:
+        """Give the run fresh counters: streaks, the row and the budget start at zero; counts and classes stay."""
+        self.spent = 0
+        self.budget_escalated = False
+        self.row = Attempts()
+        self.repeats.clear()
+        for error_class in self._classes.values():
+            error_class.unlifted = False
+            for streak in error_class.streaks.values():
+                streak.refresh()
+
+    def forget_shown(self) -> None:
+        """Forget what the agent has been shown, since its context has lost it; what was counted stays."""
+        self.shown = ShownLines(MAX_SHOWN_LINES)
+        for error_class in self._classes.values():
+            error_class.forgotten = True
+            error_class.shown = ShownLines(MAX_SHOWN_TEMPLATES, _template)
+
+    def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
+        streaks = error_class.streaks
+        if operation not in streaks and len(streaks) >= MAX_OPERATIONS:
+            error_class.uncounted = True
+            return Streak()
+        return streaks.setdefault(operation, Streak())
+
+    def _add(self, raw: RawError, found: Classified, hint: str) -> ErrorClass:
+        if len(self._classes) >= self._max_classes:
+            self._evict()
+        added = ErrorClass(
+            key=found.key,
+            short=self._short(found.key),
+            template=found.template,
+            facts=found.facts,
+            tool=raw.tool,
+            first_seen_ns=raw.time_ns,
+            last_seen_ns=raw.time_ns,
+            hint=hint,
+        )
+        self._classes[found.key] = added
+        return added
+
+    def _short(self, key: str) -> str:
+        length = SHORT_LENGTH
+        while key[:length] in self._shorts and length < len(key):
+            length += 1
+        self._shorts.add(key[:length])
+        return key[:length]
+
+    def _evict(self) -> None:
+        candidates = [found for found in self._classes.values() if not found.escalated] or list(self._classes.values())
+        gone = next((found for found in candidates if found.resolved), candidates[0])
+        del self._classes[gone.key]
+        self._shorts.discard(gone.short)
+        self.evicted += 1
+        self.evicted_unresolved += not gone.resolved
+
+
+def _covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
+    """Return the streaks of what an operation covers; mostly that is itself alone."""
+    if operation.wide:
+        return [streak for failing, streak in streaks.items() if covers(operation, failing)]
+    streak = streaks.get(operation)
+    return [] if streak is None else [streak]
+
+
+def _trim(entries: OrderedDict[str, None], size: int) -> None:
+    while len(entries) > size:
+        entries.popitem(last=False)

@@ -1,0 +1,95 @@
+"""Identical calls that keep failing while nothing succeeds: what is refused, and what is a loop."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Final
+
+from otel_errcompact.history.streaks import Attempts
+
+MAX_CALLS: Final = 64
+"""Calls of one agent that are remembered; the least recently failed goes first."""
+
+MAX_AGENTS: Final = 16
+"""Agents of one run whose calls are remembered."""
+
+REFUSED_FOR_NS: Final = 300_000_000_000
+"""Five minutes: how long after its last failure a call is refused; later one is let through, as a probe."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RepeatedCall:
+    """
+    One call, by its tool, arguments and working directory, that has failed since anything last succeeded.
+    """
+
+    attempts: Attempts = field(default_factory=Attempts)
+    """Its failures and refusals, by turns."""
+
+    failures: Attempts = field(default_factory=Attempts)
+    """Those of its failures that were not transient, by turns."""
+
+    key: str = ""
+    """The dedup key of its newest failure."""
+
+    failed_at_ns: int = 0
+    """When it failed last, in nanoseconds since the epoch; 0 where that is unknown."""
+
+    @property
+    def failed(self) -> int:
+        """Turns in which it was executed and failed, and not for a transient reason."""
+        return self.failures.count
+
+    def is_refused(self, limit: int, now_ns: int) -> bool:
+        """
+        Return whether it must not be made again: it has failed `limit` times for reasons that waiting does not mend.
+
+        Args:
+            limit: Failures from which on it is refused.
+            now_ns: The time in nanoseconds since the epoch; 0 where that is unknown.
+        """
+        if self.failed < limit:
+            return False
+        return not (now_ns and self.failed_at_ns and now_ns - self.failed_at_ns >= REFUSED_FOR_NS)
+
+
+class RepeatedCalls:
+    """
+    The failed calls of a run, by agent. The success of any call of an agent clears those of that agent.
+    """
+
+    def __init__(self) -> None:
+        self._agents: OrderedDict[str, OrderedDict[str, RepeatedCall]] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._agents)
+
+    def find(self, agent: str, call: str) -> RepeatedCall | None:
+        """Return what is known of a call; None if it has not failed since the agent's last success."""
+        calls = self._agents.get(agent)
+        return calls.get(call) if calls is not None else None
+
+    def fail(self, agent: str, call: str, *, began: int, tick: int, key: str, transient: bool, time_ns: int) -> None:
+        """Record that a call was executed and failed; one of unknown arguments is identical to none."""
+        if not call:
+            return
+        calls = self._agents.setdefault(agent, OrderedDict())
+        known = calls.setdefault(call, RepeatedCall())
+        known.attempts.fail(began, tick)
+        if not transient:
+            known.failures.fail(began, tick)
+        known.key, known.failed_at_ns = key, time_ns
+        calls.move_to_end(call)
+        if len(calls) > MAX_CALLS:
+            calls.popitem(last=False)
+        if len(self._agents) > MAX_AGENTS:
+            self._agents.popitem(last=False)
+
+    def succeed(self, agent: str) -> None:
+        """Forget the failed calls of an agent, since something has succeeded and may have changed what they need."""
+        self._agents.pop(agent, None)
+
+    def clear(self) -> None:
+        """Forget all failed calls: a human has said something, or the run is resumed."""
+        self._agents.clear()

@@ -1,0 +1,1 @@
+"""INSTALLATION: what an application, a configurator or the environment sets up."""

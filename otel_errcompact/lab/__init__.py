@@ -1,0 +1,1 @@
+"""LAB: recorded runs offline: transcripts, replay, analysis, report page, command line."""

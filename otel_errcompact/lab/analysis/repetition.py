@@ -1,0 +1,51 @@
+"""What of a run's errors had been said before: whole texts, and lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.lab.analysis.counts import Counts
+
+_VOLATILE: Final = re.compile(
+    r"(?:\b[A-Za-z]:)?(?:[/\\][\w.@+~-]+)+[/\\]?|0[xX][0-9a-fA-F]+|\b(?=[a-f]{0,40}[0-9])[0-9a-f]{6,64}\b|[0-9]+"
+)
+"""Paths, hexadecimal numbers and digits: what differs between two tellings of the same."""
+
+
+class Repetition:
+    """
+    Remembers the errors of one run by hashes.
+    """
+
+    def __init__(self) -> None:
+        self._texts: set[int] = set()
+        self._lines: set[int] = set()
+
+    def take(self, text: str, counts: Counts) -> None:
+        """
+        Count what of an error is known, and know it from now on.
+        """
+        whole = hash(stripped(text))
+        counts.exact_repeats += whole in self._texts
+        self._texts.add(whole)
+        here: set[int] = set()
+        for line in text.splitlines():
+            bare = line.strip()
+            counts.error_characters += len(bare)
+            known = hash(bare)
+            if known in here:
+                counts.doubled_characters += len(bare)
+            else:
+                here.add(known)
+                if known in self._lines:
+                    counts.seen_characters += len(bare)
+        self._lines |= here
+
+
+def stripped(text: str) -> str:
+    """
+    Return `text` without what differs between two tellings of the same failure: digits, hexadecimal numbers, paths.
+    """
+    return " ".join(_VOLATILE.sub("#", text).split())

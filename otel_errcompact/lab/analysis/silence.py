@@ -1,0 +1,21 @@
+"""Failures that no flag tells of: how sure it is that they are any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.lab.analysis.verdict import Confidence
+
+_PRINTED: Final = frozenset({"a traceback", "an exception", "an error at the end", "an error in a file"})
+"""A program may print these on purpose, and go on: a script that reproduces an error, a log that is shown."""
+
+
+def confidence_in(sign: str) -> Confidence:
+    """
+    Return how sure a failure is that nothing but this sign tells of.
+
+    It is `high` for the tool's own words and for the closing lines of test runners, builds and linters, whose exit
+    status a pipe has swallowed; `medium` for an error that a program printed, since it may have been asked to.
+    """
+    return "medium" if sign in _PRINTED else "high"

@@ -1,0 +1,108 @@
+"""Where thresholds are reached: for every value at once, in one pass over a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.escalator.escalation import THRESHOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.lab.analysis.turns import After, Turns
+
+MAX_VALUE: Final = 200
+"""The highest value of a threshold whose stops are told."""
+
+
+class Reached(NamedTuple):
+    """
+    That a count was reached for the first time.
+    """
+
+    call: int
+    """The number of the tool call, from 1."""
+
+    after: After
+    """What came after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """
+    What a threshold would have stopped.
+    """
+
+    threshold: Threshold
+    limit: int
+    call: int
+    """The number of the tool call after which it was reached, from 1."""
+
+    error: str
+    """The failure that reached it: its type and cause."""
+
+    key: str
+    after: After
+
+    def to_json(self) -> dict[str, object]:
+        """Return it under stable names."""
+        return {
+            "threshold": self.threshold,
+            "limit": self.limit,
+            "call": self.call,
+            "key": self.key,
+            "error": self.error,
+            **named(self.after),
+        }
+
+
+@dataclass(slots=True)
+class Breaches:
+    """
+    The first call at which each count was reached, while a run is read.
+    """
+
+    calls: dict[Threshold, list[int]] = field(default_factory=lambda: {name: [] for name in THRESHOLDS})
+    """Of each threshold, for the values 1, 2, 3 and so on, the number of the call, from 1."""
+
+    total: int = 0
+    _errors: dict[tuple[Threshold, int], tuple[str, str]] = field(
+        default_factory=dict["tuple[Threshold, int]", "tuple[str, str]"]
+    )
+
+    def fail(self, observation: Observation, call: int, thresholds: Thresholds) -> None:
+        """Count one failure."""
+        self.total += 1
+        for name in THRESHOLDS:
+            count, limit = observation.counts[name], int(getattr(thresholds, name))
+            reached = self.calls[name]
+            while count > len(reached):
+                reached.append(call)
+                if len(reached) == limit:
+                    facts = observation.found.facts
+                    self._errors[name, limit] = (f"[{facts.type}] {facts.cause}", observation.found.key)
+
+    def stops(self, turns: Turns) -> Iterator[Stop]:
+        """Yield what each of the thresholds would have stopped; the one that is reached first is the one that does."""
+        for (name, limit), (error, key) in self._errors.items():
+            call = self.calls[name][limit - 1]
+            yield Stop(threshold=name, limit=limit, call=call, error=error, key=key, after=turns.after(call))
+
+    def reached(self, turns: Turns) -> dict[Threshold, tuple[Reached, ...]]:
+        """Return for each threshold where its values 1, 2, 3 and so on were reached, up to `MAX_VALUE`."""
+        return {
+            name: tuple(Reached(call, turns.after(call)) for call in calls[:MAX_VALUE])
+            for name, calls in self.calls.items()
+        }
+
+
+def named(after: After) -> dict[str, object]:
+    """Return what came after a stop under the names that it has in JSON."""
+    return {
+        "calls_after": after.calls,
+        "context_tokens_after": after.context_tokens,
+        "input_tokens_after": after.input_tokens,
+    }

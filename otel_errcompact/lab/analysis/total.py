@@ -1,0 +1,124 @@
+"""All runs together, in memory that does not grow with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.lab.analysis.counts import Counts
+from otel_errcompact.lab.analysis.intervals import Ratio
+from otel_errcompact.lab.analysis.refusals import Refusals
+from otel_errcompact.lab.analysis.runs import signs_to_json
+from otel_errcompact.lab.analysis.stops import named
+from otel_errcompact.lab.analysis.turns import NOTHING, After
+from otel_errcompact.lab.analysis.verdict import ADVICE, verdict_on_runs
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.lab.analysis.runs import RunAnalysis
+    from otel_errcompact.lab.analysis.verdict import Advice, Verdict
+
+Rule = Literal["same", "rejected", "loop", "consecutive", "total", "any"]
+"""A threshold, or whichever of them is reached first."""
+
+RULES: Final[tuple[Rule, ...]] = (*THRESHOLDS, "any")
+
+
+@dataclass(slots=True)
+class Stopped:
+    """
+    What a threshold would have stopped in many runs.
+    """
+
+    runs: int = 0
+    after: After = NOTHING
+
+    def add(self, after: After) -> None:
+        """Take one run that would have been stopped."""
+        self.runs += 1
+        self.after = After(*map(sum, zip(self.after, after, strict=True)))
+
+    def to_json(self) -> dict[str, object]:
+        """Return it under stable names."""
+        return {"runs": self.runs, **named(self.after)}
+
+
+class Total:
+    """
+    What all runs together say of their errors. The order in which they are added does not matter.
+
+    Args:
+        thresholds: Those of the analyzer.
+    """
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self.thresholds = thresholds
+        self.runs = 0
+        self.runs_with_failures = 0
+        self.runs_with_outcome = 0
+        self.counts = Counts()
+        self.longest_streak = 0
+        self.longest_row = 0
+        self.streaks: Counter[int] = Counter()
+        """How many runs have a longest streak of which length."""
+        self.silent_signs: Counter[str] = Counter()
+        self.unflagged_signs: Counter[str] = Counter()
+        self.refusals = Refusals()
+        self.looping = Stopped()
+        """The runs that the halt for loops would have stopped."""
+        self.stopped: dict[Rule, Stopped] = {rule: Stopped() for rule in RULES}
+        self.runs_by_advice: Counter[Advice] = Counter()
+        self._ratio = Ratio()
+
+    def add(self, run: RunAnalysis) -> None:
+        """Take one run."""
+        self.runs += 1
+        self.runs_with_failures += run.counts.failures > 0
+        self.runs_with_outcome += run.succeeded is not None
+        self.counts.add(run.counts)
+        self.longest_streak = max(self.longest_streak, run.longest_streak)
+        self.longest_row = max(self.longest_row, run.longest_row)
+        self.streaks[run.longest_streak] += 1
+        self.silent_signs.update(run.silent_signs)
+        self.unflagged_signs.update(run.unflagged_signs)
+        self.refusals.add(run.refusals)
+        loops = run.reached["loop"]
+        if len(loops) >= self.thresholds.loop_halt:
+            self.looping.add(loops[self.thresholds.loop_halt - 1].after)
+        for stop in run.stops:
+            self.stopped[stop.threshold].add(stop.after)
+        if run.stop is not None:
+            self.stopped["any"].add(run.stop.after)
+        self.runs_by_advice[run.verdict.advice] += 1
+        self._ratio.add(run.counts.error_tokens, run.counts.context_tokens)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on all runs."""
+        return verdict_on_runs(self.counts, self.runs, self._ratio.interval())
+
+    def limit(self, threshold: Threshold) -> int:
+        """Return the value of a threshold."""
+        return int(getattr(self.thresholds, threshold))
+
+    def to_json(self) -> dict[str, object]:
+        """Return it under stable names."""
+        return {
+            "runs": self.runs,
+            "runs_with_failures": self.runs_with_failures,
+            "runs_with_outcome": self.runs_with_outcome,
+            **self.counts.to_json(),
+            "longest_streak": self.longest_streak,
+            "longest_row": self.longest_row,
+            "streaks": {str(length): self.streaks[length] for length in sorted(self.streaks)},
+            "silent_signs": signs_to_json(self.silent_signs),
+            "unflagged_signs": signs_to_json(self.unflagged_signs),
+            "thresholds": {name: self.limit(name) for name in THRESHOLDS},
+            "stopped": {rule: stopped.to_json() for rule, stopped in self.stopped.items()},
+            "loop_halt": {"limit": self.thresholds.loop_halt, **self.looping.to_json()},
+            "refusals": self.refusals.to_json(),
+            "runs_by_advice": {advice: self.runs_by_advice[advice] for advice in ADVICE},
+            "verdict": self.verdict.to_json(),
+        }

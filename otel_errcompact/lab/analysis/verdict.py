@@ -1,0 +1,123 @@
+"""Whether compacting errors is worth it, by the pattern's own criteria, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from otel_errcompact.lab.analysis.counts import share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.lab.analysis.counts import Counts
+    from otel_errcompact.lab.analysis.intervals import Interval
+
+Advice = Literal["leave", "between", "use", "must", "unknown"]
+Confidence = Literal["high", "medium", "low"]
+
+LEAVE_BELOW: Final = 0.05
+USE_ABOVE: Final = 0.10
+MUST_ABOVE: Final = 0.25
+"""The pattern's rule of thumb: shares of errors in all tokens of the context."""
+
+FEW_CALLS: Final = 10
+FEW_RUNS: Final = 30
+MARGIN: Final = 0.1
+"""How far the estimate of tokens may tilt a share: results full of numbers and paths cost more than prose."""
+
+ADVICE: Final[tuple[Advice, ...]] = ("must", "use", "between", "leave", "unknown")
+MEANING: Final[dict[Advice, str]] = {
+    "leave": "leave them: they would save next to nothing",
+    "between": "in between: they pay only where failures recur, from the third repeat on",
+    "use": "use them",
+    "must": "use them: a must",
+    "unknown": "none: these records hold no tool results",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """
+    What the pattern's criteria say.
+    """
+
+    advice: Advice
+    share: float
+    """Errors of all tokens of the context."""
+
+    confidence: Confidence
+    reasons: tuple[str, ...]
+    """What keeps the confidence from being high; it is low where there is nothing to judge by."""
+
+    interval: Interval | None = None
+    """Where the share lies with 95 % confidence, if the runs are a sample of many."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return it under stable names."""
+        return {
+            "advice": self.advice,
+            "share": round(self.share, 6),
+            "interval": None if self.interval is None else [round(bound, 6) for bound in self.interval],
+            "confidence": self.confidence,
+            "reasons": list(self.reasons),
+        }
+
+
+UNKNOWN: Final = Verdict(advice="unknown", share=0.0, confidence="low", reasons=("no tool results",))
+"""The verdict where no call has a result: nothing is known of errors, which is not to say that there are none."""
+
+
+def advice_for(errors: float) -> Advice:
+    """Return what the criteria say of a share of errors in the context."""
+    if errors > MUST_ABOVE:
+        return "must"
+    if errors > USE_ABOVE:
+        return "use"
+    return "leave" if errors < LEAVE_BELOW else "between"
+
+
+def verdict_on_run(counts: Counts) -> Verdict:
+    """Return the verdict on one run."""
+    if not counts.calls:
+        return UNKNOWN
+    doubts = list(_doubts(counts))
+    if counts.calls < FEW_CALLS:
+        doubts.append(f"only {counts.calls} results")
+    return _verdict(counts, doubts)
+
+
+def verdict_on_runs(counts: Counts, runs: int, interval: Interval | None) -> Verdict:
+    """
+    Return the verdict on many runs together.
+
+    Args:
+        counts: Their sums.
+        runs: How many there are.
+        interval: Where the share of errors lies with 95 % confidence.
+    """
+    if not counts.calls:
+        return UNKNOWN
+    doubts = list(_doubts(counts))
+    if runs < FEW_RUNS:
+        doubts.append(f"only {runs} {'run' if runs == 1 else 'runs'}")
+    if interval is not None and advice_for(interval.low) != advice_for(interval.high):
+        doubts.append(f"95 % interval {interval.low:.1%} to {interval.high:.1%}")
+    return _verdict(counts, doubts, interval)
+
+
+def _verdict(counts: Counts, doubts: list[str], interval: Interval | None = None) -> Verdict:
+    errors = share(counts.error_tokens, counts.context_tokens)
+    confidence: Confidence = "high" if not doubts else "medium" if len(doubts) == 1 else "low"
+    return Verdict(
+        advice=advice_for(errors), share=errors, confidence=confidence, reasons=tuple(doubts), interval=interval
+    )
+
+
+def _doubts(counts: Counts) -> Iterator[str]:
+    errors = share(counts.error_tokens, counts.context_tokens)
+    flagged = share(counts.error_tokens - counts.guessed_tokens, counts.context_tokens)
+    if advice_for(flagged) != advice_for(errors):
+        yield f"{flagged:.1%} without failures that no flag reports, which are guessed"
+    if advice_for(errors * (1 - MARGIN)) != advice_for(errors * (1 + MARGIN)):
+        yield "close to a limit, and tokens are estimated"

@@ -1,0 +1,414 @@
+"""What `errcompact analyze` tells people: tables that fit a terminal, and a sentence for each question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.lab.analysis.counts import share
+from otel_errcompact.lab.analysis.silence import confidence_in
+from otel_errcompact.lab.analysis.total import RULES
+from otel_errcompact.lab.analysis.verdict import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
+from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
+from otel_errcompact.lab.cli.output import printable
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.lab.analysis import Calibration, RunAnalysis, Total
+    from otel_errcompact.lab.analysis.calibration import Control, Power, Row, Side, Table
+    from otel_errcompact.lab.analysis.refusals import Refusals
+    from otel_errcompact.lab.analysis.total import Rule
+    from otel_errcompact.lab.analysis.verdict import Advice
+    from otel_errcompact.lab.cli.analyze import Analysis
+
+PIPE_WIDTH: Final = 120
+"""Columns where there is no terminal to ask."""
+
+MAX_STOPS: Final = 5
+MAX_AGENTS: Final = 5
+SHOWN_VALUES: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200})
+"""Values of a threshold that get a row; --json has all."""
+
+_LEGEND: Final = (
+    "unsaid: errors that only their text gives away; result, context: share of errors in their tokens; again: errors "
+    "of a class that failed before; lines: characters in lines that came before; stop: the call after which a "
+    "threshold stops the run"
+)
+_CALIBRATION_LEGEND: Final = (
+    "< as set. In brackets: 95 % interval. O/E: good runs among the stopped (observed) over those that any runs of the "
+    "same agent still going at that call would have held (expected); about 1: the rule knows only a run's age. Lost "
+    "and saved: tokens of the context after the stop."
+)
+_KNOWS: Final[dict[Power, str]] = {"few": "few stops", "none": "age only", "bad": "bad runs", "good": "good runs"}
+_POWER: Final[dict[Power, str]] = {
+    "bad": "stop bad runs more often than their age explains",
+    "none": "no power, since O/E may be 1",
+    "good": "stop good runs more often than their age explains",
+    "few": "too few stops to tell",
+}
+_SPARE_OF_RUNS: Final = ("lines", "unsaid", "result", "again", "streak", "calls", "stop")
+_SPARE_OF_STOPS: Final = ("input after (no cache)", "calls after")
+_SPARE_OF_CALIBRATION: Final = ("calls", "lost", "knows", "O/E", "saved")
+"""Columns that a narrow terminal goes without, the first of them first."""
+
+_ROUND_FROM: Final = 9.95
+_THOUSANDS_FROM: Final = 10_000
+_MILLIONS_FROM: Final = 1_000_000
+_MIN_NAME_WIDTH: Final = 11
+_NUMBERS_WIDTH: Final = 69
+
+
+def print_tables(analysis: Analysis, heaviest: Sequence[RunAnalysis]) -> None:
+    """
+    Print the heaviest runs, what all runs say together, and the calibration if it was asked for.
+    """
+    console = console_of(PIPE_WIDTH)
+    if heaviest:
+        print_fitting(console, _runs(heaviest, analysis.total, console.width), _SPARE_OF_RUNS)
+        console.print(Text(_LEGEND))
+        console.print()
+    for sentence in _sentences(analysis.total):
+        console.print(Text(sentence))
+    if analysis.total.counts.failures:
+        console.print()
+        print_fitting(console, _thresholds(analysis.total), _SPARE_OF_STOPS)
+        for line in _stops(heaviest):
+            console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
+    if analysis.request.calibrate and analysis.total.runs_with_outcome:
+        _print_calibration(analysis, console)
+    console.print()
+    for sentence in _verdict(analysis.total):
+        console.print(Text(sentence))
+
+
+def _grid(*, footer: bool = False) -> Grid:
+    return Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_footer=footer, footer_style="bold")
+
+
+def _runs(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
+    grid = _grid(footer=True)
+    longest = max(len(run.run_id) for run in heaviest)
+    room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
+    grid.add_column(
+        "run", f"all {total.runs:,}", no_wrap=True, width=max(min(longest, room), _MIN_NAME_WIDTH), overflow="ellipsis"
+    )
+    counts = total.counts
+    columns = (
+        ("calls", f"{counts.calls:,}"),
+        ("errors", f"{counts.failures:,}"),
+        ("unsaid", f"{counts.silent + counts.unflagged:,}"),
+        ("streak", f"{total.longest_streak:,}"),
+        ("result", _share(counts.error_tokens, counts.result_tokens)),
+        ("context", _share(counts.error_tokens, counts.context_tokens)),
+        ("again", _share(counts.class_repeats, counts.failures)),
+        ("lines", _share(counts.seen_characters + counts.doubled_characters, counts.error_characters)),
+        ("stop", f"{total.stopped['any'].runs:,}"),
+        ("verdict", total.verdict.advice),
+    )
+    for name, sum_ in columns:
+        grid.add_column(name, sum_, justify="left" if name == "verdict" else "right", no_wrap=True)
+    for run in heaviest:
+        grid.add_row(Text(printable(run.run_id)), *_cells(run))
+    if total.runs_with_failures > len(heaviest):
+        grid.add_row(Text(f"... {total.runs_with_failures - len(heaviest):,} more"))
+    return grid
+
+
+def _cells(run: RunAnalysis) -> tuple[str, ...]:
+    counts = run.counts
+    return (
+        f"{counts.calls:,}",
+        f"{counts.failures:,}",
+        f"{counts.silent + counts.unflagged:,}",
+        f"{run.longest_streak:,}",
+        _share(counts.error_tokens, counts.result_tokens),
+        _share(counts.error_tokens, counts.context_tokens),
+        _share(counts.class_repeats, counts.failures),
+        _share(counts.seen_characters + counts.doubled_characters, counts.error_characters),
+        f"@{run.stop.call:,}" if run.stop is not None else "-",
+        run.verdict.advice,
+    )
+
+
+def _sentences(total: Total) -> Iterator[str]:
+    counts = total.counts
+    if not counts.calls:
+        yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
+        return
+    if not counts.failures:
+        yield f"No failures (runs: {total.runs:,}, calls: {counts.calls:,})."
+        return
+    yield (
+        f"Errors: {counts.failures:,} in {total.runs_with_failures:,} of {total.runs:,} runs, "
+        f"{counts.failures / counts.calls:.1%} of the results; {counts.ignored:,} more only look like errors "
+        f"(declined, nothing found)."
+    )
+    yield (
+        f"Tonnage: {counts.error_tokens:,} tokens: {share(counts.error_tokens, counts.result_tokens):.1%} of the "
+        f"results, {share(counts.error_tokens, counts.context_tokens):.1%} of the context."
+    )
+    if counts.silent:
+        yield (
+            f"Silent: the record calls {counts.silent:,} of them successes "
+            f"({share(counts.silent_tokens, counts.error_tokens):.0%} of their tokens); the text says otherwise: "
+            f"{_signs(total.silent_signs)}."
+        )
+    if counts.unflagged:
+        yield (
+            f"Unflagged: of {counts.unflagged:,} ({share(counts.unflagged_tokens, counts.error_tokens):.0%} of the "
+            f"tokens) the record does not say whether they failed; recognised by: {_signs(total.unflagged_signs)}."
+        )
+    if counts.guessed_tokens:
+        yield "(?: may have been printed on purpose.)"
+    yield (
+        f"Recurrence: {counts.exact_repeats / counts.failures:.0%} repeat an earlier one but for numbers and paths, "
+        f"{counts.class_repeats / counts.failures:.0%} its class. Of their characters "
+        f"{share(counts.seen_characters, counts.error_characters):.0%} are lines of earlier errors, "
+        f"{share(counts.doubled_characters, counts.error_characters):.0%} lines that the same error has twice."
+    )
+    yield f"Loops: {_loops(total)}; the longest row of any failures is {total.longest_row:,}."
+    yield (
+        f"Digests: {counts.digest_tokens:,} tokens in place of {counts.error_tokens:,}. Of the whole bill that saves "
+        f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
+        f"{share(counts.input_tokens_saved, counts.input_tokens):.1%} of the {counts.input_tokens:,} tokens that model "
+        f"calls read if no cache helps."
+    )
+
+
+def _signs(signs: Counter[str]) -> str:
+    return ", ".join(
+        f"{sign} {count:,}{'?' if confidence_in(sign) != 'high' else ''}" for sign, count in signs.most_common()
+    )
+
+
+def _loops(total: Total) -> str:
+    erring = total.runs_with_failures
+    long = sum(runs for length, runs in total.streaks.items() if length >= total.limit("same"))
+    once = total.streaks[1]
+    return (
+        f"in {once:,} of {erring:,} erring runs no class failed twice without a success between, in {long:,} one did "
+        f"{total.limit('same'):,} times or more, at most {total.longest_streak:,}"
+    )
+
+
+def _thresholds(total: Total) -> Grid:
+    grid = _grid()
+    grid.add_column("Would have stopped", no_wrap=True)
+    for name in ("runs", "calls after", "context after", "input after (no cache)"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for rule in RULES:
+        stopped = total.stopped[rule]
+        after = stopped.after
+        grid.add_row(
+            _rule(rule, None if rule == "any" else total.limit(rule)),
+            f"{stopped.runs:,}",
+            f"{_amount(after.calls)} {_share(after.calls, total.counts.calls)}",
+            f"{_amount(after.context_tokens)} {_share(after.context_tokens, total.counts.context_tokens)}",
+            f"{_amount(after.input_tokens)} {_share(after.input_tokens, total.counts.input_tokens)}",
+        )
+    return grid
+
+
+def _stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
+    stopped = [(run, run.stop) for run in heaviest if run.stop is not None]
+    for run, stop in stopped[:MAX_STOPS]:
+        how = {True: " (a good run)", False: " (a bad run)", None: ""}[run.succeeded]
+        yield f"  {_rule(stop.threshold, stop.limit)} at call {stop.call:,} of {run.run_id}{how}: {stop.error}"
+
+
+def _print_calibration(analysis: Analysis, console: Console) -> None:
+    calibration, tolerance = analysis.calibration, analysis.request.tolerance
+    console.print()
+    print_fitting(console, _calibration(calibration.all, analysis.total), _SPARE_OF_CALIBRATION)
+    console.print(Text(_CALIBRATION_LEGEND))
+    if len(calibration.by_agent) > 1:
+        console.print()
+        print_fitting(console, _by_agent(calibration, tolerance), [f"{name} from" for name in reversed(THRESHOLDS)])
+    if len(calibration.by_agent) > MAX_AGENTS:
+        console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
+    console.print()
+    console.print(Text(_which(calibration.all, tolerance)))
+    console.print(Text(_powers(calibration.all, analysis.total)))
+    console.print(Text(_refusals(calibration.refusals)))
+
+
+def _calibration(table: Table, total: Total) -> Grid:
+    grid = _grid()
+    grid.add_column("Stops", no_wrap=True)
+    grid.add_column(f"good ({table.good:,})", no_wrap=True)
+    grid.add_column(f"bad ({table.bad:,})", no_wrap=True)
+    grid.add_column("O/E", no_wrap=True)
+    grid.add_column("knows", no_wrap=True)
+    for column in ("calls", "lost", "calls", "saved"):
+        grid.add_column(column, justify="right", no_wrap=True)
+    for row in _shown(table, total):
+        good, bad = row.good.stopped.after, row.bad.stopped.after
+        grid.add_row(
+            f"{_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
+            _side(row.good),
+            _side(row.bad),
+            _ratio(row.control),
+            _KNOWS[row.control.power],
+            _amount(good.calls),
+            _amount(good.context_tokens),
+            _amount(bad.calls),
+            _amount(bad.context_tokens),
+        )
+    return grid
+
+
+def _by_agent(calibration: Calibration, tolerance: float) -> Grid:
+    """Tell of each agent what the thresholds stop as they are set, and from which values on they spare good runs."""
+    grid = _grid()
+    grid.add_column("As set, by agent", no_wrap=True, max_width=20, overflow="ellipsis")
+    for column in ("good", "bad"):
+        grid.add_column(column, no_wrap=True)
+    for name in THRESHOLDS:
+        grid.add_column(f"{name} from", justify="right", no_wrap=True)
+    by_runs = sorted(calibration.by_agent.items(), key=lambda item: (-item[1].good - item[1].bad, item[0]))
+    for agent, table in by_runs[:MAX_AGENTS]:
+        row = table.together()
+        lowest = (table.lowest(name, tolerance) for name in THRESHOLDS)
+        cells = ("-" if value is None else f"{value:,}" for value in lowest)
+        grid.add_row(Text(printable(agent)), _stopped(row.good), _stopped(row.bad), *cells)
+    return grid
+
+
+def _shown(table: Table, total: Total) -> Iterator[Row]:
+    """Yield the rows worth showing: round values up to the first that stops nothing, and those that are set."""
+    for name in THRESHOLDS:
+        rows = list(table.rows(name))
+        last = rows[-1].limit
+        shown = [row for row in rows if row.limit in SHOWN_VALUES or row.limit == last or _is_set(row, total)]
+        yield from shown
+        beyond = {total.limit(name), *([total.thresholds.loop_halt] if name == "loop" else [])}
+        yield from (table.row(name, limit) for limit in sorted(beyond) if limit > (last or 0))
+    yield table.together()
+
+
+def _is_set(row: Row, total: Total) -> bool:
+    halts = row.rule == "loop" and row.limit == total.thresholds.loop_halt
+    return row.rule == "any" or halts or row.limit == total.limit(row.rule)
+
+
+def _side(side: Side) -> str:
+    low, high = (_percent(bound) for bound in side.interval)
+    return f"{side.stopped.runs:>3,} {_percent(side.share):>4}% ({low}-{high})" if side.of else "  -"
+
+
+def _ratio(control: Control) -> str:
+    ratio, interval = control.ratio, control.interval
+    if control.power == "few" or ratio is None or interval is None:
+        return f"{control.observed:,} of {control.expected:.1f}" if control.stopped else "-"
+    return f"{ratio:.2f} ({interval.low:.2f}-{interval.high:.2f})"
+
+
+def _powers(table: Table, total: Total) -> str:
+    """Tell of the values that are set what they know of a run beside its age."""
+    rows = [row for row in _shown(table, total) if _is_set(row, total)]
+    told: list[str] = []
+    for power, meaning in _POWER.items():
+        names = ", ".join(_rule(row.rule, row.limit) for row in rows if row.control.power == power)
+        told += [f"{meaning}: {names}"] if names else []
+    return f"As set: {'; '.join(told)}."
+
+
+def _refusals(refusals: Refusals) -> str:
+    if not refusals.retries:
+        return "Refusals: no call was made again after it had failed with nothing succeeding between."
+    return (
+        f"Refusals: of {refusals.retries:,} calls made again after they had failed, with nothing succeeding between, "
+        f"{refusals.refused:,} would have been refused: {refusals.worked:,} of these worked in the record, "
+        f"{refusals.differed:,} failed differently, {refusals.failed_again:,} failed as before. Of the others "
+        f"{refusals.missed:,} failed as before, too."
+    )
+
+
+def _stopped(side: Side) -> str:
+    return f"{side.stopped.runs:,} of {side.of:,}"
+
+
+def _which(table: Table, tolerance: float) -> str:
+    if not table.good:
+        return "No good run tells which values would leave good runs alone."
+    observed = ", ".join(_lowest(table, name, tolerance, surely=False) for name in THRESHOLDS)
+    surely = ", ".join(_lowest(table, name, tolerance, surely=True) for name in THRESHOLDS)
+    return (
+        f"Values that stop at most {tolerance:.1%} of the {table.good:,} good runs: {observed}; "
+        f"with 95 % confidence: {surely}."
+    )
+
+
+def _lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) -> str:
+    lowest = table.lowest(name, tolerance, surely=surely)
+    return f"{name} none" if lowest is None else f"{name} from {lowest}"
+
+
+def _verdict(total: Total) -> Iterator[str]:
+    verdict = total.verdict
+    if verdict.advice == "unknown":
+        yield f"Verdict: {MEANING[verdict.advice]}."
+        return
+    because = f" ({'; '.join(verdict.reasons)})" if verdict.reasons else ""
+    yield (
+        f"Verdict on digests: {MEANING[verdict.advice]}. Errors are {verdict.share:.1%} of the context; "
+        f"confidence {verdict.confidence}{because}."
+    )
+    shown: list[Advice] = [advice for advice in ADVICE if advice != "unknown" or total.runs_by_advice[advice]]
+    spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in shown)
+    yield f"By run: {spread}. Records lack system prompts and tool schemas: true shares are lower."
+    yield f"Verdict on loops: {_loop_verdict(total)}"
+
+
+def _loop_verdict(total: Total) -> str:
+    limit, stopped = total.thresholds.loop_halt, total.looping
+    if not stopped.runs:
+        return (
+            f"a stop would have saved nothing: no run repeated a failing call {limit} times with nothing succeeding "
+            "between."
+        )
+    runs = "1 run" if stopped.runs == 1 else f"{stopped.runs:,} runs"
+    after = stopped.after
+    return (
+        f"worth a stop: {runs} repeated a failing call {limit} times with nothing succeeding between; stopped there, "
+        f"{after.calls:,} calls ({_share(after.calls, total.counts.calls)}) and {_amount(after.context_tokens)} tokens "
+        f"of the context would not have come."
+    )
+
+
+def _band(advice: Advice) -> str:
+    return {
+        "must": f"over {MUST_ABOVE:.0%}",
+        "use": f"over {USE_ABOVE:.0%}",
+        "between": f"from {LEAVE_BELOW:.0%}",
+        "leave": "below",
+        "unknown": "without tool results",
+    }[advice]
+
+
+def _rule(rule: Rule, limit: int | None) -> str:
+    return "any of them" if limit is None else f"{rule} {limit:,}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{_percent(share(part, whole))}%"
+
+
+def _percent(value: float) -> str:
+    percent = 100 * value
+    return f"{percent:.1f}" if 0 < percent < _ROUND_FROM else f"{percent:.0f}"
+
+
+def _amount(number: int) -> str:
+    """A number in as few characters as tell its size."""
+    if number < _THOUSANDS_FROM:
+        return f"{number:,}"
+    return f"{number / 1e3:.0f}k" if number < _MILLIONS_FROM else f"{number / 1e6:,.1f}M"

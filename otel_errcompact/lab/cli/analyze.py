@@ -1,0 +1,144 @@
+"""`errcompact analyze`: recorded runs in, what errors weigh in them out."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from otel_errcompact.config import Options
+from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
+from otel_errcompact.lab.cli.output import Problems, say, write_json
+from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
+from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace, find, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from otel_errcompact.lab.analysis import RunAnalysis
+    from otel_errcompact.lab.transcripts import RecordedRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """
+    What was asked for on the command line.
+    """
+
+    paths: tuple[Path, ...]
+    calibrate: bool = False
+    outcomes: Path | None = None
+    """The user's own labels of runs, in place of what the records say."""
+
+    tolerance: float = 0.05
+    """The share of good runs that a threshold may stop."""
+
+    runs: int = 15
+    """How many runs the table shows."""
+
+    limits: Limits = NOT_ASKED
+
+    def options(self) -> Options:
+        """Return all options, with what the environment says where nothing was asked for."""
+        return with_thresholds(Options.from_environ(), self.limits)
+
+
+class Analysis:
+    """
+    The runs that were asked for, read once and one at a time.
+
+    Args:
+        request: What was asked for.
+    """
+
+    def __init__(self, request: Request) -> None:
+        options = request.options()
+        self.request = request
+        self.problems = Problems()
+        self.total = Total(options.thresholds)
+        self.calibration = Calibration(options.thresholds)
+        self.traces = 0
+        """Traces that were left out."""
+        self._analyzer = Analyzer(options)
+        self._outcomes = None if request.outcomes is None else read_outcomes(request.outcomes)
+
+    def runs(self) -> Iterator[RunAnalysis]:
+        """Find the recorded runs, and yield what each says, with a progress bar; then say what is missing."""
+        files = list(find(self.request.paths, on_problem=self.problems.take))
+        with progress(files, "analyzing") as advance:
+            for file in files:
+                for record in read(file, on_problem=self.problems.take, on_bytes=advance):
+                    if isinstance(record, RecordedTrace | RecordedLife):
+                        self.traces += 1
+                        continue
+                    run = self._analyzer.analyze(self._labelled(record))
+                    self.total.add(run)
+                    self.calibration.add(run)
+                    yield run
+        self._say_what_is_missing()
+
+    def _labelled(self, run: RecordedRun) -> RecordedRun:
+        return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
+
+    def _say_what_is_missing(self) -> None:
+        if self.traces:
+            traces = "1 trace is" if self.traces == 1 else f"{self.traces:,} traces are"
+            say(f"{traces} left out: spans do not record what the agent read; try 'errcompact replay' on them")
+        if not self.total.runs:
+            if not self.problems.count:
+                self.problems.report("analyze", 0, "no run was found; name transcripts, or a folder of them")
+        elif self._outcomes is not None and (unused := self._outcomes.unused()):
+            self.problems.report(self._outcomes.source, 0, unused)
+        elif self.request.calibrate and not self.total.runs_with_outcome:
+            self.problems.report(
+                "--calibrate",
+                0,
+                "no run tells how it ended; name results with a reward, an exit status or a check of the result",
+            )
+
+
+def print_analysis(request: Request, *, as_json: bool) -> int:
+    """
+    Analyze recorded runs, print what they say, and return the exit code.
+    """
+    analysis = Analysis(request)
+    if as_json:
+        _print_json(analysis)
+        return analysis.problems.exit_code
+    heaviest = _heaviest(analysis.runs(), request.runs)
+    if analysis.total.runs:
+        from otel_errcompact.lab.cli.analysis_tables import print_tables
+
+        print_tables(analysis, heaviest)
+    return analysis.problems.exit_code
+
+
+def _print_json(analysis: Analysis) -> None:
+    """Print one object, each run on a line of its own as soon as it was read, so that none has to be kept."""
+    sys.stdout.write('{"runs": [')
+    for number, run in enumerate(analysis.runs()):
+        sys.stdout.write(f"{',' if number else ''}\n{json.dumps(run.to_json())}")
+        sys.stdout.flush()
+    sys.stdout.write('\n], "total":\n')
+    write_json(analysis.total.to_json())
+    sys.stdout.write(f', "left_out": {{"traces": {analysis.traces}}}\n')
+    if analysis.request.calibrate:
+        sys.stdout.write(', "calibration":\n')
+        write_json(analysis.calibration.to_json(analysis.request.tolerance))
+    sys.stdout.write("}\n")
+    sys.stdout.flush()
+
+
+def _heaviest(runs: Iterator[RunAnalysis], number: int) -> list[RunAnalysis]:
+    """Return the runs with the most tokens of errors, the heaviest first; of equals those that came first."""
+    failing = (run for run in runs if run.counts.failures)
+    ranked = ((run.counts.error_tokens, -place, run) for place, run in enumerate(failing))
+    if not number:
+        for _ in ranked:
+            pass
+        return []
+    return [run for _, _, run in heapq.nlargest(number, ranked)]

@@ -1,0 +1,363 @@
+"""The commands and their options. What they do is in a module each, imported when it is called for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+app: Final = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help reads the same in a pipe, and an error is a line instead of a box.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="FILE", help="Files, each of them one raw error; '-', or none, is standard input."),
+]
+Field = Annotated[
+    str, typer.Option("--jsonl", metavar="FIELD", help="Each line is a JSON object; its FIELD is a raw error.")
+]
+Tool = Annotated[str, typer.Option("--tool", metavar="NAME", help="The tool that failed.")]
+ExitCode = Annotated[
+    int | None, typer.Option("--exit-code", metavar="N", help="The exit status of the command that failed.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Same = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Escalate at N turns in which one class failed in one operation."),
+]
+Rejected = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N such turns in which nothing was executed.")
+]
+Loop = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N identical failures without any success.")
+]
+Consecutive = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in a row with failures of any class.")
+]
+Total = Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")]
+
+stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
+
+
+# Behind \b the help keeps the lines as they are.
+
+REPLAY_EPILOG: Final = """\
+\b
+Examples:
+  errcompact replay ~/.claude/projects
+  errcompact replay output.jsonl --same 4 --json | jq .total
+  OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 errcompact replay runs/
+
+\b
+With --json, an object:
+  runs   a list, for each run:
+    run_id, agent, source, outcome    as the record has them
+    tool_calls        calls with a result
+    failures          failures the agent would be told of
+    detected          those of them that the record did not flag
+    ignored           declined calls, empty searches, cancellations
+    handled           failures inside a call that succeeded
+    classes           distinct failures; class_keys are their keys
+    longest_streak    failures of one class without a success
+    escalations       a list of threshold, key, and number of the call
+    raw_error_tokens, digest_tokens      of the failures
+    result_tokens, context_tokens        of all results, of everything
+  total  the same over all runs; runs and escalations are numbers,
+         classes are distinct over all runs
+"""
+ANALYZE_EPILOG: Final = """\
+\b
+Examples:
+  errcompact analyze ~/.claude/projects
+  errcompact analyze results/ --calibrate --tolerance 2
+  errcompact analyze results/ --calibrate --outcomes outcomes.csv
+  errcompact analyze runs/ --json | jq '.total.verdict'
+  errcompact analyze runs/ --json | jq '.runs[] | select(.stops != [])'
+
+\b
+With --json, an object, whose runs are written as they are read:
+  runs   a list, a line for each run:
+    run_id, agent, source, outcome, succeeded  as the record has them
+    calls, failures, ignored   as replay has them
+    silent                     failures the record calls successes
+    unflagged                  failures without a flag or exit status
+    *_tokens                   of errors, silent errors, results, the
+                               context; input_tokens: what model calls
+                               read, had no cache helped
+    *_share*                   what follows: 0.05 is 5 %
+    exact_repeats, class_repeats, *_characters   what recurred
+    longest_streak, longest_row
+    silent_signs, unflagged_signs   what gave these away
+    stops                      what each threshold would have stopped:
+                               call, error, and what came after
+    refusals                   identical retries: how many are refused,
+                               and how those ended in the record
+    verdict                    leave, between, use, must or unknown;
+                               confidence
+  total  the same over all runs, and what the thresholds would have
+         stopped; classes are the sum of those of the runs
+  left_out     traces, which do not record what the agent read
+  calibration  with --calibrate: a row for each value of a threshold;
+               control: what runs of the same age would give
+"""
+KEY_EPILOG: Final = """\
+\b
+Examples:
+  pytest 2>&1 | errcompact key
+  errcompact key build.log --tool make --exit-code 2
+  errcompact key failures.jsonl --jsonl text | jq -r .key | sort | uniq -c
+"""
+DIGEST_EPILOG: Final = """\
+\b
+Examples:
+  pytest 2>&1 | errcompact digest | jq -r .text
+  errcompact digest first.log second.log --tool pytest
+  errcompact digest failures.jsonl --jsonl text
+"""
+REPORT_EPILOG: Final = """\
+\b
+Examples:
+  errcompact report errcompact-trajectory.jsonl
+  errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
+  errcompact report errcompact-trajectory.jsonl -o report.html
+  errcompact report ~/.claude/projects -o report.html --raw
+"""
+STACK_EPILOG: Final = """\
+\b
+Examples:
+  errcompact stack export observability
+  cd observability && docker compose up -d
+"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"errcompact {version('otel-errcompact')}")
+        raise typer.Exit
+
+
+@app.callback()
+def errcompact(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """
+    The errors of LLM agents: compacted for the agent, counted for the operator, kept whole for whoever debugs.
+
+    Start with 'errcompact demo', then try 'errcompact replay' on runs of your own agent.
+
+    Exit codes: 0 fine, 1 some input was malformed (each with a message, and the rest was processed), 2 wrong usage.
+    """
+
+
+@app.command(short_help="Watch a scripted agent fail, recover, loop and be stopped.")
+def demo(
+    *,
+    plain: Annotated[bool, typer.Option("--plain", help="Neither colours nor drawn boxes.")] = False,
+    trajectory: Annotated[
+        Path | None,
+        typer.Option(
+            "--trajectory", metavar="FILE", help="Append the raw errors to this file, instead of one made anew here."
+        ),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Play N sessions, each after the first in a line; 0: until stopped.")
+    ] = 1,
+    pause: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Wait between the sessions.")] = 0,
+) -> None:
+    """
+    Watch a scripted agent at work: its tools fail, it reads the digests, recovers, loops and is stopped.
+
+    It takes seconds and needs no model and no network. It ends with an account of what the agent saw instead of the
+    raw errors, and where these are kept.
+    """
+    from otel_errcompact.lab.cli.demo import demo as play
+
+    play(plain=plain, trajectory=trajectory, repeat=repeat, pause_s=pause)
+
+
+@app.command(short_help="Play recorded agent runs through the real pipeline.", epilog=REPLAY_EPILOG)
+def replay(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
+    *,
+    as_json: Json = False,
+    trajectory: Annotated[
+        Path | None, typer.Option("--trajectory", metavar="FILE", help="Keep the raw errors whole in this file.")
+    ] = None,
+    same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
+) -> None:
+    """
+    Play recorded agent runs through the real pipeline, and tell what would have become of their errors.
+
+    Reads sessions of Claude Code, Codex and Copilot CLI, chats of OpenAI and Anthropic, LangChain messages and
+    LangSmith runs, AutoGen and Magentic-One histories, tau-bench results, SWE-agent trajectories, OpenHands output,
+    aider histories, and traces as OTLP/JSON or Jaeger JSON. Each tool call becomes a span with the times of the record.
+    Where OTEL_EXPORTER_OTLP_ENDPOINT is set (needs the extra 'otlp') spans and metrics go there; else nothing leaves
+    this machine. No escalation stops a run: it goes on as it was recorded, as a run without a handler does.
+    """
+    from otel_errcompact.lab.cli.replay import Settings, print_replay
+    from otel_errcompact.lab.cli.thresholds import Limits
+
+    limits = Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total)
+    settings = Settings(trajectory=trajectory, limits=limits)
+    raise typer.Exit(print_replay(paths, settings, as_json=as_json))
+
+
+@app.command(short_help="Tell whether errors weigh, recur and loop in recorded runs.", epilog=ANALYZE_EPILOG)
+def analyze(  # noqa: PLR0913 - the options of a command
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Recorded runs: files, or folders of them.")],
+    *,
+    as_json: Json = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Tell what each value of each threshold would have stopped.")
+    ] = False,
+    outcomes: Annotated[
+        Path | None,
+        typer.Option(
+            "--outcomes",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="How runs ended: JSON or CSV, run,succeeded.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
+    ] = 5.0,
+    runs: Annotated[int, typer.Option("--runs", min=0, metavar="N", help="Runs in the table, heaviest first.")] = 15,
+    same: Same = None,
+    rejected: Rejected = None,
+    loop: Loop = None,
+    consecutive: Consecutive = None,
+    total: Total = None,
+) -> None:
+    """
+    Tell of recorded agent runs how much of the context errors are, how often they recur, which of them no flag tells
+    of, what thresholds would have stopped, and whether compaction is worth it.
+
+    Reads what 'errcompact replay' reads, but for traces: these do not record what the agent read. Tokens are estimated
+    as a quarter of the characters. Each run is judged on its own and then forgotten, whatever the size of the files.
+
+    --calibrate takes the runs that tell how they ended (a reward, an exit status, a check of the result), and tells for
+    each value of each threshold how many good and bad runs it would have stopped, with 95 % intervals, and how many
+    good runs any runs of the same age would have held: a rule that stops as many knows only a run's age.
+
+    --outcomes FILE says how runs ended, in place of the records: {"run": true, ...}, or CSV with the columns run and
+    succeeded. A run is named by its id, by the end of its file's path ('run1/task-7'), or as path:id.
+    """
+    from otel_errcompact.lab.cli.analyze import Request, print_analysis
+    from otel_errcompact.lab.cli.thresholds import Limits
+
+    request = Request(
+        paths=tuple(paths),
+        calibrate=calibrate or outcomes is not None,
+        outcomes=outcomes,
+        tolerance=tolerance / 100,
+        runs=runs,
+        limits=Limits(same=same, rejected=rejected, loop=loop, consecutive=consecutive, total=total),
+    )
+    raise typer.Exit(print_analysis(request, as_json=as_json))
+
+
+@app.command(short_help="Raw errors in, dedup keys and facts out.", epilog=KEY_EPILOG)
+def key(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: ExitCode = None) -> None:
+    """
+    Print the dedup key of raw errors and what it is made of, as a line of JSON each.
+
+    A line has key, type, location, cause, template, format and details. Failures with one key are one class.
+    """
+    from otel_errcompact.lab.cli.inputs import Input
+    from otel_errcompact.lab.cli.key import print_keys
+
+    raise typer.Exit(print_keys(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
+
+
+@app.command(short_help="Raw errors of one run in, what the agent reads out.", epilog=DIGEST_EPILOG)
+def digest(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: ExitCode = None) -> None:
+    """
+    Print what an agent would read in place of raw errors, as a line of JSON each.
+
+    The input is one run, in order: a failure that was seen before comes out short. A line has text, key, count (of
+    its class so far), raw_tokens and digest_tokens (estimated as a quarter of the characters).
+    """
+    from otel_errcompact.lab.cli.digest import print_digests
+    from otel_errcompact.lab.cli.inputs import Input
+
+    raise typer.Exit(print_digests(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
+
+
+@app.command(short_help="Trajectory files or transcripts in, reports or one HTML page out.", epilog=REPORT_EPILOG)
+def report(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Trajectory files, or what 'errcompact replay' reads; folders too."),
+    ],
+    *,
+    as_json: Json = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="Write one self-contained HTML page to this file."),
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="On the page, do not take secrets out of the raw errors.")] = False,
+) -> None:
+    """
+    Read trajectory files back, and print the report of each run in them as Markdown, or write one HTML page of all.
+
+    A run is shown as it was reported when it ended, with the thresholds and answers of then; one that was killed is
+    shown as it stood. Files that a trajectory was moved to when it was full (FILE.1 and so on) are read with it. A file
+    of raw errors alone, as earlier releases wrote it, tells nothing of what recovered or escalated.
+
+    The page has every class with its raw errors, streaks, escalations and the token bill; it needs no server and no
+    network. An older page is replaced, any other file is not. Secrets are taken out as far as their form is known.
+    """
+    from otel_errcompact.lab.cli.report import print_page, print_reports
+
+    if output is not None and as_json:
+        raise typer.BadParameter("a page is no JSON; leave one of the two out", param_hint="--output, --json")
+    if output is None and raw:
+        raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
+    if output is not None:
+        raise typer.Exit(print_page(files, output, raw=raw))
+    raise typer.Exit(print_reports(files, as_json=as_json))
+
+
+@stack.callback()
+def stack_commands() -> None:
+    """
+    The operator's side: OpenTelemetry Collector, Prometheus, Alertmanager, Tempo, Loki and Grafana, ready to run.
+    """
+
+
+@stack.command("export", short_help="Write it to a folder, to be started with Docker Compose.", epilog=STACK_EPILOG)
+def stack_export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; it is made if it is not there.")],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that were changed; yours are kept as NAME.orig.")
+    ] = False,
+) -> None:
+    """
+    Write the stack to a folder: docker-compose.yml, .env, the configuration of each program, dashboards and alerts.
+
+    All of it comes out of this installation; nothing is fetched. Files that were changed are not touched, and then
+    nothing is written, unless --force is given.
+    """
+    from otel_errcompact.lab.cli.stack import print_export
+
+    raise typer.Exit(print_export(folder, force=force))

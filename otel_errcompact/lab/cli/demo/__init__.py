@@ -1,0 +1,96 @@
+"""`errcompact demo`: the main job, end to end, with real tools that really fail."""
+
+from __future__ import annotations
+
+import signal
+import time
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.lab.cli.demo.account import write_account, write_again, write_opening, write_step
+from otel_errcompact.lab.cli.demo.agent import MODEL
+from otel_errcompact.lab.cli.demo.bill import model_calls
+from otel_errcompact.lab.cli.demo.paper import paper
+from otel_errcompact.lab.cli.demo.session import AGENT, play
+from otel_errcompact.lab.cli.demo.telemetry import telemetry
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from types import FrameType
+
+    from otel_errcompact.lab.cli.demo.session import Session, Step
+    from otel_errcompact.lab.cli.demo.telemetry import Telemetry
+
+TRAJECTORY: Final = Path("errcompact-trajectory-demo.jsonl")
+
+
+def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1, pause_s: float = 0) -> None:
+    """
+    Let a scripted agent work, and print what came of it.
+
+    Args:
+        plain: Neither colours nor drawn boxes.
+        trajectory: Where the raw errors are appended to; a file in the working directory, made anew, if None.
+        repeat: How many sessions there are; until an interrupt if zero. All but the first are told in a line each.
+        pause_s: Seconds between them.
+
+    Raises:
+        ConfigurationError: The trajectory cannot be written, or OpenTelemetry is switched off.
+    """
+    file = _writable(trajectory, anew=False) if trajectory else _writable(TRAJECTORY, anew=True)
+    page = paper(plain=plain)
+    with _until_interrupted() if repeat != 1 else nullcontext(), telemetry(file) as running:
+        write_opening(page)
+        session = _play(partial(write_step, page), running)
+        write_account(page, session, running.signals(), file)
+        for number in range(2, repeat + 1) if repeat else count(2):
+            time.sleep(pause_s)
+            write_again(page, number, _play(lambda _: None, running))
+
+
+def _play(show: Callable[[Step], None], running: Telemetry) -> Session:
+    session = play(show, running.tracer_provider)
+    # As an agent framework would after each call of a model; ours is a script, so that all of it is estimated.
+    for call in model_calls(session.steps):
+        running.usage.record(call.prompt.digest, semconv.TOKENS_IN, agent=AGENT, model=MODEL)
+        running.usage.record(call.answer, semconv.TOKENS_OUT, agent=AGENT, model=MODEL)
+    return session
+
+
+@contextmanager
+def _until_interrupted() -> Generator[None]:
+    """Let an interrupt, or what a container is stopped with, end the block as if it had come to its end."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in signals}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        # A second one is not caught: somebody is in a hurry.
+        restore()
+        raise KeyboardInterrupt
+
+    for number in signals:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        restore()
+
+
+def _writable(path: Path, *, anew: bool) -> Path:
+    path = path.absolute()
+    try:
+        path.open("wb" if anew else "ab").close()
+    except OSError as error:
+        raise ConfigurationError(f"trajectory {path}: {error.strerror}; give another one with --trajectory") from error
+    return path

@@ -1,0 +1,94 @@
+"""What the session costs in tokens: its errors, its whole conversation, and all prompts a model would be sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.lab.cli.demo.agent import TASK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.lab.cli.demo.session import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """
+    One position of the bill, with raw errors in the context and with digests in their place.
+    """
+
+    raw: int
+    digest: int
+
+    @property
+    def saved_percent(self) -> int:
+        """How much of it the digests save."""
+        return round(100 * (self.raw - self.digest) / self.raw) if self.raw else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """
+    What a session costs.
+    """
+
+    errors: Cost
+    """The results of the failed calls, without the operator's words behind them."""
+
+    conversation: Cost
+    """All messages at the end: the task, the agent's own words, its calls, and all results."""
+
+    prompts: Cost
+    """All prompts together: each step sends the whole conversation so far, and on the digest's side its block."""
+
+
+class ModelCall(NamedTuple):
+    """
+    What a model would have been sent before a step, and what it would have answered.
+    """
+
+    prompt: Cost
+    answer: int
+    """The tokens of the agent's own words."""
+
+    then: Cost
+    """The conversation after the step."""
+
+
+def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
+    """Yield what each step costs; all tokens are estimated as a quarter of the characters."""
+    raw = digest = estimate_tokens(TASK)
+    block = ""
+    for step in steps:
+        prompt = Cost(raw=raw, digest=digest + estimate_tokens(block))
+        block = step.recent_errors
+        said = _said(step)
+        raw += said + estimate_tokens(step.raw)
+        digest += said + estimate_tokens(step.read)
+        yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, digest=digest))
+
+
+def bill(steps: Sequence[Step]) -> Bill:
+    """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
+    calls = list(model_calls(steps))
+    failed = [step for step in steps if step.outcome == "failed"]
+    return Bill(
+        errors=Cost(
+            raw=sum(estimate_tokens(step.raw) for step in failed),
+            digest=sum(estimate_tokens(step.digest) for step in failed),
+        ),
+        conversation=calls[-1].then,
+        prompts=Cost(
+            raw=sum(call.prompt.raw for call in calls),
+            digest=sum(call.prompt.digest for call in calls),
+        ),
+    )
+
+
+def _said(step: Step) -> int:
+    call = json.dumps({"tool": step.call.tool, **step.call.arguments})
+    return estimate_tokens(step.call.thought) + estimate_tokens(call)

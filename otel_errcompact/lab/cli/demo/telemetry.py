@@ -1,0 +1,183 @@
+"""The demo's telemetry: the real instruments and the trajectory file, and OTLP where an endpoint is configured."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, NumberDataPoint
+from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import NoOpTracer
+
+from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.installation.install import Installation, install
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.export import otlp
+from otel_errcompact.otel.export.metric_reader import MetricReader
+from otel_errcompact.otel.export.resending import log_processor, span_processor
+from otel_errcompact.otel.metrics.usage import TokenUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from opentelemetry.sdk.metrics.export import Metric
+
+SERVICE: Final = "errcompact-demo"
+"""The name of the service, unless the environment gives one."""
+
+MAX_RECORDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """
+    One number of one instrument.
+    """
+
+    instrument: str
+    attributes: Mapping[str, str]
+    value: int
+
+    def labels(self, *, without: str = "") -> str:
+        """Return the attributes in one line."""
+        return ", ".join(f"{name}={value}" for name, value in sorted(self.attributes.items()) if name != without)
+
+    def __str__(self) -> str:
+        return f"{self.instrument}{{{self.labels()}}} {self.value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """
+    What an operator gets of the session.
+    """
+
+    points: tuple[Point, ...]
+    """What the counters and gauges say, in a stable order."""
+
+    records: tuple[str, ...]
+    """The log records at ERROR."""
+
+    exported: bool
+    """Whether spans go to an OTLP endpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """
+    The telemetry of the session that is under way.
+    """
+
+    tracer_provider: TracerProvider
+    usage: TokenUsage
+    """The whole bill, of which the tokens of errors are a part."""
+
+    reader: InMemoryMetricReader
+    records: Sequence[str]
+    exported: bool
+
+    def signals(self) -> Signals:
+        """Return what the operator has got so far."""
+        points = (point for metric in _metrics(self.reader) for point in _points(metric))
+        return Signals(points=tuple(sorted(points, key=str)), records=tuple(self.records), exported=self.exported)
+
+
+@contextmanager
+def telemetry(trajectory: Path) -> Generator[Telemetry]:
+    """
+    Install the library on providers of its own while the block runs, and flush everything at its end.
+
+    Args:
+        trajectory: Where the raw errors are kept.
+
+    Raises:
+        ConfigurationError: The SDK is switched off.
+    """
+    # Defaults, whatever the environment says: the session tells its story at the default thresholds.
+    options = Options(trajectory=TrajectoryOptions(path=trajectory))
+    resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
+    reader = InMemoryMetricReader()
+    exporter = otlp.metric_exporter()
+    readers = (reader,) if exporter is None else (reader, MetricReader(exporter))
+    meters = MeterProvider(readers, resource, shutdown_on_exit=False)
+    tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
+    if isinstance(tracers.get_tracer(semconv.SCOPE), NoOpTracer):
+        raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK whose counters the demo shows; unset it")
+    ledger = Ledger(options, timer=time.perf_counter_ns)
+    loggers = LoggerProvider(resource, shutdown_on_exit=False)
+    if (records_exporter := otlp.log_exporter()) is not None:
+        loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
+    with _captured() as records:
+        installed = install(
+            tracer_provider=tracers,
+            meter_provider=meters,
+            logger_provider=loggers,
+            options=options,
+            ledger=ledger,
+        )
+        try:
+            exported = _export(tracers, installed)
+            usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
+            yield Telemetry(tracer_provider=tracers, usage=usage, reader=reader, records=records, exported=exported)
+        finally:
+            tracers.shutdown()
+            loggers.shutdown()
+            # Before the instruments are taken out: some of them are only read when metrics are exported.
+            meters.shutdown()
+            installed.uninstall()
+
+
+def _export(tracers: TracerProvider, installed: Installation) -> bool:
+    """Export the spans too, if an endpoint is configured."""
+    exporter = otlp.span_exporter()
+    if exporter is None or installed.processor is None:
+        return False
+    tracers.add_span_processor(span_processor(exporter, installed.processor.class_of, installed.ledger.guard))
+    return True
+
+
+@contextmanager
+def _captured() -> Generator[deque[str]]:
+    """Hand out our own log records, and keep them off the terminal: they would stand between the agent's steps."""
+    logger = logging.getLogger(semconv.SCOPE)
+    handler = _Records()
+    propagated, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield handler.records
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
+
+
+class _Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: deque[str] = deque(maxlen=MAX_RECORDS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+def _metrics(reader: InMemoryMetricReader) -> Iterator[Metric]:
+    data = reader.get_metrics_data()
+    for resource in data.resource_metrics if data else ():
+        for scope in resource.scope_metrics:
+            yield from scope.metrics
+
+
+def _points(metric: Metric) -> Iterator[Point]:
+    for point in metric.data.data_points:
+        if isinstance(point, NumberDataPoint):
+            attributes = {name: str(value) for name, value in (point.attributes or {}).items()}
+            yield Point(instrument=metric.name, attributes=attributes, value=int(point.value))

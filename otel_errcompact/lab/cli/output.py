@@ -1,0 +1,93 @@
+"""What the command line writes: JSON lines, and one clear line for each thing that is wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+
+PROGRAM: Final = "errcompact"
+MALFORMED: Final = 1
+"""The exit code when some input was malformed and the rest was processed."""
+
+MAX_SAID: Final = 100
+"""Log messages that are said; a command that has more of them to say is not read any more."""
+
+
+class Problems:
+    """
+    Says what is wrong with the input, a line each on standard error, and counts.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def report(self, path: str, line: int, problem: str) -> None:
+        """
+        Say what is wrong.
+
+        Args:
+            path: The file.
+            line: The line, counted from 1; 0 where the file as a whole is meant.
+            problem: What is wrong, and what to do.
+        """
+        self.count += 1
+        say(f"{path}:{line}: {problem}" if line else f"{path}: {problem}")
+
+    def take(self, error: TranscriptError) -> None:
+        """Say what is wrong with a transcript."""
+        self.report(error.path, error.line, error.problem)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that has met these problems."""
+        return MALFORMED if self.count else 0
+
+
+class OneLineHandler(logging.Handler):
+    """
+    Says each warning of the library and of the exporters once, as one line, without a traceback.
+
+    Escalations are left out: what a command has to say of them is its result.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one log record."""
+        message = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            message = f"{message}: {record.exc_info[1]}"
+        if hasattr(record, semconv.THRESHOLD) or message in self._said:
+            return
+        if len(self._said) < MAX_SAID:
+            self._said.add(message)
+            say(message)
+
+
+def say(message: str) -> None:
+    """Print one line of the program itself to standard error."""
+    print(f"{PROGRAM}: {printable(message)}", file=sys.stderr, flush=True)  # noqa: T201 - the command line prints
+
+
+def write_json(value: object, *, indent: int | None = None) -> None:
+    """
+    Print a value as JSON to standard output, at once, so that a reader of the pipe need not wait.
+
+    Everything but printable ASCII is escaped: what a tool printed can then change no terminal's state.
+    """
+    sys.stdout.write(json.dumps(value, indent=indent) + "\n")
+    sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    """Return untrusted text as one line that changes no terminal's state."""
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -1,0 +1,87 @@
+"""`errcompact replay`: recorded runs in, what would have become of their errors out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from otel_errcompact.config import Options
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.lab.cli.output import Problems, write_json
+from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.summary import print_summary
+from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
+from otel_errcompact.lab.replay import open_pipeline, total_of
+from otel_errcompact.lab.transcripts import find, read
+from otel_errcompact.otel.export import otlp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from otel_errcompact.lab.replay import Pipeline, ReplayedRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """
+    What was asked for on the command line, in place of what the environment says.
+    """
+
+    trajectory: Path | None = None
+    """Where raw errors are kept; they are not if None."""
+
+    limits: Limits = NOT_ASKED
+
+    def options(self) -> Options:
+        """
+        Return all options.
+
+        Raises:
+            ConfigurationError: The trajectory cannot be written.
+        """
+        if self.trajectory is not None:
+            _check_writable(self.trajectory)
+        options = Options.from_environ()
+        file = {"enabled": self.trajectory is not None, "path": self.trajectory or options.trajectory.path}
+        options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
+        return with_thresholds(options, self.limits)
+
+
+def _check_writable(path: Path) -> None:
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise ConfigurationError(f"--trajectory {path}: {error.strerror}; name another file") from error
+
+
+def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
+    """
+    Play recorded runs, print what came of them, and return the exit code.
+    """
+    problems = Problems()
+    runs = list(replayed(paths, settings.options(), problems))
+    if as_json:
+        total = total_of(runs).model_dump(mode="json")
+        write_json({"runs": [run.model_dump(mode="json") for run in runs], "total": total}, indent=2)
+    else:
+        print_summary(runs)
+    return problems.exit_code
+
+
+def replayed(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
+    """
+    Find the recorded runs, play them with a progress bar, and yield what came of each.
+    """
+    files = list(find(paths, on_problem=problems.take))
+    with open_pipeline(options) as pipeline, progress(files) as advance:
+        for file in files:
+            yield from _play(file, pipeline, problems, advance)
+    if pipeline.lost_spans:
+        problems.report(otlp.ENDPOINT, 0, f"{pipeline.lost_spans:,} spans could not be exported; is a collector there?")
+
+
+def _play(file: Path, pipeline: Pipeline, problems: Problems, advance: Callable[[int], None]) -> Iterator[ReplayedRun]:
+    for record in read(file, on_problem=problems.take, on_bytes=advance):
+        yield from pipeline.play(record)
+    yield from pipeline.finish()

@@ -1,0 +1,65 @@
+"""`errcompact report`: trajectory files and transcripts in, the account of each run or one HTML page out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from otel_errcompact.lab.cli.output import Problems, printable, say, write_json
+from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.replay import Settings, replayed
+from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
+from otel_errcompact.lab.transcripts import find
+from otel_errcompact.otel.export import otlp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from otel_errcompact.lab.replay import ReplayedRun
+
+
+def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
+    """
+    Print the account of each run as Markdown or JSON, and return the exit code.
+    """
+    problems = Problems()
+    # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
+    options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
+    runs = replayed(files, options, problems)
+    if as_json:
+        write_json([_as_json(run) for run in runs], indent=2)
+        return problems.exit_code
+    for number, run in enumerate(runs):
+        head, *rest = run.report.to_markdown().splitlines()
+        lines = [head, *(["", f"Of this run {run.lacks}."] if run.lacks else []), *rest]
+        text = "\n".join(printable(line) for line in lines)
+        sys.stdout.write(f"\n{text}\n" if number else f"{text}\n")
+    return problems.exit_code
+
+
+def _as_json(run: ReplayedRun) -> dict[str, object]:
+    """Return the report as `run.report()` gave it, and what the record lacks, where it lacks something."""
+    report = run.report.model_dump(mode="json")
+    return {**report, "record_lacks": run.lacks} if run.lacks else report
+
+
+def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
+    """
+    Write the account of all runs as one HTML page, say where and how large, and return the exit code.
+    """
+    # jinja2 is loaded for a page only.
+    from otel_errcompact.lab.html_report import Gathering, check_output, play, write_page
+
+    check_output(output)
+    problems = Problems()
+    gathering = Gathering(raw=raw)
+    files = list(find(paths, on_problem=problems.take))
+    with progress(files) as advance:
+        lost = play(files, gathering, on_problem=problems.take, on_bytes=advance)
+    if lost:
+        problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
+    page = gathering.page()
+    size = write_page(page, output)
+    say(f"{output}: {page.totals.failures:,} failures of {page.totals.runs:,} runs, {size:,} bytes")
+    return problems.exit_code

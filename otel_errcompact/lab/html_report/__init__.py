@@ -1,0 +1,13 @@
+"""
+Recorded runs as one self-contained HTML page: played through the pipeline, gathered in bounded memory, written at once.
+
+It needs jinja2, which the extra `cli` brings.
+"""
+
+from __future__ import annotations
+
+from otel_errcompact.lab.html_report.collector import Gathering
+from otel_errcompact.lab.html_report.replay import play
+from otel_errcompact.lab.html_report.writing import check_output, write_page
+
+__all__ = ["Gathering", "check_output", "play", "write_page"]

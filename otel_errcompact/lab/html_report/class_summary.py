@@ -1,0 +1,183 @@
+"""One error class while runs are played: its counts, and as many of its raw errors as there is room for."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.html_report.histogram import Histogram
+from otel_errcompact.lab.html_report.model import Axis, ClassEntry, Example
+from otel_errcompact.lab.html_report.text import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.report import ClassReport
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.lab.html_report.model import Place, Standing
+
+MAX_EXAMPLES: Final = 10
+"""Different texts of one class; of more, the first ones."""
+
+CLASS_ROOM: Final = 1_000_000
+"""Characters that the texts of one class may take, as HTML; one text may take all the room of the page."""
+
+END: Final = 4_000
+"""Characters at either end of a text for which there is no room."""
+
+MAX_ARGUMENTS: Final = 2_000
+MAX_PLACES: Final = 20
+MAX_TOOLS: Final = 20
+
+
+@dataclass(slots=True)
+class _Kept:
+    """
+    A text of the class.
+    """
+
+    example: Example
+    count: int = 1
+
+
+class ClassDraft:
+    """
+    What is known of one class so far.
+
+    Args:
+        observation: Its first occurrence.
+        shown: Takes secrets out of what is shown, unless they were asked for.
+        at: The number of the first occurrence among all.
+    """
+
+    def __init__(self, observation: Observation, *, shown: Callable[[str], str], at: int) -> None:
+        found = observation.found
+        self.key = found.key
+        self.type = shown(found.facts.type)
+        self.location = shown(str(found.facts.location))
+        self.cause = found.facts.cause
+        self.count = 0
+        self.streak: int | None = None
+        self.first_at = self.last_at = at
+        self.characters = 0
+        """Room that its texts take on the page."""
+        self._shown = shown
+        self._template = found.template
+        self._digest = observation.text
+        self._hint = ""
+        self._first_ns: int | None = None
+        self._last_ns: int | None = None
+        self._times = Histogram()
+        self._order = Histogram()
+        self._tools: Counter[str] = Counter()
+        self._runs = 0
+        self._escalations = 0
+        self._standings: Counter[Standing] = Counter()
+        self._kept: dict[bytes, _Kept] = {}
+        self._places: list[tuple[int, int, Place]] = []
+
+    def observe(self, observation: Observation, *, at: int, time_ns: int | None) -> None:
+        """Count one occurrence."""
+        self.count += 1
+        self.last_at = at
+        self._order.add(at)
+        if observation.raw.tool in self._tools or len(self._tools) < MAX_TOOLS:
+            self._tools[observation.raw.tool] += 1
+        if time_ns is not None:
+            self._times.add(time_ns)
+            self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
+            self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
+
+    def exemplify(self, raw: RawError, texts: tuple[str, str], place: Place, time_ns: int | None, room: int) -> int:
+        """
+        Keep the raw error if there is room, and return how much of it that took.
+
+        Args:
+            raw: The raw error.
+            texts: Its text and arguments as they are shown.
+            place: Where it lies.
+            time_ns: When it came; None if the record has no times.
+            room: What is left for all classes.
+        """
+        text, arguments = texts
+        name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if (known := self._kept.get(name)) is not None:
+            known.count += 1
+            return 0
+        if len(self._kept) >= MAX_EXAMPLES:
+            return 0
+        whole = self._fits(text, room)
+        if not whole and self._kept:
+            return 0
+        example = Example(
+            text=text if whole else text[:END],
+            tail="" if whole else text[-END:],
+            cut=0 if whole else len(text) - 2 * END,
+            count=1,
+            tool=self._shown(raw.tool),
+            arguments=_clipped(arguments),
+            exit_code=raw.exit_code,
+            time_ns=time_ns,
+            trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
+            place=place,
+        )
+        self._kept[name] = _Kept(example)
+        took = len(marked(example.text)) + len(marked(example.tail))
+        self.characters += took
+        return took
+
+    def end(self, found: ClassReport, standing: Standing, place: Place, escalations: int) -> None:
+        """Note how a run ended for the class."""
+        self._runs += 1
+        self._hint = self._hint or found.hint
+        self._escalations += escalations
+        self._standings[standing] += 1
+        entry = (place.count, -self._runs, place)
+        if len(self._places) < MAX_PLACES:
+            heapq.heappush(self._places, entry)
+        else:
+            heapq.heappushpop(self._places, entry)
+
+    def entry(self, axis: Axis, bins: int) -> ClassEntry:
+        """Return what the page shows."""
+        counts = self._times if axis.timed else self._order
+        examples = tuple(replace(kept.example, count=kept.count) for kept in self._kept.values())
+        return ClassEntry(
+            key=self.key,
+            type=self.type,
+            location=self.location,
+            cause=self.cause,
+            template=self._template,
+            hint=self._hint,
+            tools=tuple(self._shown(tool) for tool, _ in self._tools.most_common() if tool),
+            digest=self._digest,
+            count=self.count,
+            runs=self._runs,
+            standings=dict(self._standings),
+            streak=self.streak,
+            escalations=self._escalations,
+            first_ns=self._first_ns,
+            last_ns=self._last_ns,
+            bins=counts.bins(axis.first, axis.last, bins),
+            examples=examples,
+            unshown=self.count - sum(example.count for example in examples),
+            places=tuple(place for _, _, place in sorted(self._places, key=lambda kept: kept[:2], reverse=True)),
+            more_places=self._runs - len(self._places),
+        )
+
+    def _fits(self, text: str, room: int) -> bool:
+        # What is certainly too long is not turned into HTML to know it.
+        if len(text) > room:
+            return len(text) <= 2 * END
+        size = len(marked(text))
+        within = not self._kept or self.characters + size <= CLASS_ROOM
+        return (size <= room and within) or len(text) <= 2 * END
+
+
+def _clipped(arguments: str) -> str:
+    gone = len(arguments) - MAX_ARGUMENTS
+    return arguments if gone <= 0 else f"{arguments[:MAX_ARGUMENTS]} ... {gone:,} more characters"

@@ -1,0 +1,311 @@
+"""What the ledger tells of replayed runs, kept for the page in bounded memory."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.lab.html_report.class_summary import ClassDraft
+from otel_errcompact.lab.html_report.histogram import Histogram
+from otel_errcompact.lab.html_report.model import (
+    Axis,
+    Bill,
+    EscalationEntry,
+    PageData,
+    Place,
+    RunEntry,
+    StreakEntry,
+    Totals,
+)
+from otel_errcompact.lab.transcripts.draft import FIRST_NS
+from otel_errcompact.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.report import ClassReport
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.lab.html_report.model import Standing
+    from otel_errcompact.lab.replay import ReplayedRun
+
+_Entry = TypeVar("_Entry")
+
+MAX_CLASSES: Final = 1_000
+"""Rows of classes; of more, those with the most failures."""
+
+MAX_RUNS: Final = 500
+"""Rows of runs; of more, those with the most failures."""
+
+MAX_STREAKS: Final = 25
+MAX_ESCALATIONS: Final = 100
+MAX_KEYS: Final = 200_000
+"""Keys of classes without a row that are remembered, to tell how many they are."""
+
+BINS: Final = 48
+"""Bars of a sparkline."""
+
+ROOM: Final = 16_000_000
+"""Characters that raw errors may take of the page, as HTML."""
+
+MADE_UP_NS: Final = 86_400_000_000_000
+"""A day: how far the made-up times of a record without any may be from `FIRST_NS`."""
+
+
+class Gathering(Listener):
+    """
+    Listens to the ledger of a replay, takes each run as it ends, and makes the page's data of it all.
+
+    Memory is bounded whatever is played: rows, examples, places and characters have a maximum each, and what is beyond
+    is counted.
+
+    Args:
+        raw: Whether raw errors are shown with the secrets that are in them.
+    """
+
+    stage = "page"
+
+    def __init__(self, *, raw: bool = False) -> None:
+        self._raw = raw
+        self._source = ""
+        self._failures_only = False
+        self._files: int = 0
+        self._totals: Counter[str] = Counter()
+        self._bill: Counter[str] = Counter()
+        self._longest = 0
+        self._classes: dict[str, ClassDraft] = {}
+        self._other_keys: set[str] = set()
+        self._other_failures = 0
+        self._room = ROOM
+        self._serial = count()
+        self._runs: list[tuple[int, int, RunEntry]] = []
+        self._streaks: list[tuple[int, int, StreakEntry]] = []
+        self._streaks_seen = 0
+        self._escalations: list[EscalationEntry] = []
+        self._open_escalations: dict[str, list[Escalation]] = {}
+        self._times = Histogram()
+        self._order = Histogram()
+        self._first_ns: int | None = None
+        self._last_ns: int | None = None
+        self._untimed = 0
+
+    def begin(self, source: str, *, failures_only: bool, more: bool = False) -> None:
+        """Note that a file, or more of one, is played, and whether it holds failures and nothing else."""
+        self._source = source
+        self._failures_only = failures_only
+        self._files += not more
+
+    def on_observed(self, observation: Observation) -> None:
+        """Keep one occurrence."""
+        at = self._totals["observed"]
+        self._totals["observed"] += 1
+        time_ns = _real(observation.raw.time_ns)
+        self._mark(at, time_ns)
+        draft = self._class_of(observation, at)
+        draft.observe(observation, at=at, time_ns=time_ns)
+        place = Place(run_id=self._shown(observation.run_id), source=self._source)
+        self._room -= draft.exemplify(observation.raw, self._texts(observation.raw), place, time_ns, self._room)
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Keep a breach until its run ends."""
+        kept = self._open_escalations.setdefault(escalation.run_id, [])
+        if len(self._escalations) + len(kept) < MAX_ESCALATIONS:
+            kept.append(escalation)
+
+    def take(self, run: ReplayedRun) -> None:
+        """Keep what came of a run."""
+        self._count(run)
+        place = Place(run_id=self._shown(run.run_id), source=run.source)
+        self._take_run(run, place)
+        self._take_escalations(run, place)
+        fired = Counter(escalation.key for escalation in run.escalations)
+        for found in run.report.classes:
+            if (draft := self._classes.get(found.key)) is not None:
+                draft.end(found, self._standing(found, fired), replace(place, count=found.count), fired[found.key])
+        for key, length in run.streaks.items():
+            if not self._failures_only:
+                self._take_streak(key, length, place)
+
+    def page(self) -> PageData:
+        """Return all that was kept."""
+        self._prune(MAX_CLASSES)
+        axis = self._axis()
+        drafts = sorted(self._classes.values(), key=lambda draft: (-draft.count, draft.first_at))
+        escalated = self._totals["escalations"]
+        return PageData(
+            totals=Totals(
+                files=self._files,
+                longest_streak=self._longest,
+                **{name: self._totals[name] for name in _COUNTED},
+            ),
+            bill=Bill(**self._bill),
+            axis=axis,
+            classes=tuple(draft.entry(axis, BINS) for draft in drafts) if axis is not None else (),
+            other_classes=len(self._other_keys),
+            other_failures=self._other_failures,
+            others_uncounted=len(self._other_keys) >= MAX_KEYS,
+            streaks=_best(self._streaks),
+            more_streaks=self._streaks_seen - len(self._streaks),
+            escalations=tuple(self._escalations),
+            more_escalations=escalated - len(self._escalations),
+            runs=_best(self._runs),
+            more_runs=self._totals["runs_with_failures"] - len(self._runs),
+            untimed=self._untimed,
+            redacted=not self._raw,
+        )
+
+    def _shown(self, text: str) -> str:
+        return text if self._raw else redact(text)
+
+    def _texts(self, raw: RawError) -> tuple[str, str]:
+        return self._shown(raw.text or raw.message), self._shown(raw.arguments)
+
+    def _mark(self, at: int, time_ns: int | None) -> None:
+        self._order.add(at)
+        if time_ns is None:
+            self._untimed += 1
+            return
+        self._times.add(time_ns)
+        self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
+        self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
+
+    def _class_of(self, observation: Observation, at: int) -> ClassDraft:
+        key = observation.found.key
+        draft = self._classes.get(key)
+        if draft is None:
+            if len(self._classes) >= 2 * MAX_CLASSES:
+                self._prune(MAX_CLASSES)
+            draft = self._classes[key] = ClassDraft(observation, shown=self._shown, at=at)
+        return draft
+
+    def _prune(self, keep: int) -> None:
+        """Give up the rows of the classes with the fewest failures; they stay counted."""
+        if len(self._classes) <= keep:
+            return
+        by_count = sorted(self._classes.values(), key=lambda draft: (-draft.count, -draft.last_at))
+        for draft in by_count[keep:]:
+            del self._classes[draft.key]
+            self._other_failures += draft.count
+            self._room += draft.characters
+            if len(self._other_keys) < MAX_KEYS:
+                self._other_keys.add(draft.key)
+        self._other_keys.difference_update(self._classes)
+
+    def _standing(self, found: ClassReport, fired: Counter[str]) -> Standing:
+        if self._failures_only:
+            return "unknown"
+        if found.status == "RECOVERED":
+            return "recovered"
+        return "escalated" if fired[found.key] else "active"
+
+    def _count(self, run: ReplayedRun) -> None:
+        counts = {name: getattr(run, name) for name in ("failures", "detected", "handled", "ignored")}
+        self._totals.update(counts, runs=1, runs_with_failures=run.failures > 0)
+        self._bill.update(raw=run.raw_error_tokens, digests=run.digest_tokens)
+        if self._failures_only:
+            self._totals["failures_only_runs"] += 1
+            return
+        self._longest = max(self._longest, run.longest_streak)
+        self._totals.update(tool_calls=run.tool_calls, escalations=len(run.escalations))
+        self._bill.update(
+            whole_raw=run.raw_error_tokens,
+            whole_digests=run.digest_tokens,
+            results=run.result_tokens,
+            context=run.context_tokens,
+        )
+
+    def _take_run(self, run: ReplayedRun, place: Place) -> None:
+        entry = RunEntry(
+            run_id=place.run_id,
+            agent=self._shown(run.agent),
+            source=run.source,
+            outcome=self._shown(run.outcome),
+            result="unknown" if self._failures_only else run.result,
+            tool_calls=run.tool_calls,
+            failures=run.failures,
+            classes=run.classes,
+            streak=run.longest_streak,
+            escalations=len(run.escalations),
+            raw_tokens=run.raw_error_tokens,
+            digest_tokens=run.digest_tokens,
+            context_tokens=run.context_tokens,
+            failures_only=self._failures_only,
+        )
+        if run.failures:
+            _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)
+
+    def _take_streak(self, key: str, length: int, place: Place) -> None:
+        draft = self._classes.get(key)
+        if draft is None or length < _ROW:
+            return
+        draft.streak = max(draft.streak or 0, length)
+        self._streaks_seen += 1
+        entry = StreakEntry(
+            length=length, key=key, type=draft.type, cause=draft.cause, run_id=place.run_id, source=place.source
+        )
+        _push(self._streaks, length, -next(self._serial), entry, MAX_STREAKS)
+
+    def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
+        kept = self._open_escalations.pop(run.run_id, [])
+        for escalation, replayed in zip(kept, run.escalations, strict=False):
+            if len(self._escalations) < MAX_ESCALATIONS:
+                self._escalations.append(self._escalation(escalation, replayed.call, place))
+
+    def _escalation(self, escalation: Escalation, call: int, place: Place) -> EscalationEntry:
+        return EscalationEntry(
+            threshold=escalation.threshold,
+            count=escalation.count,
+            limit=escalation.limit,
+            key=escalation.key,
+            type=self._shown(escalation.type),
+            cause=escalation.cause,
+            tool=self._shown(escalation.tool),
+            call=call,
+            run_id=place.run_id,
+            source=place.source,
+        )
+
+    def _axis(self) -> Axis | None:
+        observed = self._totals["observed"]
+        if not observed:
+            return None
+        if self._untimed or self._first_ns is None or self._last_ns is None:
+            return Axis(first=0, last=observed - 1, timed=False, bins=self._order.bins(0, observed - 1, 2 * BINS))
+        bins = self._times.bins(self._first_ns, self._last_ns, 2 * BINS)
+        return Axis(first=self._first_ns, last=self._last_ns, timed=True, bins=bins)
+
+
+_ROW: Final = 2
+"""The shortest streak that is one."""
+
+_COUNTED: Final = (
+    "runs",
+    "runs_with_failures",
+    "failures_only_runs",
+    "tool_calls",
+    "failures",
+    "detected",
+    "handled",
+    "ignored",
+    "escalations",
+)
+
+
+def _real(time_ns: int) -> int | None:
+    """The time of a record; None where it was made up because the record has none."""
+    return time_ns if time_ns and not FIRST_NS <= time_ns < FIRST_NS + MADE_UP_NS else None
+
+
+def _push(heap: list[tuple[int, int, _Entry]], rank: int, serial: int, entry: _Entry, limit: int) -> None:
+    """Keep the entries of the highest rank; of one rank, the first."""
+    if len(heap) < limit:
+        heapq.heappush(heap, (rank, serial, entry))
+    else:
+        heapq.heappushpop(heap, (rank, serial, entry))
+
+
+def _best(heap: list[tuple[int, int, _Entry]]) -> tuple[_Entry, ...]:
+    return tuple(entry for _, _, entry in sorted(heap, key=lambda kept: kept[:2], reverse=True))

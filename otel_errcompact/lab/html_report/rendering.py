@@ -1,0 +1,127 @@
+"""The page's data as HTML, piece by piece: one template, and how numbers and times are told."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import datetime, timedelta, timezone
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, cast
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from otel_errcompact.lab.html_report.text import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.lab.html_report.model import PageData
+
+SIGNATURE: Final = "<!doctype html>\n<!-- errcompact report -->"
+"""How every page begins: what begins like this may be written over."""
+
+_PACKAGE: Final = "otel_errcompact.lab.html_report"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_HEIGHT: Final = 24
+_LEAST: Final = 2
+"""Height of the lowest bar: one occurrence among thousands is seen."""
+
+
+def html_of(page: PageData) -> Iterator[str]:
+    """
+    Yield the page in pieces, so that it is never in memory a second time.
+    """
+    style, script = _asset("page.css"), _asset("page.js")
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .generate(
+            page=page,
+            signature=Markup(SIGNATURE),  # noqa: S704 - a constant
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            version=version("otel-errcompact"),
+            share=share,
+        )
+    )
+
+
+def spark_path(bins: Sequence[int], width: int) -> str:
+    """
+    Return the bars of a sparkline as the path of an SVG, so many units wide for each bar.
+    """
+    highest = max(bins, default=0)
+    bars = ((index * width, _bar(value, highest)) for index, value in enumerate(bins) if value)
+    return "".join(f"M{x} {_HEIGHT}v-{height}h{width - 1}v{height}z" for x, height in bars)
+
+
+def _bar(value: int, highest: int) -> int:
+    return max(_LEAST, round(value * _HEIGHT / highest))
+
+
+def number(value: int) -> str:
+    """Return a number with its thousands apart."""
+    return f"{value:,}"
+
+
+def moment(ns: int) -> str:
+    """Return a time to the second in UTC; of one that no calendar knows, the seconds since the epoch."""
+    found = _datetime(ns)
+    return f"{found:%Y-%m-%d %H:%M:%S}" if found is not None else f"{ns // 1_000_000_000:,} s"
+
+
+def machine_time(ns: int) -> str:
+    """Return a time for programs that read the page."""
+    found = _datetime(ns)
+    return f"{found:%Y-%m-%dT%H:%M:%SZ}" if found is not None else ""
+
+
+def share(part: int, whole: int) -> str:
+    """Return a share as people say it; a dash where there is no whole."""
+    if not whole:
+        return "\N{EN DASH}"
+    percent = 100 * part / whole
+    return "< 0.1 %" if 0 < percent < _SMALL else f"{percent:.1f} %"
+
+
+_SMALL: Final = 0.1
+
+
+def _datetime(ns: int) -> datetime | None:
+    try:
+        return _EPOCH + timedelta(seconds=ns // 1_000_000_000)
+    except OverflowError:
+        return None
+
+
+def _asset(name: str) -> str:
+    return (files(_PACKAGE) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What the policy of the page lets run: this very text and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(_PACKAGE, "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # jinja2 types the table by what it puts in itself.
+    filters: dict[str, object] = {
+        "marked": marked,
+        "number": number,
+        "moment": moment,
+        "machine_time": machine_time,
+        "spark_path": spark_path,
+    }
+    cast("dict[str, object]", environment.filters).update(filters)
+    return environment

@@ -1,0 +1,101 @@
+"""Playing recorded runs for the page: complete records with the thresholds, what holds only failures without."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from otel_errcompact.config import Options
+from otel_errcompact.lab.replay import open_pipeline
+from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
+from otel_errcompact.lab.transcripts import RecordedTrace, read
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from otel_errcompact.lab.html_report.collector import Gathering
+    from otel_errcompact.lab.replay import Pipeline, ReplayedRun
+    from otel_errcompact.lab.transcripts import RecordedLife, RecordedRun
+    from otel_errcompact.lab.transcripts.records import OnProblem
+
+
+def play(
+    files: Iterable[Path],
+    gathering: Gathering,
+    *,
+    options: Options | None = None,
+    on_problem: OnProblem,
+    on_bytes: Callable[[int], None] | None = None,
+) -> int:
+    """
+    Play the runs of all files, tell the gathering of them, and return how many spans could not be exported.
+
+    Args:
+        files: Trajectory files and transcripts.
+        gathering: What goes on the page.
+        options: All options; read from the environment if None. No trajectory file is written.
+        on_problem: Takes what is malformed.
+        on_bytes: Takes the number of bytes read since its last call.
+    """
+    options = options or Options.from_environ()
+    options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
+    with ExitStack() as stack:
+        played = _Played(options, gathering, stack)
+        for file in files:
+            played.play(file, read(file, on_problem=on_problem, on_bytes=on_bytes))
+    return played.lost_spans
+
+
+class _Played:
+    """
+    The pipelines that records are played through: one for those that tell what succeeded, one for the others.
+    """
+
+    def __init__(self, options: Options, gathering: Gathering, stack: ExitStack) -> None:
+        self._options = options
+        self._gathering = gathering
+        self._stack = stack
+        self._pipelines: dict[bool, Pipeline] = {}
+
+    @property
+    def lost_spans(self) -> int:
+        """Spans that could not be exported."""
+        return sum(pipeline.lost_spans for pipeline in self._pipelines.values())
+
+    def play(self, file: Path, records: Iterable[RecordedRun | RecordedTrace | RecordedLife]) -> None:
+        """Play the records of one file, those of one kind that stand together one after the other."""
+        begun = False
+        for failures_only, group in itertools.groupby(records, key=holds_only_failures):
+            self._gathering.begin(str(file), failures_only=failures_only, more=begun)
+            begun = True
+            pipeline = self._pipeline(failures_only)
+            for record in group:
+                self._take(pipeline.play(record))
+            self._take(pipeline.finish())
+
+    def _take(self, runs: Iterable[ReplayedRun]) -> None:
+        for run in runs:
+            self._gathering.take(run)
+
+    def _pipeline(self, failures_only: bool) -> Pipeline:
+        if failures_only not in self._pipelines:
+            update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
+            opened = open_pipeline(self._options.model_copy(update=update), listeners=(self._gathering,))
+            self._pipelines[failures_only] = self._stack.enter_context(opened)
+        return self._pipelines[failures_only]
+
+
+def holds_only_failures(record: RecordedRun | RecordedTrace | RecordedLife) -> bool:
+    """
+    Tell a record of raw errors alone: spans of no duration for failures, and nothing else.
+    """
+    return isinstance(record, RecordedTrace) and all(
+        span.scope_name == semconv.SCOPE
+        and semconv.RUN_ID in span.attributes
+        and span.status == "error"
+        and span.start_ns == span.end_ns
+        for span in record.spans
+    )

@@ -1,0 +1,14 @@
+"""
+Recorded runs once more through the very same pipeline: real spans with the times of the record, the real processor,
+real instruments and exporters.
+
+No escalation stops a replayed run. Each is answered with `Continue`, as by a human who lets the run go on with fresh
+counters, so that all that would have fired are seen; only the longest streak is counted across them.
+"""
+
+from __future__ import annotations
+
+from otel_errcompact.lab.replay.pipeline import Pipeline, open_pipeline
+from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun, ReplayTotal, total_of
+
+__all__ = ["Pipeline", "ReplayTotal", "ReplayedEscalation", "ReplayedRun", "open_pipeline", "total_of"]

@@ -1,0 +1,105 @@
+"""A recorded run as spans: one for the run, and one for each tool call, with the times of the record."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from typing import TYPE_CHECKING
+
+from opentelemetry.context import Context
+from opentelemetry.trace import Status, StatusCode, set_span_in_context
+
+from otel_errcompact.detector.results import judge
+from otel_errcompact.digest import one_line
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from opentelemetry.trace import Span, Tracer
+
+    from otel_errcompact.detector.results import Judgement
+    from otel_errcompact.lab.replay.tally import Tally
+    from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
+
+
+def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
+    """
+    Make the spans of a run, in the order in which its results came.
+    """
+    tally.result_tokens += run.result_tokens
+    tally.context_tokens += run.context_tokens
+    attributes = _attributes(
+        {
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_RUN,
+            semconv.GEN_AI_AGENT_NAME: run.agent,
+            semconv.GEN_AI_CONVERSATION_ID: tally.run_id,
+        }
+    )
+    start_ns = min((call.start_ns for call in run.calls), default=None)
+    end_ns = max((call.end_ns for call in run.calls), default=None)
+    name = f"{semconv.SPAN_RUN} {run.agent}".rstrip()
+    span = tracer.start_span(name, Context(), attributes=attributes, start_time=start_ns)
+    inside = set_span_in_context(span, Context())
+    for turn in _turns(run):
+        started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
+        for call, (call_span, judgement) in zip(turn, started, strict=True):
+            _end_call(call, tally, call_span, judgement)
+    span.end(end_ns)
+
+
+def _turns(run: RecordedRun) -> Iterator[list[RecordedCall]]:
+    """Yield the calls of each turn: they were asked for before any of them was answered."""
+    pairs = zip(run.turns(), run.calls, strict=True)
+    return ([call for _, call in turn] for _, turn in itertools.groupby(pairs, key=operator.itemgetter(0)))
+
+
+def _start_call(
+    call: RecordedCall, tally: Tally, tracer: Tracer, context: Context, agent: str
+) -> tuple[Span, Judgement]:
+    judgement = judge(
+        call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
+    )
+    name = f"{semconv.SPAN_TOOL} {call.tool}".rstrip()
+    attributes = _call_attributes(call, judgement, tally.run_id, agent)
+    return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), judgement
+
+
+def _end_call(call: RecordedCall, tally: Tally, span: Span, judgement: Judgement) -> None:
+    tally.tool_calls += 1
+    tally.ignored += judgement.outcome == "ignored"
+    tally.detected += judgement.detected
+    if judgement.outcome == "failure":
+        _fail(call, span)
+    span.end(call.end_ns)
+
+
+def _fail(call: RecordedCall, span: Span) -> None:
+    """Put the result on the span; an empty one is told by the exit status alone, which the span has."""
+    if not call.result.strip() and call.exit_code is not None:
+        span.set_status(Status(StatusCode.ERROR))
+        return
+    # The message alone: a result is no stack trace, and the record knows no type.
+    span.add_event(semconv.EXCEPTION_EVENT, {semconv.EXCEPTION_MESSAGE: call.result}, call.end_ns)
+    span.set_status(Status(StatusCode.ERROR, one_line(call.result)))
+
+
+def _call_attributes(call: RecordedCall, judgement: Judgement, run_id: str, agent: str) -> dict[str, str | int]:
+    attributes = _attributes(
+        {
+            # A call that was declined or found nothing has neither failed nor succeeded. Without the name of the
+            # operation its span is no boundary, and so ends no streak.
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL if judgement.outcome != "ignored" else "",
+            semconv.GEN_AI_TOOL_NAME: call.tool,
+            semconv.GEN_AI_TOOL_CALL_ID: call.call_id,
+            semconv.GEN_AI_TOOL_CALL_ARGUMENTS: call.arguments,
+            semconv.GEN_AI_AGENT_NAME: agent,
+            semconv.GEN_AI_CONVERSATION_ID: run_id,
+            semconv.DETECTED: judgement.reason if judgement.detected else "",
+        }
+    )
+    return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}
+
+
+def _attributes(attributes: dict[str, str]) -> dict[str, str | int]:
+    return {name: value for name, value in attributes.items() if value}

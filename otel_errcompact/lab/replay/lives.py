@@ -1,0 +1,316 @@
+"""The life of a run once more: the ledger is told what it was told then, in the same order."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from otel_errcompact.compactor.classify import Classified, classify
+from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.engine.observations import BegunRun, Counted
+from otel_errcompact.errors import Location, Operation, RawError, SpanRef
+from otel_errcompact.escalator.escalation import MODES, Thresholds
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Mode
+    from otel_errcompact.lab.replay.results import ReplayedRun
+    from otel_errcompact.lab.replay.tally import Tallies, Tally
+    from otel_errcompact.lab.transcripts import RecordedLife, RecordedLine, RecordedSpan
+
+NO_BEGIN: Final = "no begin was recorded"
+NO_END: Final = "no end was recorded"
+
+_NEVER: Final = 2**31
+NO_THRESHOLDS: Final = Thresholds(
+    same=_NEVER, rejected=_NEVER, loop=_NEVER, loop_halt=_NEVER, refuse=_NEVER, consecutive=_NEVER, total=_NEVER
+)
+"""For records that do not tell the run's own, or what succeeded between: no escalation can be claimed of them."""
+
+_ACTIONS: Final[dict[str, ActionName]] = {
+    "halt": "halt",
+    "continue": "continue",
+    "pause": "pause",
+    "unhandled": "unhandled",
+}
+_MODES: Final[dict[str, Mode]] = {mode: mode for mode in MODES}
+_RESULTS: Final = frozenset({"clean", "recovered", "unresolved", "failed", "halted"})
+
+
+def play_life(life: RecordedLife, ledger: Ledger, tallies: Tallies) -> ReplayedRun:
+    """
+    Count all that a record tells of a run, and return what came of it.
+
+    Args:
+        life: The record.
+        ledger: What counts.
+        tallies: What listens to it.
+    """
+    return _Player(life, ledger, tallies).play()
+
+
+class _Player:
+    def __init__(self, life: RecordedLife, ledger: Ledger, tallies: Tallies) -> None:
+        self._life = life
+        self._run_id = life.run_id
+        self._ledger = ledger
+        self._tallies = tallies
+        self._raw_tokens = self._digest_tokens = 0
+        self._digests: dict[tuple[int, str, str, int], list[str]] = {}
+        self._end: RecordedLine | None = None
+        self._tally: Tally
+        self._takes: Final[Mapping[str, Callable[[RecordedLine], None]]] = {
+            "": self._unsettled,
+            semconv.RUN_BEGIN: self._restore,
+            semconv.RUN_CHANGED: self._restore,
+            semconv.RUN_ERROR: self._observe,
+            semconv.RUN_HANDLED: self._handle,
+            semconv.RUN_SUCCESS: self._succeed,
+            semconv.RUN_REFUSED: self._refuse,
+            semconv.RUN_ESCALATED: self._escalate,
+            semconv.RUN_ANSWERED: self._answer,
+            semconv.RUN_RESUMED: self._resume,
+            semconv.RUN_END: self._finish,
+        }
+
+    def play(self) -> ReplayedRun:
+        lines = self._life.lines
+        self._tally = self._tallies.attend(self._run_id, agent=lines[0].text(semconv.GEN_AI_AGENT_NAME))
+        if lines[0].event != semconv.RUN_BEGIN:
+            self._ledger.restore(
+                BegunRun(
+                    run_id=self._run_id,
+                    agent=self._tally.agent,
+                    thresholds=NO_THRESHOLDS,
+                    mode="observe",
+                    asks=False,
+                    attended=False,
+                )
+            )
+        for line in lines:
+            if (take := self._takes.get(line.event)) is not None:
+                take(line)
+        # To end a run answers what still waits for an answer: one whose end is not recorded is told as it stood.
+        stood = self._ledger.report(self._run_id)
+        failed = self._end is not None and self._end.text(semconv.RESULT) == "failed"
+        played = self._tallies.close(self._run_id, failed=failed)
+        report = self._as_recorded(stood if self._end is None else played.report)
+        lacks = " and ".join(self._notes(report))
+        return played.model_copy(
+            update={
+                "result": report.result,
+                "lacks": lacks,
+                "outcome": lacks,
+                "raw_error_tokens": self._raw_tokens,
+                "digest_tokens": self._digest_tokens,
+                "report": report,
+            }
+        )
+
+    def _notes(self, report: RunReport) -> list[str]:
+        """Say what the record lacks."""
+        notes = [NO_BEGIN] if self._life.lines[0].event != semconv.RUN_BEGIN else []
+        if self._end is None:
+            return [*notes, NO_END]
+        told = self._end.integer(semconv.OCCURRENCES)
+        if told != report.occurrences:
+            notes.append(f"{report.occurrences} of {told} failures are in the file")
+        elif self._differs(report):
+            notes.append("lines are missing")
+        return notes
+
+    def _differs(self, report: RunReport) -> bool:
+        """Return whether the numbers with which the run ended are others."""
+        end = self._end
+        told = {
+            semconv.HANDLED_COUNT: report.handled,
+            semconv.AFTER_ESCALATION: report.after_escalation,
+            semconv.CLASS_COUNT: len(report.classes),
+            semconv.ESCALATION_COUNT: len(report.escalations),
+        }
+        return end is not None and any(end.integer(name) != number for name, number in told.items())
+
+    def _as_recorded(self, report: RunReport) -> RunReport:
+        """Return the report with what only the record knows: how the run ended, and what texts cost then."""
+        result = self._end.text(semconv.RESULT) if self._end is not None else ""
+        return report.model_copy(
+            update={
+                "result": result if result in _RESULTS else report.result,
+                "raw_tokens": self._raw_tokens,
+                "digest_tokens": self._digest_tokens,
+                "escalations": self._with_digests(report.escalations),
+            }
+        )
+
+    def _with_digests(self, answers: tuple[AnsweredEscalation, ...]) -> tuple[AnsweredEscalation, ...]:
+        """Return the answers with what the agent was shown at each breach; one breach may be answered twice."""
+        shown: dict[int, str] = {}
+        recorded: list[AnsweredEscalation] = []
+        for answered in answers:
+            breach = answered.escalation
+            if id(breach) not in shown:
+                told = self._digests.get((breach.time_ns, breach.threshold, breach.key, breach.count))
+                shown[id(breach)] = told.pop(0) if told else breach.digest
+            escalation = breach.model_copy(update={"digest": shown[id(breach)]})
+            recorded.append(answered.model_copy(update={"escalation": escalation}))
+        return tuple(recorded)
+
+    def _restore(self, line: RecordedLine) -> None:
+        try:
+            thresholds = Thresholds.model_validate_json(line.text(semconv.THRESHOLDS) or "{}")
+        except ValidationError:
+            thresholds = NO_THRESHOLDS
+        self._ledger.restore(
+            BegunRun(
+                run_id=self._run_id,
+                agent=line.text(semconv.GEN_AI_AGENT_NAME),
+                thresholds=thresholds,
+                mode=_MODES.get(line.text(semconv.MODE), "enforce"),
+                asks=line.flag(semconv.ASKS),
+                attended=line.flag(semconv.ATTENDED),
+                stoppable=line.flag(semconv.STOPPABLE),
+            )
+        )
+
+    def _observe(self, line: RecordedLine) -> None:
+        raw = _raw_of(line.raw, line)
+        found = self._found(raw, line)
+        kind = line.text(semconv.KIND)
+        told = semconv.CAUSE in line.attributes
+        counted = Counted(
+            tick=line.integer(semconv.TICK),
+            found=found,
+            kind=FailureKind(transient=kind == "transient", rejected=kind == "rejected"),
+            call=line.text(semconv.CALL),
+            hint=line.text(semconv.HINT) if told else None,
+        )
+        self._tally.tool_calls += raw.boundary
+        self._tally.detected += bool(raw.detected)
+        self._ledger.observe(self._run_id, raw, counted=counted)
+        self._raw_tokens += line.integer(semconv.TOKENS_RAW)
+        self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
+
+    def _unsettled(self, line: RecordedLine) -> None:
+        """Count a raw error of which nothing else is told: the process ended meanwhile."""
+        observation = self._ledger.observe(self._run_id, _raw_of(line.raw, line))
+        self._raw_tokens += observation.raw_tokens
+        self._digest_tokens += observation.digest_tokens
+
+    def _found(self, raw: RawError, line: RecordedLine) -> Classified:
+        """Return the class that was recorded; what the line does not tell of it is read from the text again."""
+        found = classify(raw)
+        key = line.text(semconv.CLASS) or found.key
+        if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
+            facts = replace(
+                found.facts,
+                type=line.text(semconv.ERROR_TYPE),
+                cause=line.text(semconv.CAUSE),
+                tally=line.text(semconv.TALLY),
+                location=Location(
+                    function=line.text(semconv.CODE_FUNCTION_NAME),
+                    file=line.text(semconv.CODE_FILE_PATH),
+                    line=line.integer(semconv.CODE_LINE_NUMBER) if _LINE in line.attributes else None,
+                ),
+            )
+            template = line.text(semconv.TEMPLATE) or facts.cause
+        else:
+            facts, template = found.facts, found.template
+        return Classified(facts=facts, key=key, template=template)
+
+    def _handle(self, line: RecordedLine) -> None:
+        self._ledger.handled(self._run_id, _raw_of(line.raw, line))
+
+    def _succeed(self, line: RecordedLine) -> None:
+        self._tally.tool_calls += 1
+        self._ledger.succeed(
+            self._run_id,
+            line.text(semconv.GEN_AI_TOOL_NAME),
+            operation=_operation(line),
+            agent=line.text(semconv.GEN_AI_AGENT_NAME),
+            began=line.integer(semconv.BEGAN),
+            directory=line.text(semconv.DIRECTORY),
+            call=line.text(semconv.CALL),
+        )
+
+    def _refuse(self, line: RecordedLine) -> None:
+        self._ledger.refuse(
+            self._run_id,
+            line.text(semconv.GEN_AI_TOOL_NAME),
+            "",
+            agent=line.text(semconv.GEN_AI_AGENT_NAME),
+            began=line.integer(semconv.BEGAN),
+            directory=line.text(semconv.DIRECTORY),
+            call=line.text(semconv.CALL),
+            tick=line.integer(semconv.TICK),
+        )
+
+    def _escalate(self, line: RecordedLine) -> None:
+        # With threads the lines may be in another order than the breaches.
+        said = line.text(semconv.THRESHOLD), line.text(semconv.CLASS), line.integer(semconv.COUNT)
+        self._digests.setdefault((line.time_ns, *said), []).append(line.text(semconv.DIGEST))
+
+    def _answer(self, line: RecordedLine) -> None:
+        action = _ACTIONS.get(line.text(semconv.ACTION))
+        if action is not None:
+            self._ledger.settle(self._run_id, action, line.text(semconv.MESSAGE))
+
+    def _resume(self, line: RecordedLine) -> None:
+        self._ledger.resume(self._run_id, line.text(semconv.MESSAGE))
+
+    def _finish(self, line: RecordedLine) -> None:
+        self._end = line
+
+
+_LINE: Final = semconv.CODE_LINE_NUMBER
+
+
+def _operation(line: RecordedLine) -> Operation:
+    return Operation(line.text(semconv.OPERATION), line.texts(semconv.TARGETS), line.flag(semconv.WIDE))
+
+
+def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
+    """Return the failure that a trajectory's span holds; where that is lost, what is left of it."""
+    if span is None:
+        return RawError(text="", agent=line.text(semconv.GEN_AI_AGENT_NAME), time_ns=line.time_ns)
+    own = type(line)(event="", time_ns=span.end_ns, attributes=span.attributes)
+    event = next((event for event in span.events if event.name == semconv.EXCEPTION_EVENT), None)
+    said = type(line)(event="", time_ns=span.end_ns, attributes=event.attributes if event is not None else {})
+    kind = said.text(semconv.EXCEPTION_TYPE)
+    operation = own.text(semconv.GEN_AI_OPERATION_NAME)
+    status = span.attributes.get(semconv.PROCESS_EXIT_CODE)
+    if operation:
+        tool = own.text(semconv.GEN_AI_TOOL_NAME) if operation == semconv.SPAN_TOOL else operation
+    else:
+        tool = own.text(semconv.TOOL)
+    return RawError(
+        text=_exact(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
+        type="" if kind == semconv.TOOL_ERROR else kind,
+        message=said.text(semconv.EXCEPTION_MESSAGE),
+        exit_code=status if isinstance(status, int) else None,
+        detected=own.text(semconv.DETECTED),
+        tool=tool,
+        operation=_operation(own),
+        call_id=own.text(semconv.GEN_AI_TOOL_CALL_ID),
+        arguments=own.text(semconv.GEN_AI_TOOL_CALL_ARGUMENTS),
+        agent=own.text(semconv.GEN_AI_AGENT_NAME),
+        directory=own.text(semconv.DIRECTORY),
+        began=own.integer(semconv.BEGAN),
+        boundary=bool(operation),
+        time_ns=span.end_ns,
+        span=SpanRef(trace_id=span.trace_id, span_id=span.span_id),
+    )
+
+
+def _exact(encoded: str) -> str:
+    """Return the raw error where it stands as bytes, since no string attribute could hold it; else nothing."""
+    try:
+        return base64.b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
+    except ValueError:
+        return ""

@@ -1,0 +1,216 @@
+"""The pipeline that recorded runs are played through: providers of its own, with the library installed."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.trace import NoOpTracer
+
+from otel_errcompact.config import Options
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.installation.install import install
+from otel_errcompact.lab.replay.calls import play_run
+from otel_errcompact.lab.replay.exporting import OneFailureExporter
+from otel_errcompact.lab.replay.lives import play_life
+from otel_errcompact.lab.replay.tally import Tallies
+from otel_errcompact.lab.replay.traces import play_trace, run_of
+from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.export import otlp
+from otel_errcompact.otel.export.exporter import ErrorClassSpanExporter
+from otel_errcompact.otel.export.metric_reader import MetricReader
+from otel_errcompact.otel.metrics.usage import TokenUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+    from opentelemetry.sdk.metrics.export import MetricExporter
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from otel_errcompact.engine.listeners import Listener
+    from otel_errcompact.installation.install import Installation
+    from otel_errcompact.lab.replay.results import ReplayedRun
+    from otel_errcompact.lab.transcripts import RecordedRun
+
+SCOPE: Final = "otel_errcompact.lab.replay"
+"""The instrumentation scope of replayed tool calls. Spans of our boundaries' own scope the processor leaves to them."""
+
+SERVICE: Final = "errcompact-replay"
+"""The name of the service, unless the environment gives one."""
+
+MAX_OPEN_RUNS: Final = 500
+"""Conversations that may still go on in a later trace; beyond, the one touched least recently is ended."""
+
+FLUSH_EVERY: Final = 1_000
+"""Spans after which the exporter's queue, which would drop what it cannot hold, is emptied."""
+
+
+class Pipeline:
+    """
+    Plays recorded runs one after the other; `open_pipeline` makes one.
+
+    Args:
+        tracer_provider: Makes the spans of recorded tool calls.
+        processor: Is told of the spans of recorded traces; the tracer provider's own, so that both go the same way.
+        ledger: What counts.
+        tallies: What listens to the ledger.
+        usage: Where the tokens of the whole context go: the whole of which those of errors are a part.
+        exporter: Where spans go, if they go anywhere.
+    """
+
+    def __init__(
+        self,
+        *,
+        tracer_provider: TracerProvider,
+        processor: SpanProcessor,
+        ledger: Ledger,
+        tallies: Tallies,
+        usage: TokenUsage,
+        exporter: OneFailureExporter | None = None,
+    ) -> None:
+        self._tracer = tracer_provider.get_tracer(SCOPE)
+        if isinstance(self._tracer, NoOpTracer):
+            raise ConfigurationError("OTEL_SDK_DISABLED switches off the SDK that runs are replayed through; unset it")
+        self._processor = processor
+        self._ledger = ledger
+        self._tallies = tallies
+        self._usage = usage
+        self._exporter = exporter
+
+    @property
+    def lost_spans(self) -> int:
+        """Spans that should have been exported and were not; all that will be are once the pipeline is closed."""
+        return self._exporter.lost if self._exporter is not None else 0
+
+    def play(self, record: RecordedRun | RecordedTrace | RecordedLife) -> Iterator[ReplayedRun]:
+        """
+        Play one record, and yield what came of the runs that ended with it.
+
+        A trace may be one turn of a longer conversation: such a run ends with `finish`.
+        """
+        self._tallies.source = record.source
+        if isinstance(record, RecordedTrace):
+            yield from self._play_trace(record)
+        elif isinstance(record, RecordedLife):
+            if record.run_id in self._tallies:
+                yield self._ended(self._tallies.close(record.run_id))
+            yield self._ended(play_life(record, self._ledger, self._tallies))
+        else:
+            yield self._ended(self._play_run(record))
+
+    def finish(self) -> Iterator[ReplayedRun]:
+        """End the runs that are still open, and yield what came of them; call it at the end of each file."""
+        while self._tallies:
+            yield self._ended(self._tallies.close_oldest())
+
+    def _ended(self, run: ReplayedRun) -> ReplayedRun:
+        # The record does not say how often what was sent: each token once, as if a cache had held what came before.
+        self._usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
+        return run
+
+    def _play_run(self, run: RecordedRun) -> ReplayedRun:
+        run_id = run.run_id or Path(run.source).stem
+        play_run(run, self._tallies.open(run_id, agent=run.agent, outcome=run.outcome), self._tracer)
+        return self._tallies.close(run_id)
+
+    def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
+        play_trace(trace, self._tallies.open(run_of(trace)), self._tallies, self._processor, SCOPE)
+        if trace.run_id in self._tallies:
+            yield self._ended(self._tallies.close(trace.run_id))
+        while len(self._tallies) > MAX_OPEN_RUNS:
+            yield self._ended(self._tallies.close_oldest())
+
+
+@contextmanager
+def open_pipeline(
+    options: Options | None = None,
+    *,
+    span_exporter: SpanExporter | None = None,
+    metric_exporter: MetricExporter | None = None,
+    listeners: Iterable[Listener] = (),
+) -> Generator[Pipeline]:
+    """
+    Make providers, install the library on them, and hand out the pipeline; at the end everything is flushed.
+
+    Args:
+        options: All options; read from the environment if None. A trajectory file is written if they enable it.
+        span_exporter: Where spans go; without one to the OTLP endpoint in the environment, or else nowhere.
+        metric_exporter: Where metrics go; likewise.
+        listeners: What else wants to know of failures, and of each is told after the tallies.
+
+    Raises:
+        ConfigurationError: The SDK is switched off.
+    """
+    options = (options or Options.from_environ()).model_copy(update={"enabled": True})
+    ledger = Ledger(options, timer=time.perf_counter_ns)
+    tallies = Tallies(ledger)
+    for listener in (tallies, *listeners):
+        ledger.add_listener(listener)
+    resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
+    meters = _meter_provider(metric_exporter or otlp.metric_exporter(), resource)
+    processors = SynchronousMultiSpanProcessor()  # type: ignore[no-untyped-call]  # of the SDK
+    tracers = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, active_span_processor=processors)
+    tracers.add_span_processor(_Pace(processors))
+    installed = install(tracer_provider=tracers, meter_provider=meters, options=options, ledger=ledger)
+    exporter = _add_exporter(tracers, span_exporter or otlp.span_exporter(), installed)
+    try:
+        usage = TokenUsage(meters, scope=SCOPE, provider=SERVICE)
+        yield Pipeline(
+            tracer_provider=tracers,
+            processor=processors,
+            ledger=ledger,
+            tallies=tallies,
+            usage=usage,
+            exporter=exporter,
+        )
+    finally:
+        # The processor that knows the classes is shut down first: whatever waits for its class is exported before.
+        tracers.force_flush()
+        tracers.shutdown()
+        # Before the instruments are taken out: some of them are only read when metrics are exported.
+        meters.shutdown()
+        installed.uninstall()
+
+
+def _add_exporter(
+    tracers: TracerProvider, exporter: SpanExporter | None, installed: Installation
+) -> OneFailureExporter | None:
+    if exporter is None or installed.processor is None:
+        return None
+    once = OneFailureExporter(ErrorClassSpanExporter(exporter, installed.processor.class_of))
+    tracers.add_span_processor(BatchSpanProcessor(once))
+    return once
+
+
+def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> MeterProvider:
+    readers = () if exporter is None else (MetricReader(exporter),)
+    return MeterProvider(readers, resource, shutdown_on_exit=False)
+
+
+class _Pace(SpanProcessor):
+    """
+    Keep the exporter in step with the replay, which is faster than any agent.
+    """
+
+    def __init__(self, processors: SpanProcessor) -> None:
+        self._processors = processors
+        self._spans = 0
+
+    def on_end(self, span: ReadableSpan) -> None:  # noqa: ARG002 - the SDK's signature
+        self._spans += 1
+        if self._spans % FLUSH_EVERY == 0:
+            self._processors.force_flush()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the SDK's signature
+        # Older SDKs' base class returns None, which stops the processors behind this one from being flushed.
+        return True

@@ -1,0 +1,142 @@
+"""What came of replayed runs: numbers for each and in total."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from otel_errcompact.engine.report import Result, RunReport  # noqa: TC001 - pydantic reads the annotations
+from otel_errcompact.escalator.escalation import THRESHOLDS, Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ReplayedEscalation(BaseModel):
+    """
+    An escalation that would have fired.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    threshold: Threshold
+    limit: int
+    """The count at which it fired."""
+
+    halts: bool
+    """Whether it would have halted a run without a handler."""
+
+    key: str
+    """The dedup key of the class whose occurrence reached the threshold."""
+
+    call: int
+    """The number of the tool call after which it fired, from 1; of a trace, the tool calls that had ended by then."""
+
+
+class ReplayedRun(BaseModel):
+    """
+    What came of one run.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    agent: str
+    source: str
+    """The file."""
+
+    outcome: str
+    """How the run ended in the record's words; empty if it does not say."""
+
+    lacks: str = Field(default="", exclude=True)
+    """What the record of a live run lacks, in words: `no end was recorded`; empty if it is whole."""
+
+    result: Result
+    """How it ended for the ledger; never `halted`, since no escalation stops a replayed run."""
+
+    tool_calls: int
+    failures: int
+    """Occurrences: failures that the agent would be told of."""
+
+    detected: int
+    """Those of the failures that the record itself did not flag."""
+
+    ignored: int
+    """Calls that look like failures and are none: declined ones, empty searches, cancellations."""
+
+    handled: int
+    """Failures inside a call that in the end succeeded."""
+
+    classes: int
+    class_keys: tuple[str, ...]
+    """The dedup keys of the classes, in the order in which they were first seen."""
+
+    longest_streak: int
+    """The most occurrences of one class without a success of its operation between, whatever escalated on the way."""
+
+    escalations: tuple[ReplayedEscalation, ...]
+    raw_error_tokens: int
+    digest_tokens: int
+    """Tokens of the texts that would have taken the place of the raw errors."""
+
+    result_tokens: int
+    """Tokens of all tool results; of a trace, of all text on the spans of its tool calls."""
+
+    context_tokens: int
+    """Tokens of the whole record: messages, arguments, results; of a trace, of all text on its spans."""
+
+    streaks: dict[str, int] = Field(exclude=True, repr=False)
+    """The longest streak of each class, by its key."""
+
+    report: RunReport = Field(exclude=True, repr=False)
+    """The whole account."""
+
+
+class ReplayTotal(BaseModel):
+    """
+    What came of all runs together.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    runs: int
+    runs_with_failures: int
+    tool_calls: int
+    failures: int
+    detected: int
+    ignored: int
+    handled: int
+    classes: int
+    """Distinct over all runs."""
+
+    longest_streak: int
+    escalations: int
+    escalations_by_threshold: dict[Threshold, int]
+    raw_error_tokens: int
+    digest_tokens: int
+    result_tokens: int
+    context_tokens: int
+
+
+def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
+    """Return the numbers of all runs together."""
+    fired = Counter(escalation.threshold for run in runs for escalation in run.escalations)
+    return ReplayTotal(
+        runs=len(runs),
+        runs_with_failures=sum(run.failures > 0 for run in runs),
+        tool_calls=sum(run.tool_calls for run in runs),
+        failures=sum(run.failures for run in runs),
+        detected=sum(run.detected for run in runs),
+        ignored=sum(run.ignored for run in runs),
+        handled=sum(run.handled for run in runs),
+        classes=len({key for run in runs for key in run.class_keys}),
+        longest_streak=max((run.longest_streak for run in runs), default=0),
+        escalations=fired.total(),
+        escalations_by_threshold={threshold: fired[threshold] for threshold in THRESHOLDS},
+        raw_error_tokens=sum(run.raw_error_tokens for run in runs),
+        digest_tokens=sum(run.digest_tokens for run in runs),
+        result_tokens=sum(run.result_tokens for run in runs),
+        context_tokens=sum(run.context_tokens for run in runs),
+    )

@@ -1,0 +1,141 @@
+"""Counting what the ledger tells of replayed runs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun
+
+if TYPE_CHECKING:
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import Escalation
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """
+    The numbers of one run while it is played.
+    """
+
+    run_id: str
+    agent: str
+    source: str
+    outcome: str = ""
+    tool_calls: int = 0
+    failures: int = 0
+    detected: int = 0
+    ignored: int = 0
+    handled: int = 0
+    raw_error_tokens: int = 0
+    digest_tokens: int = 0
+    result_tokens: int = 0
+    context_tokens: int = 0
+    streaks: dict[str, int] = field(default_factory=dict[str, int])
+    """The longest streak of each class, in the order in which they were first seen."""
+
+    escalations: list[ReplayedEscalation] = field(default_factory=list[ReplayedEscalation])
+
+
+class Tallies(Listener):
+    """
+    The numbers of all runs that are being played. No escalation stops them.
+
+    Args:
+        ledger: What tells of the runs.
+    """
+
+    stage = "replay"
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.source = ""
+        """The file that is being played."""
+        self._ledger = ledger
+        self._open: OrderedDict[str, Tally] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._open
+
+    def open(self, run_id: str, *, agent: str = "", outcome: str = "") -> Tally:
+        """Return the numbers of a run, which is open from now on."""
+        tally = self._open.get(run_id)
+        if tally is None:
+            tally = self._open[run_id] = Tally(run_id=run_id, agent=agent, source=self.source, outcome=outcome)
+            # A recorded run cannot be stopped: what would have stopped it is an escalation like all others.
+            self._ledger.open(run_id, agent=agent, stoppable=False)
+        self._open.move_to_end(run_id)
+        return tally
+
+    def attend(self, run_id: str, *, agent: str = "") -> Tally:
+        """Return the numbers of a run that is played with settings of its own, and so not opened here."""
+        tally = self._open[run_id] = Tally(run_id=run_id, agent=agent, source=self.source)
+        return tally
+
+    def close(self, run_id: str, *, failed: bool = False) -> ReplayedRun:
+        """End a run and return what came of it."""
+        tally = self._open.pop(run_id)
+        report = self._ledger.end(run_id, failed=failed)
+        return ReplayedRun(
+            run_id=tally.run_id,
+            agent=tally.agent or report.agent,
+            source=tally.source,
+            outcome=tally.outcome,
+            result=report.result,
+            tool_calls=tally.tool_calls,
+            failures=tally.failures,
+            detected=tally.detected,
+            ignored=tally.ignored,
+            handled=tally.handled,
+            classes=len(tally.streaks),
+            class_keys=tuple(tally.streaks),
+            longest_streak=max(tally.streaks.values(), default=0),
+            escalations=tuple(tally.escalations),
+            raw_error_tokens=tally.raw_error_tokens,
+            digest_tokens=tally.digest_tokens,
+            result_tokens=tally.result_tokens,
+            context_tokens=tally.context_tokens,
+            streaks=tally.streaks,
+            report=report,
+        )
+
+    def close_oldest(self) -> ReplayedRun:
+        """End the run that was touched least recently."""
+        return self.close(next(iter(self._open)))
+
+    def on_raw(self, run_id: str, raw: RawError) -> None:
+        """Attend a run that makes itself known by a failure."""
+        self.open(run_id, agent=raw.agent)
+
+    def on_observed(self, observation: Observation) -> None:
+        """Count one occurrence."""
+        tally = self.open(observation.run_id)
+        tally.failures += 1
+        tally.raw_error_tokens += observation.raw_tokens
+        tally.digest_tokens += observation.digest_tokens
+        key = observation.found.key
+        tally.streaks[key] = max(tally.streaks.get(key, 0), observation.streak)
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
+        """Count a failure inside a call that in the end succeeded."""
+        self.open(run_id).handled += 1
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Note an escalation."""
+        tally = self.open(escalation.run_id)
+        tally.escalations.append(
+            ReplayedEscalation(
+                threshold=escalation.threshold,
+                limit=escalation.limit,
+                halts=escalation.halts,
+                key=escalation.key,
+                call=tally.tool_calls,
+            )
+        )

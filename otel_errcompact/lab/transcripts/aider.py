@@ -1,0 +1,236 @@
+"""
+aider: the history of a project's chats as Markdown (`.aider.chat.history.md`), a run for each start of the program.
+
+`####` marks what the user said or aider said in the user's name, `>` what aider told the user; all else is the model's.
+Aider has no tool calls, but does three things for the model: it applies its edits, lints and runs tests or commands.
+What failed of these it tells the model in the user's name. A failure that was not passed on, because the user declined
+or nothing more was to be tried, is read from what the user was told. The program tells no times but that of its start.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.records import TextLine, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Place, Value
+
+AGENT: Final = "aider"
+BEGINS: Final = "# aider chat started at "
+"""How the first line of a file begins, and of each run."""
+
+_EDIT: Final = "edit"
+_LINT: Final = "lint"
+_RUN: Final = "run"
+_TEST: Final = "test"
+
+_USER: Final = "####"
+_TOLD: Final = ">"
+_LINE_END: Final = "  "
+"""What aider writes at the end of a line, so that Markdown keeps the line."""
+
+_RAN: Final = re.compile(
+    r"\s*I ran this command:\s*\n(?P<command>.*?)\n\s*And got this output:\s*\n(?P<output>.*)\Z", re.DOTALL
+)
+_LINTED: Final = re.compile(r"\s*# Fix any (?:linting )?errors below, if possible\.")
+_LINTER: Final = re.compile(r"^## Running: (.+)$", re.MULTILINE)
+_BAD_EDIT: Final = re.compile(
+    r"\s*(?:# [0-9]{1,6} SEARCH/REPLACE blocks? failed to match!|UnifiedDiffNo|UnifiedDiffNotUnique"
+    r"|## SearchReplaceNoExactMatch|The LLM did not conform to the edit format|Exception while updating files:"
+    r"|Error (?:parsing patch content|applying action)|[^\n]{1,300}\n\^\^\^ )"
+)
+_MOST_TOLD: Final = 8
+"""Among how many lines that the user is told the first of a failure is looked for."""
+
+_QUESTION: Final = "Attempt to fix "
+"""What the user is asked after being told of a failure."""
+
+_APPLIED: Final = "Applied edit to "
+_ASKED_TO_RUN: Final = ("/run ", "!")
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise the line with which a chat begins.
+    """
+    return isinstance(value, TextLine) and value.startswith(BEGINS)
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read each chat as a run.
+    """
+    chat: _Chat | None = None
+    for value, place in values:
+        line = str(value)
+        if line.startswith(BEGINS):
+            if chat is not None:
+                yield chat.run()
+            chat = _Chat(place, line.removeprefix(BEGINS).strip())
+        elif chat is not None:
+            chat.take(line, place.line)
+    if chat is not None:
+        yield chat.run()
+
+
+@dataclass(slots=True)
+class _Part:
+    """
+    Lines of one speaker.
+    """
+
+    speaker: str = ""
+    lines: list[str] = field(default_factory=list[str])
+
+    last: int = 0
+    """The number of the last line."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines).strip("\n")
+
+
+@dataclass(slots=True)
+class _Failure:
+    """
+    What the user was told has failed, until it is seen whether the model is told as well.
+    """
+
+    tool: str
+    text: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Chat:
+    place: Place
+    started: str
+    draft: Draft = field(default_factory=Draft)
+    part: _Part = field(default_factory=_Part)
+    failure: _Failure | None = None
+
+    answer: str = ""
+    """What the model said last, which holds its edits."""
+
+    asked: str = ""
+    """What the user asked for last."""
+
+    def __post_init__(self) -> None:
+        begin = parse_time(self.started)
+        if begin is not None:
+            self.draft.begin(begin)
+
+    def run(self) -> RecordedRun:
+        self.end_part()
+        self.settle()
+        return self.draft.build(run_id=self.started or self.place.stem, agent=AGENT, source=self.place.path)
+
+    def take(self, line: str, number: int) -> None:
+        speaker = next((mark for mark in (_USER, _TOLD) if line == mark or line.startswith(f"{mark} ")), "")
+        if speaker != self.part.speaker:
+            # Of a text of many lines that aider tells the user, only the first is marked.
+            if not speaker and self.is_told_failure():
+                speaker = _TOLD
+            else:
+                self.end_part()
+                self.part = _Part(speaker)
+        self.part.lines.append(
+            line.removeprefix(speaker).removeprefix(" ").removesuffix(_LINE_END) if speaker else line
+        )
+        self.part.last = number
+
+    def is_told_failure(self) -> bool:
+        """
+        Tell whether the user is being told of an edit or a lint that failed.
+        """
+        told = self.part.speaker == _TOLD
+        return told and any(_tool_of(line) for line in self.part.lines[:_MOST_TOLD])
+
+    def end_part(self) -> None:
+        part, text = self.part, self.part.text
+        self.part = _Part()
+        if not text:
+            return
+        if part.speaker == _USER:
+            self.take_user(text, part.last)
+        elif part.speaker == _TOLD:
+            self.take_told(part)
+        else:
+            self.settle()
+            self.draft.say(text)
+            self.answer = text
+
+    def take_user(self, text: str, line: int) -> None:
+        ran = _RAN.match(text)
+        tool = _tool_of(text)
+        failure = self.failure
+        if failure is not None and (failure.tool == tool or text in failure.text):
+            self.failure, tool = None, failure.tool
+        self.settle()
+        if ran:
+            by_user = self.asked.startswith(_ASKED_TO_RUN)
+            self.note(
+                _RUN if by_user else _TEST,
+                ran["output"].strip("\n"),
+                line,
+                arguments=ran["command"].strip(),
+                flagged=None if by_user else True,
+            )
+        elif tool:
+            self.note_failure(tool, text, line)
+        else:
+            self.draft.say(text)
+        self.asked = text
+
+    def take_told(self, part: _Part) -> None:
+        first = next((index for index, line in enumerate(part.lines) if _tool_of(line)), len(part.lines))
+        for line in part.lines[:first]:
+            if line.startswith(_APPLIED):
+                self.note(_EDIT, line, part.last, arguments=self.answer, spoken=True, flagged=False)
+        told = list(itertools.takewhile(lambda line: not line.startswith(_QUESTION), part.lines[first:]))
+        if told:
+            self.settle()
+            self.failure = _Failure(_tool_of(told[0]), "\n".join(told).strip("\n"), part.last)
+
+    def settle(self) -> None:
+        """
+        Note a failure of which the model was not told.
+        """
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            self.note_failure(failure.tool, failure.text, failure.line)
+
+    def note_failure(self, tool: str, text: str, line: int) -> None:
+        if tool == _EDIT:
+            self.note(_EDIT, text, line, arguments=self.answer, spoken=True, flagged=True)
+        else:
+            linter = _LINTER.search(text)
+            self.note(_LINT, text, line, arguments=linter[1] if linter else "", flagged=True)
+
+    def note(
+        self,
+        tool: str,
+        result: str,
+        line: int,
+        *,
+        arguments: str,
+        flagged: bool | None,
+        spoken: bool = False,
+    ) -> None:
+        self.draft.request("", tool=tool, arguments=arguments, spoken=spoken)
+        self.draft.answer("", result=result, line=line, flagged=flagged)
+
+
+def _tool_of(text: str) -> str:
+    """
+    Name what failed, if a text tells of a failure.
+    """
+    return _LINT if _LINTED.match(text) else _EDIT if _BAD_EDIT.match(text) else ""

@@ -1,0 +1,187 @@
+"""
+Chats as the interfaces of models have them: OpenAI Chat Completions, OpenAI Responses and Anthropic Messages.
+
+A list of messages or items, an object that holds one (`messages`, or `input` with `output`), a list of such objects, or
+tau-bench's list of tasks with a `traj` each. One document, or one conversation a line. The interfaces are told apart
+message by message, since their lists may begin alike. These records hold no times, so times are made up (see `draft`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.executor import Executor
+from otel_errcompact.lab.transcripts.items import is_item, take_item
+from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, is_object, items_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Value
+
+CHAT: Final = "chat"
+TAU_BENCH: Final = "tau-bench"
+_FAILED: Final = "Error:"
+"""How tau-bench's environments begin the answer of a call that failed."""
+
+_FULL_REWARD: Final = 1 - 1e-6
+"""From where on a reward is that of a task that was done, as tau-bench counts."""
+
+_LISTS: Final = ("traj", "messages", "input", "output")
+"""Where a conversation holds its messages, in their order."""
+
+_MESSAGES: Final = frozenset({"messages", "traj"})
+"""Those of them that hold nothing but messages; the others may be anything where a conversation has these."""
+
+_INSTRUCTIONS: Final = ("instructions", "system")
+"""Where a request holds what Chat Completions has in a message."""
+
+_CALL_BLOCKS: Final = frozenset({"mcp_tool_use", "server_tool_use", "tool_use"})
+_RESULT_BLOCK: Final = "tool_result"
+"""How the kind of a block ends that holds what a tool gave back, Anthropic's own tools included."""
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise a conversation, or a list of messages or of conversations.
+    """
+    if _is_conversation(value):
+        return True
+    return any(_is_message(item) or _is_conversation(item) for item in items_of(value)[:1])
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read each conversation as a run.
+    """
+    number = 0
+    for value, place in values:
+        for conversation in conversations_in(value, place, is_message=_is_message):
+            number += 1
+            yield _run(conversation, number)
+
+
+def _is_message(value: object) -> bool:
+    return isinstance(fields_of(value).get("role"), str) or is_item(value)
+
+
+def _is_conversation(value: object) -> bool:
+    fields = fields_of(value)
+    if "task_id" in fields and is_list(fields.get("traj")):
+        return True
+    return any(_is_message(message) for key in _LISTS for message in items_of(fields.get(key))[:1])
+
+
+def _run(conversation: Record, number: int) -> RecordedRun:
+    is_tau_bench = "traj" in conversation.fields
+    chat = _Chat(is_tau_bench=is_tau_bench)
+    for key in _INSTRUCTIONS:
+        if isinstance(conversation.fields.get(key), (list, str)):
+            chat.draft.say(conversation.prose(key))
+    for key in _LISTS:
+        for message in _messages(conversation, key):
+            chat.take(message)
+    reward, resolved = conversation.number("reward"), conversation.verdict("resolved")
+    return chat.draft.build(
+        run_id=_name(conversation) or f"{conversation.place.stem}:{number}",
+        agent=TAU_BENCH if is_tau_bench else CHAT,
+        source=conversation.place.path,
+        outcome="" if reward is None else f"reward {reward:g}",
+        succeeded=resolved if reward is None else reward >= _FULL_REWARD,
+    )
+
+
+def _messages(conversation: Record, key: str) -> Iterator[Record]:
+    """
+    Yield the messages of a list; a text in its place is one message.
+    """
+    value = conversation.fields.get(key)
+    if isinstance(value, str):
+        yield Record({"content": value}, conversation.place)
+    elif is_list(value) or key in _MESSAGES:
+        yield from conversation.children(key)
+
+
+def _name(conversation: Record) -> str:
+    task, trial = conversation.label("task_id"), conversation.label("trial")
+    return f"{task}.{trial}" if task and trial else task or conversation.label("id")
+
+
+@dataclass(slots=True)
+class _Chat:
+    is_tau_bench: bool
+    draft: Draft = field(default_factory=Draft)
+    executor: Executor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.executor = Executor(self.draft)
+
+    def take(self, message: Record) -> None:
+        if is_item(message.fields) and message.fields["type"] != "message":
+            take_item(message, self.draft)
+        elif message.text("role") == "tool":
+            self.take_result(message)
+        else:
+            self.take_content(message)
+            for call in message.children("tool_calls"):
+                _request(call, self.draft)
+
+    def take_result(self, message: Record) -> None:
+        text, call_id = message.prose("content"), message.text("tool_call_id")
+        self.draft.answer(
+            call_id,
+            call_id=call_id,
+            tool=message.text("name"),
+            result=text,
+            # Other answers may be failures all the same, as "Unknown action".
+            flagged=True if self.is_tau_bench and text.startswith(_FAILED) else None,
+        )
+
+    def take_content(self, message: Record) -> None:
+        if not is_list(message.fields.get("content")):
+            self.executor.take(message.text("content"), speaker=message.text("name"))
+            return
+        for block in message.children("content"):
+            kind = block.label("type")
+            if kind in _CALL_BLOCKS:
+                _request_block(block, self.draft)
+            elif kind.endswith(_RESULT_BLOCK):
+                _answer_block(block, self.draft)
+            elif "text" in block.fields:
+                self.executor.take(block.text("text"), speaker=message.text("name"))
+
+
+def _request(call: Record, draft: Draft) -> None:
+    is_custom = "custom" in call.fields
+    function, call_id = call.child("custom" if is_custom else "function"), call.text("id")
+    draft.request(
+        call_id,
+        call_id=call_id,
+        tool=function.text("name"),
+        arguments=function.json("input" if is_custom else "arguments"),
+    )
+
+
+def _request_block(block: Record, draft: Draft) -> None:
+    call_id = block.text("id")
+    draft.request(call_id, call_id=call_id, tool=block.text("name"), arguments=block.json("input"))
+
+
+def _answer_block(block: Record, draft: Draft) -> None:
+    """
+    Read what a tool gave back. Anthropic's own tools answer with one object, which may be an error.
+    """
+    call_id, content = block.text("tool_use_id"), block.fields.get("content")
+    inner = fields_of(content)
+    failed = str(inner.get("type", "")).endswith("_error")
+    code = block.child("content").integer("return_code") if is_object(content) else None
+    draft.answer(
+        call_id,
+        call_id=call_id,
+        result=block.json("content") if inner else block.prose("content"),
+        flagged=True if failed else block.flag("is_error"),
+        exit_code=code,
+    )

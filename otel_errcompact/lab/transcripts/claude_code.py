@@ -1,0 +1,129 @@
+"""
+Claude Code: a session as JSON lines, one record a line.
+
+Read are `user` and `assistant` records. `progress` records, often the majority, embed whole messages of sub-agents that
+stand in files of their own, so reading them would count errors twice. Sidechains (sub-agents) are runs of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.records import Record, fields_of, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Value
+
+AGENT: Final = "claude-code"
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise a session's record.
+    """
+    fields = fields_of(value)
+    kind = fields.get("type")
+    return isinstance(kind, str) and ("sessionId" in fields or "leafUuid" in fields or kind == "file-history-snapshot")
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read the runs of a file: for each session its main chain, then its sidechains. A session ends with the file, or
+    where the next one begins.
+    """
+    session = _Session("")
+    for value, place in values:
+        entry = record(value, place)
+        if entry is None:
+            continue
+        session_id = entry.text("sessionId")
+        if session_id and session_id != session.session_id:
+            yield from session.runs()
+            session = _Session(session_id)
+        session.take(entry)
+    yield from session.runs()
+
+
+@dataclass(slots=True)
+class _Session:
+    session_id: str
+    source: str = ""
+
+    drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
+    """By chain: empty for the main one, else the sub-agent's id."""
+
+    seen: set[tuple[str, str]] = field(default_factory=set["tuple[str, str]"])
+    """What was read, by kind and id; resumed sessions hold records twice."""
+
+    roots: dict[str, str] = field(default_factory=dict[str, str])
+    """Of sidechain records that name no agent: the first record of their chain."""
+
+    def runs(self) -> Iterator[RecordedRun]:
+        for chain, draft in self.drafts.items():
+            run_id = f"{self.session_id}/{chain}" if chain else self.session_id
+            yield draft.build(run_id=run_id, agent=AGENT, source=self.source)
+
+    def take(self, entry: Record) -> None:
+        self.source = entry.place.path
+        chain = self.chain_of(entry)
+        if entry.text("type") not in {"user", "assistant"} or self.is_repeated("record", entry.text("uuid")):
+            return
+        draft = self.drafts.setdefault(chain, Draft())
+        message = entry.child("message")
+        if isinstance(message.fields.get("content"), str):
+            draft.say(message.text("content"))
+        else:
+            time_ns = entry.time("timestamp")
+            for block in message.children("content"):
+                self.take_block(block, entry, draft, time_ns)
+
+    def take_block(self, block: Record, entry: Record, draft: Draft, time_ns: int | None) -> None:
+        kind = block.text("type")
+        call_id = block.text("tool_use_id" if kind == "tool_result" else "id")
+        if self.is_repeated(kind, call_id):
+            return
+        if kind == "text":
+            draft.say(block.text("text"))
+        elif kind == "tool_use":
+            draft.request(
+                call_id,
+                tool=block.text("name"),
+                call_id=call_id,
+                arguments=block.json("input"),
+                time_ns=time_ns,
+            )
+        elif kind == "tool_result":
+            draft.answer(
+                call_id,
+                call_id=call_id,
+                result=block.prose("content"),
+                line=entry.place.line,
+                flagged=_flagged(block, entry),
+                time_ns=time_ns,
+            )
+
+    def chain_of(self, entry: Record) -> str:
+        if not entry.flag("isSidechain"):
+            return ""
+        uuid = entry.text("uuid") or "sidechain"
+        return entry.text("agentId") or self.roots.setdefault(uuid, self.roots.get(entry.text("parentUuid"), uuid))
+
+    def is_repeated(self, kind: str, identity: str) -> bool:
+        known = (kind, identity) in self.seen
+        if identity:
+            self.seen.add((kind, identity))
+        return known
+
+
+def _flagged(block: Record, entry: Record) -> bool | None:
+    """
+    Read the flag. Where it is left out, a `toolUseResult` that is a text marks a failure, an object a success.
+    """
+    flag = block.flag("is_error")
+    outcome = entry.fields.get("toolUseResult")
+    return isinstance(outcome, str) if flag is None and outcome is not None else flag

@@ -1,0 +1,187 @@
+"""
+Codex: a session as JSON lines (a rollout), one record a line: `{"timestamp", "type", "payload"}`, or in older files the
+items themselves.
+
+Read are `response_item` records, which are what the model saw. `event_msg` records tell the same once more for the
+screen; of them only the ends of calls are read, for what they say of failure. A `compacted` record repeats what came
+before it, of which only the summary is new.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.items import Answer, answer_of, is_item, take_answer, take_item
+from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, items_of, kind_of, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Value
+
+AGENT: Final = "codex"
+
+_WRAPPERS: Final = frozenset({"compacted", "event_msg", "response_item", "session_meta", "turn_context"})
+_ITEM_TEXTS: Final = frozenset({"input_image", "input_text", "output_text"})
+"""Kinds of the parts of a message, by which an item that is a message is told from that of other interfaces."""
+
+_HEADER: Final = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines):?[^\n]{0,200}\n){0,4}"
+    r"(?:Process exited with code|Exit code:) (-?[0-9]{1,9})\n"
+)
+"""The lines that stand over the output of a command, up to the exit status."""
+
+_STATUS_LENGTH: Final = 1_000
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise a record of a rollout, or an item that stands on a line of its own.
+    """
+    fields = fields_of(value)
+    if kind_of(fields) in _WRAPPERS:
+        return is_object(fields.get("payload"))
+    if kind_of(fields) == "message":
+        return any(kind_of(part) in _ITEM_TEXTS for part in items_of(fields.get("content"))[:1])
+    return is_item(value) or fields.get("record_type") == "state"
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read the runs of a file: a rollout is one, and files that were put together are as many as they were.
+    """
+    session: _Session | None = None
+    for value, place in values:
+        line = record(value, place)
+        if line is None:
+            continue
+        session = session or _Session(line)
+        if session.is_over(line):
+            yield session.run()
+            session = _Session(line)
+        session.take(line)
+    if session is not None and session.is_used:
+        yield session.run()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    flagged: bool | None = None
+    exit_code: int | None = None
+
+
+@dataclass(slots=True)
+class _Session:
+    first: Record
+    name: str = ""
+    ancestors: set[str] = field(default_factory=set[str])
+    """Sessions this one was forked from, whose records stand in this file as well."""
+
+    verdicts: dict[str, _Verdict] = field(default_factory=dict[str, _Verdict])
+    """What the ends of calls said, until the answers come, by call."""
+
+    draft: Draft = field(default_factory=Draft)
+    is_used: bool = False
+
+    def run(self) -> RecordedRun:
+        place = self.first.place
+        return self.draft.build(run_id=self.name or place.stem, agent=AGENT, source=place.path)
+
+    def is_over(self, line: Record) -> bool:
+        """
+        Tell whether another session begins.
+        """
+        name = _name_of(line)
+        return bool(name and self.name) and name != self.name and name not in self.ancestors
+
+    def take(self, line: Record) -> None:
+        kind = line.text("type")
+        name = _name_of(line)
+        if name:
+            self.name = self.name or name
+            self.ancestors.add(line.child("payload").text("forked_from_id"))
+        elif kind in _WRAPPERS:
+            self.is_used = True
+            self.take_payload(kind, line.child("payload"), line)
+        elif is_item(line.fields):
+            self.is_used = True
+            self.take_item(line, line)
+
+    def take_payload(self, kind: str, payload: Record, line: Record) -> None:
+        if kind == "response_item":
+            self.take_item(payload, line)
+        elif kind == "compacted":
+            self.draft.say(payload.text("message"))
+        elif kind == "event_msg":
+            self.take_event(payload)
+
+    def take_item(self, item: Record, line: Record) -> None:
+        number, time_ns = line.place.line or None, line.time("timestamp")
+        if not item.text("type").endswith("_output"):
+            take_item(item, self.draft, line=number, time_ns=time_ns)
+            return
+        answer = _unwrapped(answer_of(item))
+        verdict = self.verdicts.pop(answer.call_id, _Verdict())
+        answer = dataclasses.replace(
+            answer,
+            flagged=verdict.flagged if answer.flagged is None else answer.flagged,
+            exit_code=verdict.exit_code if answer.exit_code is None else answer.exit_code,
+        )
+        take_answer(answer, self.draft, line=number, time_ns=time_ns)
+
+    def take_event(self, event: Record) -> None:
+        kind = event.text("type")
+        if kind == "exec_command_end":
+            self.verdicts[event.text("call_id")] = _Verdict(exit_code=event.integer("exit_code"))
+        elif kind == "patch_apply_end":
+            self.verdicts[event.text("call_id")] = _Verdict(flagged=_negated(event.flag("success")))
+        elif kind == "mcp_tool_call_end":
+            self.verdicts[event.text("call_id")] = _Verdict(flagged=_flagged_by_mcp(event.child("result")))
+
+
+def _name_of(line: Record) -> str:
+    """
+    Return the session's id, if the record is the one a rollout begins with.
+    """
+    kind = line.text("type")
+    if kind == "session_meta":
+        return line.child("payload").text("id")
+    return "" if kind or "record_type" in line.fields else line.text("id")
+
+
+def _unwrapped(answer: Answer) -> Answer:
+    """
+    Read the exit status, which older versions wrote beside the output, `{"output", "metadata": {"exit_code"}}`, and
+    newer ones write over it. The header stays, since it is what the model saw.
+    """
+    if answer.result.startswith('{"output":'):
+        try:
+            wrapped: object = json.loads(answer.result)
+        except (ValueError, RecursionError):
+            return answer
+        output = fields_of(wrapped).get("output")
+        code = fields_of(fields_of(wrapped).get("metadata")).get("exit_code")
+        if isinstance(output, str):
+            return dataclasses.replace(answer, result=output, exit_code=code if type(code) is int else None)
+    header = _HEADER.match(answer.result[:_STATUS_LENGTH])
+    return dataclasses.replace(answer, exit_code=int(header[1])) if header else answer
+
+
+def _flagged_by_mcp(result: Record) -> bool | None:
+    """
+    Read the result of an MCP tool as Rust writes it: `{"Ok": {"isError"}}` or `{"Err": "..."}`.
+    """
+    if "Err" in result.fields:
+        return True
+    done = result.child("Ok")
+    return done.flag("isError") if "isError" in done.fields else done.flag("is_error")
+
+
+def _negated(flag: bool | None) -> bool | None:
+    return None if flag is None else not flag

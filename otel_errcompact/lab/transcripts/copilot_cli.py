@@ -1,0 +1,154 @@
+"""
+Copilot CLI: the events of a session as JSON lines, `{"type", "data", "id", "timestamp", "parentId"}`.
+
+A call is a `tool.execution_start` with its `tool.execution_complete`. Sub-agents, whose events name their agent or the
+call that started them, are runs of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Value
+
+AGENT: Final = "copilot-cli"
+
+_KINDS: Final = re.compile(
+    r"(?:assistant|hook|permission|session|skill|subagent|system|tool|user)\.[a-z_.]{1,60}|abort"
+)
+_EXITED: Final = re.compile(r"<(?:command with [^<>\n]{1,80} )?exited with exit code (-?[0-9]{1,9})[^<>\n]{0,80}>\s*\Z")
+"""How the result of a command ends: the call itself succeeded, whatever the command did."""
+
+_EXIT_LENGTH: Final = 300
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise an event.
+    """
+    fields = fields_of(value)
+    kind = fields.get("type")
+    return isinstance(kind, str) and is_object(fields.get("data")) and _KINDS.fullmatch(kind) is not None
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read the runs of a file: for each session its main chain, then its sub-agents.
+    """
+    session: _Session | None = None
+    for value, place in values:
+        event = record(value, place)
+        if event is None:
+            continue
+        session_id = event.child("data").text("sessionId") if _begins_session(event) else ""
+        if session is None or (session_id and session.session_id not in {"", session_id}):
+            if session is not None:
+                yield from session.runs()
+            session = _Session(event.place.path, event.place.stem)
+        session.session_id = session.session_id or session_id
+        session.take(event)
+    if session is not None:
+        yield from session.runs()
+
+
+def _begins_session(event: Record) -> bool:
+    return event.text("type") in {"session.start", "session.resume"}
+
+
+@dataclass(slots=True)
+class _Session:
+    source: str
+    stem: str
+    session_id: str = ""
+
+    drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
+    """By chain: empty for the main one, else the sub-agent's id."""
+
+    outcome: str = ""
+    succeeded: bool | None = None
+
+    def runs(self) -> Iterator[RecordedRun]:
+        name = self.session_id or self.stem
+        for chain, draft in self.drafts.items():
+            yield draft.build(
+                run_id=f"{name}/{chain}" if chain else name,
+                agent=AGENT,
+                source=self.source,
+                outcome="" if chain else self.outcome,
+                succeeded=None if chain else self.succeeded,
+            )
+
+    def take(self, event: Record) -> None:
+        kind, data = event.text("type"), event.child("data")
+        if kind == "session.task_complete":
+            self.succeeded = data.flag("success")
+            self.outcome = data.text("outcome") or _words_of(self.succeeded)
+        elif kind == "session.error":
+            self.succeeded = False
+            self.outcome = next(iter(data.text("message").splitlines()), "")
+        else:
+            self.take_part(kind, event, data)
+
+    def take_part(self, kind: str, event: Record, data: Record) -> None:
+        chain = event.text("agentId") or data.text("parentToolCallId")
+        text = _text_of(kind, data)
+        if text is not None:
+            self.drafts.setdefault(chain, Draft()).say(text)
+        elif kind == "tool.execution_start":
+            call_id = data.text("toolCallId")
+            self.drafts.setdefault(chain, Draft()).request(
+                call_id,
+                tool=data.text("toolName"),
+                call_id=call_id,
+                arguments=data.json("arguments"),
+                time_ns=event.time("timestamp"),
+            )
+        elif kind == "tool.execution_complete":
+            _answer(data, event, self.drafts.setdefault(chain, Draft()))
+
+
+def _text_of(kind: str, data: Record) -> str | None:
+    """
+    Return what an event adds to the context, or nothing if it is none that says something.
+    """
+    if kind == "user.message":
+        return data.text("transformedContent") or data.text("content")
+    if kind in {"assistant.message", "system.message"}:
+        return data.text("content")
+    return data.text("summaryContent") if kind == "session.compaction_complete" else None
+
+
+def _answer(data: Record, event: Record, draft: Draft) -> None:
+    success, call_id = data.flag("success"), data.text("toolCallId")
+    error = data.child("error").text("message")
+    text = data.child("result").text("content")
+    draft.answer(
+        call_id,
+        call_id=call_id,
+        result=text or error if success else error or text,
+        line=event.place.line or None,
+        flagged=None if success is None else not success,
+        exit_code=_exit_code(data, text),
+        time_ns=event.time("timestamp"),
+    )
+
+
+def _exit_code(data: Record, text: str) -> int | None:
+    told = data.child("shellExecution").integer("exitCode")
+    if told is not None:
+        return told
+    found = _EXITED.search(text[-_EXIT_LENGTH:])
+    return int(found[1]) if found else None
+
+
+def _words_of(succeeded: bool | None) -> str:
+    return "" if succeeded is None else "success" if succeeded else "failure"

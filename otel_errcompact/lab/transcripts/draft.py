@@ -1,0 +1,167 @@
+"""
+A run while it is being read: pairs calls with results, counts tokens, keeps the time.
+
+Formats without times get made-up ones: each step is one millisecond after the last known time, and a run without any
+time at all begins at `FIRST_NS`. So the same file always gives the same times, and their order is that of the record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.lab.transcripts.model import RecordedCall, RecordedRun
+
+FIRST_NS: Final = 946_684_800_000_000_000
+"""Where made-up times begin: 2000-01-01T00:00:00Z."""
+
+STEP_NS: Final = 1_000_000
+"""How far made-up times are apart: one millisecond."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    tool: str
+    call_id: str
+    arguments: str
+    operation: str
+    start_ns: int
+
+
+@dataclass(slots=True)
+class Draft:
+    """
+    One run while its records come in.
+    """
+
+    calls: list[RecordedCall] = field(default_factory=list[RecordedCall])
+    context_tokens: int = 0
+    result_tokens: int = 0
+    _requests: dict[str, _Request] = field(default_factory=dict[str, _Request])
+    _now_ns: int = FIRST_NS - STEP_NS
+
+    def begin(self, time_ns: int) -> None:
+        """
+        Note when the run began, if its calls have no times.
+        """
+        self._now_ns = time_ns - STEP_NS
+
+    def say(self, text: str) -> None:
+        """
+        Count a text of the user, the assistant or the system.
+        """
+        self.context_tokens += estimate_tokens(text)
+
+    def request(
+        self,
+        key: str,
+        *,
+        tool: str,
+        arguments: str,
+        call_id: str = "",
+        operation: str = "",
+        spoken: bool = False,
+        time_ns: int | None = None,
+    ) -> None:
+        """
+        Note that the agent called a tool.
+
+        Args:
+            key: What the answer will be known by; a later request with the same key takes its place.
+            tool: The tool's name.
+            arguments: Its arguments.
+            call_id: The id of the call.
+            operation: What must succeed for a failure to count as resolved, if not the tool.
+            spoken: Whether the arguments are part of a text that was counted already.
+            time_ns: When, if the record says.
+        """
+        if not spoken:
+            self.say(arguments)
+        self._requests[key] = _Request(
+            tool=tool,
+            call_id=call_id,
+            arguments=arguments,
+            operation=operation,
+            start_ns=self._at(time_ns),
+        )
+
+    def answer(
+        self,
+        key: str,
+        *,
+        result: str,
+        line: int | None = None,
+        tool: str = "",
+        call_id: str = "",
+        flagged: bool | None = None,
+        exit_code: int | None = None,
+        time_ns: int | None = None,
+    ) -> None:
+        """
+        Note what a tool gave back.
+
+        Args:
+            key: The key of the request; if nobody asked, the result is kept without arguments.
+            result: The whole text.
+            line: The line of the file; without it, the position in the run.
+            tool: The tool's name as the result tells it, for when the request is missing.
+            call_id: The id of the call as the result tells it.
+            flagged: What the format says: failed, did not fail, nothing.
+            exit_code: The exit status, if the record has it apart from the text.
+            time_ns: When, if the record says.
+        """
+        asked = self._requests.pop(key, None)
+        end_ns = self._at(time_ns)
+        self.say(result)
+        self.result_tokens += estimate_tokens(result)
+        self.calls.append(
+            RecordedCall(
+                tool=asked.tool if asked else tool,
+                call_id=(asked.call_id if asked else "") or call_id,
+                arguments=asked.arguments if asked else "",
+                operation=asked.operation if asked else "",
+                result=result,
+                flagged=flagged,
+                exit_code=exit_code,
+                start_ns=min(asked.start_ns, end_ns) if asked else end_ns,
+                end_ns=end_ns,
+                line=len(self.calls) + 1 if line is None else line,
+                context_tokens=self.context_tokens,
+            ),
+        )
+
+    def after(self, duration_ns: int) -> int:
+        """
+        Return the time that long after the last known one.
+        """
+        return self._now_ns + max(duration_ns, 0)
+
+    def build(
+        self,
+        *,
+        run_id: str,
+        agent: str,
+        source: str,
+        outcome: str = "",
+        succeeded: bool | None = None,
+    ) -> RecordedRun:
+        """
+        Return the run as it stands.
+        """
+        return RecordedRun(
+            run_id=run_id,
+            agent=agent,
+            source=source,
+            calls=tuple(self.calls),
+            context_tokens=self.context_tokens,
+            result_tokens=self.result_tokens,
+            outcome=outcome,
+            succeeded=succeeded,
+        )
+
+    def _at(self, time_ns: int | None) -> int:
+        if time_ns is None:
+            time_ns = self._now_ns + STEP_NS
+        self._now_ns = time_ns
+        return time_ns

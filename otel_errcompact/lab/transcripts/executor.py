@@ -1,0 +1,69 @@
+"""Code that an agent writes into its messages, and that another participant of the conversation runs (AutoGen)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.lab.transcripts.draft import Draft
+
+TOOL: Final = "code_executor"
+
+_NAMES: Final = frozenset({"codeexecutor", "codeexecutoragent", "computerterminal", "executor"})
+"""Names of participants that run code, without case, spaces and underscores."""
+
+_BLOCK: Final = re.compile(r"```([^\S\n]?[\w+#-]{0,20})[^\n]{0,200}\n(.*?)```", re.DOTALL)
+_STATUS: Final = re.compile(
+    r"\s{0,20}(?:exitcode: (-?[0-9]{1,9}) \(execution (?:failed|succeeded)\)"
+    r"|The script ran, then exited with (?:an )?error \(POSIX exit code: (-?[0-9]{1,9})\)"
+    r"|The script ran but produced no output to console\. The POSIX exit code was: (-?[0-9]{1,9}))"
+)
+
+
+@dataclass(slots=True)
+class Executor:
+    """
+    What is to be run next.
+    """
+
+    draft: Draft
+    code: str = ""
+
+    def take(self, text: str, *, speaker: str = "", line: int | None = None, time_ns: int | None = None) -> None:
+        """
+        Read a message: the result of the code before it, or a text with or without code.
+        """
+        status = exit_code_of(text)
+        ran = self.code and re.sub(r"[\s_-]", "", speaker).lower() in _NAMES
+        if status is None and not ran:
+            self.draft.say(text)
+            self.code = _code_in(text) or self.code
+            return
+        self.draft.request("", tool=TOOL, arguments=self.code, spoken=True, time_ns=time_ns)
+        self.draft.answer("", result=text, exit_code=status, line=line, time_ns=time_ns)
+        self.code = ""
+
+
+def exit_code_of(text: str) -> int | None:
+    """
+    Return the exit status that stands over the output of code, if the text is such.
+    """
+    found = _STATUS.match(text)
+    return int(next(group for group in found.groups() if group is not None)) if found else None
+
+
+def code_of(blocks: list[tuple[str, str]]) -> str:
+    """
+    Render blocks of code, each with its language, as the arguments of a call.
+    """
+    if not blocks:
+        return ""
+    written = {"language": blocks[0][0], "code": "\n".join(code for _, code in blocks)}
+    return json.dumps(written, ensure_ascii=False, separators=(",", ":"))
+
+
+def _code_in(text: str) -> str:
+    return code_of([(language.strip(), code) for language, code in _BLOCK.findall(text)])

@@ -1,0 +1,131 @@
+"""Items of OpenAI's Responses API: messages, calls and what the calls gave back, as several programs record them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.records import kind_of
+
+if TYPE_CHECKING:
+    from otel_errcompact.lab.transcripts.draft import Draft
+    from otel_errcompact.lab.transcripts.records import Record
+
+_OUTPUT: Final = "_output"
+"""How the kind of an item ends that holds what a call gave back; before it stands the kind of the call."""
+
+_LOCAL_SHELL: Final = "local_shell"
+_TOOL_OF_CALL: Final = {
+    "apply_patch_call": "apply_patch",
+    "computer_call": "computer",
+    "local_shell_call": _LOCAL_SHELL,
+    "shell_call": "shell",
+}
+"""Calls of tools that have no name of their own."""
+
+_CALLS: Final = frozenset({"custom_tool_call", "function_call", *_TOOL_OF_CALL})
+_WHOLE: Final = frozenset({"code_interpreter_call", "mcp_call"})
+"""Calls that the provider made itself, with their result in the same item."""
+
+KINDS: Final = frozenset({"message", "reasoning", *_CALLS, *(f"{call}{_OUTPUT}" for call in _CALLS), *_WHOLE})
+"""Kinds of items by which a list of them is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """
+    What a call gave back.
+    """
+
+    call_id: str
+    result: str
+    flagged: bool | None = None
+    exit_code: int | None = None
+
+
+def is_item(value: object) -> bool:
+    """
+    Recognise an item other than a message without a kind, which is that of other interfaces as well.
+    """
+    return kind_of(value) in KINDS
+
+
+def take_item(item: Record, draft: Draft, *, line: int | None = None, time_ns: int | None = None) -> None:
+    """
+    Read an item into a run. Reasoning does not count: what was recorded of it is not what the model saw.
+    """
+    kind = item.text("type") or "message"
+    if kind == "message":
+        draft.say(item.prose("content"))
+    elif kind in _CALLS:
+        _request(item, kind, draft, time_ns)
+    elif kind.endswith(_OUTPUT):
+        take_answer(answer_of(item), draft, line=line, time_ns=time_ns)
+    elif kind in _WHOLE:
+        _request(item, kind, draft, time_ns)
+        take_answer(_answer_within(item, kind), draft, line=line, time_ns=time_ns)
+
+
+def take_answer(answer: Answer, draft: Draft, *, line: int | None = None, time_ns: int | None = None) -> None:
+    """
+    Read what a call gave back into a run.
+    """
+    draft.answer(
+        answer.call_id,
+        call_id=answer.call_id,
+        result=answer.result,
+        flagged=answer.flagged,
+        exit_code=answer.exit_code,
+        line=line,
+        time_ns=time_ns,
+    )
+
+
+def answer_of(item: Record) -> Answer:
+    """
+    Read an item that holds what a call gave back: a text, parts, or the streams of a shell.
+    """
+    streams = [part for part in item.children("output") if "stdout" in part.fields] if _has_parts(item) else []
+    codes = [part.child("outcome").integer("exit_code") for part in streams]
+    return Answer(
+        call_id=_id_of(item),
+        result="\n".join(map(_text_of_streams, streams)) if streams else item.prose("output"),
+        flagged=True if item.text("status") == "failed" else None,
+        exit_code=next((code for code in codes if code), codes[-1] if codes else None),
+    )
+
+
+def _request(item: Record, kind: str, draft: Draft, time_ns: int | None) -> None:
+    call_id = _id_of(item)
+    draft.request(
+        call_id,
+        tool=item.text("name") or _TOOL_OF_CALL.get(kind, kind.removesuffix("_call")),
+        call_id=call_id,
+        arguments=next(
+            (item.json(key) for key in ("arguments", "input", "action", "operation", "code") if key in item.fields), ""
+        ),
+        time_ns=time_ns,
+    )
+
+
+def _answer_within(item: Record, kind: str) -> Answer:
+    """
+    Read the result that stands in the item of the call.
+    """
+    if kind == "mcp_call":
+        error = item.json("error")
+        return Answer(call_id=_id_of(item), result=error or item.prose("output"), flagged=bool(error))
+    logs = "\n".join(part.text("logs") for part in item.children("outputs") if "logs" in part.fields)
+    return Answer(call_id=_id_of(item), result=logs, flagged=True if item.text("status") == "failed" else None)
+
+
+def _id_of(item: Record) -> str:
+    return item.text("call_id") or item.text("id")
+
+
+def _has_parts(item: Record) -> bool:
+    return isinstance(item.fields.get("output"), list)
+
+
+def _text_of_streams(part: Record) -> str:
+    return "\n".join(text for text in (part.text("stdout"), part.text("stderr")) if text)

@@ -1,0 +1,73 @@
+"""Text that is parsed as JSON: what is wrong with it is told with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from otel_errcompact.lab.transcripts.records import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.lab.transcripts.records import Value
+
+
+def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
+    """
+    Parse a line or a document.
+
+    Args:
+        raw: The bytes.
+        place: Where they stand; without a line where they are a document.
+        first_line: The document's first line in the file.
+
+    Yields:
+        The value, if it is one.
+    """
+    text = decode(raw.rstrip(), place)
+    try:
+        value = without_halves(json.loads(text), text)
+    except (ValueError, RecursionError) as error:
+        # The parser counts the lines of the document only.
+        line = place.line or (first_line - 1 + error.lineno if isinstance(error, json.JSONDecodeError) else 0)
+        refuse(error, Place(place.path, line, place.report), text)
+    else:
+        yield value, place
+
+
+def refuse(error: ValueError | RecursionError, place: Place, text: str) -> None:
+    """
+    Report why a text is no JSON.
+    """
+    if isinstance(error, json.JSONDecodeError):
+        cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
+        cure = "it was cut off; record it again or remove it" if cut else "mend or remove it"
+        place.problem(f"is not valid JSON ({error.msg}: column {error.colno}) and is skipped: {cure}")
+    elif isinstance(error, RecursionError):
+        place.problem("nests too deeply and is skipped")
+    else:
+        place.problem("holds a number of thousands of digits and is skipped")
+
+
+def decode(raw: bytes, place: Place) -> str:
+    """
+    Decode bytes; report those that are not UTF-8.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        place.problem(f"is not valid UTF-8 (byte {error.start + 1}); the invalid bytes read as U+FFFD")
+        return raw.decode(errors="replace")
+
+
+def without_halves(value: object, text: str) -> object:
+    """
+    Return a value without halves of characters, which no exporter and no terminal can encode. Programs that cut text
+    between two surrogates leave such.
+    """
+    if "\\ud" not in text and "\\uD" not in text:
+        return value
+    return json.loads(
+        json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )

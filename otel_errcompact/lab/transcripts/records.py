@@ -1,0 +1,327 @@
+"""Fields of JSON records that may be malformed: each mishap is reported with its place, and the rest is read."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import PurePath
+from typing import Final, TypeAlias, TypeGuard
+
+from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+
+OnProblem: TypeAlias = Callable[[TranscriptError], None]
+"""Takes each malformed file, line or field."""
+
+Value: TypeAlias = "tuple[object, Place]"
+"""
+A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands.
+"""
+
+_TIME: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?",
+    re.ASCII,
+)
+_NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
+_LARGEST: Final = sys.float_info.max
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_SHOWN: Final = 40
+"""How much of a wrong value a message shows."""
+
+
+# One `Place` and one `Record` are made for each JSON object that is read. So they are not frozen, which takes three
+# times as long, and the way to a field is put into words only for a message.
+
+
+class TextLine(str):
+    """
+    A line of a file that is no JSON, without its end.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Place:
+    """
+    Where something stands in a transcript file, for messages.
+    """
+
+    path: str
+
+    line: int
+    """The line, from 1; 0 where the file is one document of many lines."""
+
+    report: OnProblem
+
+    outer: Place | None = None
+    """Where the object or list stands of which this is a part; nowhere for the line's or document's value."""
+
+    key: str | int = ""
+    """The name of this part, or its index."""
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and suffix, which names runs that have no name of their own."""
+        return PurePath(self.path).stem
+
+    @property
+    def field(self) -> str:
+        """The way from the line's or document's value to here, as `message.content[2].is_error`."""
+        if self.outer is None:
+            return ""
+        if isinstance(self.key, int):
+            return f"{self.outer.field}[{self.key}]"
+        name = self.key if self.key.isprintable() else ascii(self.key)
+        return f"{self.outer.field}.{name}".removeprefix(".")
+
+    def inner(self, key: str | int) -> Place:
+        """
+        Return the place of a field or element of the value that stands here.
+        """
+        return Place(self.path, self.line, self.report, self, key)
+
+    def problem(self, message: str) -> None:
+        """
+        Report that what stands here is malformed.
+        """
+        self.report(TranscriptError(self.path, self.line, f"{self.field} {message}".lstrip()))
+
+
+@dataclass(slots=True)
+class Record:
+    """
+    A JSON object and its place. Its methods read one field each: what is missing or null reads as empty, what has the
+    wrong type is reported and reads as empty.
+    """
+
+    fields: Mapping[str, object]
+    place: Place
+
+    def text(self, key: str) -> str:
+        """
+        Return a text.
+        """
+        value = self.fields.get(key)
+        if value is None or isinstance(value, str):
+            return value or ""
+        self._refuse(key, "a text")
+        return ""
+
+    def label(self, key: str) -> str:
+        """
+        Return a name that may be written as a number.
+        """
+        value = self.fields.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.text(key)
+
+    def flag(self, key: str) -> bool | None:
+        """
+        Return true, false or, if the field is empty, nothing.
+        """
+        value = self.fields.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self._refuse(key, "true or false")
+        return None
+
+    def verdict(self, key: str) -> bool | None:
+        """
+        Return true or false, which may be written as 1 or 0; what is neither says nothing and is no mistake.
+        """
+        value = self.fields.get(key)
+        return bool(value) if isinstance(value, (bool, int, float)) and value in (0, 1) else None
+
+    def integer(self, key: str, *, minimum: int = -(2**63), maximum: int = 2**63 - 1) -> int | None:
+        """
+        Return a whole number of 64 bits, which may be written as text, as JSON writers do with large ones.
+        """
+        value = self.fields.get(key)
+        number = int(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
+        if number is None:
+            return None
+        if isinstance(number, int) and not isinstance(number, bool) and minimum <= number <= maximum:
+            return number
+        self._refuse(key, f"a whole number from {minimum} to {maximum}")
+        return None
+
+    def number(self, key: str) -> float | None:
+        """
+        Return a number.
+        """
+        value = self.fields.get(key)
+        if value is None:
+            return None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST:
+            return float(value)
+        self._refuse(key, "a number")
+        return None
+
+    def time(self, key: str) -> int | None:
+        """
+        Return an ISO 8601 time in nanoseconds since the epoch; without a zone it is taken as UTC.
+        """
+        text = self.text(key)
+        time_ns = parse_time(text)
+        if text and time_ns is None:
+            self._refuse(key, "a time such as 2026-01-31T12:00:00Z")
+        return time_ns
+
+    def prose(self, key: str) -> str:
+        """
+        Return a message's content: a text, or the texts of a list of parts. Parts of other kinds, as images, have none.
+        """
+        if not isinstance(self.fields.get(key), list):
+            return self.text(key)
+        return "\n".join(part.text("text") for part in self.children(key) if "text" in part.fields)
+
+    def json(self, key: str) -> str:
+        """
+        Return any value as JSON; a text as it is.
+        """
+        value = self.fields.get(key)
+        if value is None or isinstance(value, str):
+            return value or ""
+        return as_json(value, self.place.inner(key))
+
+    def child(self, key: str) -> Record:
+        """
+        Return an object.
+        """
+        value = self.fields.get(key)
+        if value is not None and not is_object(value):
+            self._refuse(key, "an object")
+        return Record(fields_of(value), self.place.inner(key))
+
+    def children(self, key: str) -> Iterator[Record]:
+        """
+        Return the objects of a list.
+        """
+        return records(self.items(key), self.place.inner(key))
+
+    def items(self, key: str) -> list[object]:
+        """
+        Return a list as it is.
+        """
+        value = self.fields.get(key)
+        if value is not None and not is_list(value):
+            self._refuse(key, "a list")
+        return items_of(value)
+
+    def _refuse(self, key: str, wanted: str) -> None:
+        self.place.inner(key).problem(f"must be {wanted}, not {_show(self.fields.get(key))}; it is ignored")
+
+
+def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
+    """
+    Tell whether a JSON value is an object.
+    """
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """
+    Tell whether a JSON value is a list.
+    """
+    return isinstance(value, list)
+
+
+def fields_of(value: object) -> Mapping[str, object]:
+    """
+    Return the fields of a JSON object; anything else has none.
+    """
+    return value if is_object(value) else {}
+
+
+def items_of(value: object) -> list[object]:
+    """
+    Return the elements of a JSON list; anything else has none.
+    """
+    return value if is_list(value) else []
+
+
+def kind_of(value: object) -> str:
+    """
+    Return the `type` of a JSON object; anything else, and an object whose type is no text, has none.
+    """
+    kind = fields_of(value).get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def record(value: object, place: Place) -> Record | None:
+    """
+    Return a value as a record, or report that it is no object.
+    """
+    if is_object(value):
+        return Record(value, place)
+    place.problem(f"must be an object, not {_show(value)}; it is ignored")
+    return None
+
+
+def records(values: list[object], place: Place) -> Iterator[Record]:
+    """
+    Return the objects among the elements of a list; report the others.
+    """
+    for index, value in enumerate(values):
+        found = record(value, place.inner(index))
+        if found is not None:
+            yield found
+
+
+def conversations_in(value: object, place: Place, *, is_message: Callable[[object], bool]) -> Iterator[Record]:
+    """
+    Return the conversations of a value: itself, those of a list, or the one whose messages the list holds.
+    """
+    items = items_of(value)
+    if any(is_message(item) for item in items[:1]):
+        yield Record({"messages": items}, place)
+    elif is_list(value):
+        yield from records(items, place)
+    else:
+        conversation = record(value, place)
+        if conversation is not None:
+            yield conversation
+
+
+def as_json(value: object, place: Place) -> str:
+    """
+    Render a value as compact JSON.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        place.problem("nests too deeply; it is ignored")
+        return ""
+
+
+def parse_time(text: str) -> int | None:
+    """
+    Parse an ISO 8601 time to nanoseconds since the epoch; return `None` if it is none, or before 1970 or after 2262.
+    """
+    # `datetime.fromisoformat` of Python 3.10 knows neither `Z` nor nanoseconds.
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    date, clock, fraction, sign, hours, minutes = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{date}T{clock}+00:00")
+    except ValueError:
+        return None
+    offset = timedelta(hours=int(hours), minutes=int(minutes)) if sign else timedelta()
+    elapsed = moment - _EPOCH + (offset if sign == "-" else -offset)
+    time_ns = (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
+    return time_ns if 0 <= time_ns < 2**63 else None
+
+
+def _show(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    shown = json.dumps(value[:_SHOWN] if isinstance(value, str) else value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

@@ -1,0 +1,252 @@
+"""
+Files as sequences of JSON values.
+
+A transcript is JSON lines or a text of a known kind, read one line at a time, or one JSON document. A document is read
+whole, unless it is a long list of runs: then it is read element by element.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from otel_errcompact.lab.transcripts.elements import Elements
+from otel_errcompact.lab.transcripts.json_text import decode, parse
+from otel_errcompact.lab.transcripts.records import Place, TextLine, is_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from otel_errcompact.lab.transcripts.elements import IsRun
+    from otel_errcompact.lab.transcripts.records import OnProblem, Value
+
+MAX_VALUE_BYTES: Final = 256 * 1024 * 1024
+"""The longest line, or document, that is parsed; longer ones are reported and skipped."""
+
+LONG_BYTES: Final = 16 * 1024 * 1024
+"""From this length on a document of many runs is read one by one."""
+
+_HEAD_LINES: Final = 32
+"""How many lines are looked at to tell JSON lines with a broken beginning from a document."""
+
+_SHORT_BYTES: Final = 64 * 1024
+"""Up to this length a first line is parsed to see whether it is whole."""
+
+_ENDS: Final = frozenset({b"{}", b"[]"})
+_CHUNK_BYTES: Final = 1024 * 1024
+_BOM: Final = b"\xef\xbb\xbf"
+
+_Line: TypeAlias = "tuple[int, bytes]"
+
+
+def read_values(
+    path: Path,
+    *,
+    on_problem: OnProblem,
+    on_bytes: Callable[[int], None] | None = None,
+    texts: tuple[str, ...] = (),
+    is_run: IsRun | None = None,
+    limit: int = MAX_VALUE_BYTES,
+    long: int = LONG_BYTES,
+) -> Generator[Value]:
+    """
+    Read the JSON objects and lists of a file: those of its lines, or the one document it is; or the lines of a text.
+
+    Args:
+        path: The file.
+        on_problem: Takes each malformed line, or what is wrong with the file as a whole.
+        on_bytes: Takes the number of bytes read since its last call.
+        texts: How texts begin that are known.
+        is_run: Tells of an element of a document, and the name of the field whose list it is in, whether it may be read
+            as if it were alone; no element may without it.
+        limit: The longest line, document or element that is parsed.
+        long: From which length on the elements of a document are read one by one.
+
+    Yields:
+        Each value with its place.
+    """
+    file = Place(str(path), 0, on_problem)
+    try:
+        with path.open("rb") as stream:
+            yield from _Source(stream, file, on_bytes, texts, is_run, limit, long).values()
+    except OSError as error:
+        file.problem(f"cannot be read ({error.strerror}); check the path and its permissions")
+
+
+class _Source:
+    """
+    An open file.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        file: Place,
+        on_bytes: Callable[[int], None] | None,
+        texts: tuple[str, ...],
+        is_run: IsRun | None,
+        limit: int,
+        long: int,
+    ) -> None:
+        self._stream = stream
+        self._file = file
+        self._on_bytes = on_bytes
+        self._texts = tuple(text.encode() for text in texts)
+        self._is_run = is_run
+        self._limit = limit
+        self._long = min(long, limit)
+        self._skipped = False
+
+    def values(self) -> Iterator[Value]:
+        """
+        Read as JSON lines if the first line is a whole value, or if it is broken and a later one is whole.
+        """
+        number, begin = self._begin()
+        if len(begin) > self._long:
+            begin, elements = self._elements(begin, number)
+            if elements is not None:
+                yield from elements.values()
+                return
+        lines = self._lines(number, begin)
+        first = next((line for line in lines if line[1].strip()), None)
+        if first is None:
+            if not self._skipped:
+                self._file.problem("is empty; nothing was recorded")
+        elif self._texts and first[1].startswith(self._texts):
+            yield from self._text(itertools.chain((first,), lines))
+        elif _is_whole(first[1]):
+            yield from self._json_lines(itertools.chain((first,), lines))
+        else:
+            yield from self._lines_or_document([first, *self._head(lines)], lines)
+
+    def _lines_or_document(self, head: list[_Line], lines: Iterator[_Line]) -> Iterator[Value]:
+        if _is_broken_json_lines(head):
+            yield from self._json_lines(itertools.chain(head, lines))
+        else:
+            yield from self._document(head)
+
+    def _begin(self) -> _Line:
+        """
+        Read the first line that is not blank, of a long one the beginning.
+        """
+        number, line = 1, self._readline(self._long)
+        while line and not line.strip():
+            number, line = number + 1, self._readline(self._long)
+        return number, line
+
+    def _readline(self, limit: int) -> bytes:
+        line = self._stream.readline(limit + 1)
+        self._advance(line)
+        return line
+
+    def _lines(self, number: int, line: bytes) -> Iterator[_Line]:
+        """
+        Yield the line that has begun and those that follow.
+        """
+        while line:
+            if not line.endswith(b"\n"):
+                line += self._readline(self._limit - len(line))
+            if len(line) <= self._limit:
+                yield number, line.removeprefix(_BOM)
+            else:
+                self._skip_rest(line)
+                self._too_long(self._at_line(number))
+            number, line = number + 1, self._readline(self._limit)
+
+    def _head(self, lines: Iterator[_Line]) -> Iterator[_Line]:
+        """
+        Yield the next few lines, or fewer where they are long.
+        """
+        length = 0
+        for line in itertools.islice(lines, _HEAD_LINES - 1):
+            yield line
+            length += len(line[1])
+            if length > self._long:
+                return
+
+    def _text(self, lines: Iterator[_Line]) -> Iterator[Value]:
+        for number, line in lines:
+            place = self._at_line(number)
+            yield TextLine(decode(line.rstrip(b"\r\n"), place)), place
+
+    def _json_lines(self, lines: Iterator[_Line]) -> Iterator[Value]:
+        for number, line in lines:
+            if line.strip():
+                yield from self._runs(parse(line, self._at_line(number)))
+
+    def _document(self, head: list[_Line]) -> Iterator[Value]:
+        begin = b"".join(line for _, line in head)
+        if not begin.lstrip().startswith((b"{", b"[")):
+            self._file.problem("is no transcript: JSON in UTF-8 is expected, an object a line or one document")
+            return
+        begin += self._read(self._long + 1 - len(begin))
+        if len(begin) > self._long:
+            begin, elements = self._elements(begin, head[0][0])
+            if elements is not None:
+                yield from elements.values()
+                return
+        rest = self._read(self._limit + 1 - len(begin))
+        if len(begin) + len(rest) > self._limit:
+            self._too_long(self._file)
+        else:
+            yield from self._runs(parse(begin + rest, self._file, first_line=head[0][0]))
+
+    def _elements(self, begin: bytes, number: int) -> tuple[bytes, Elements | None]:
+        """
+        Look whether a document is a list of runs; if it is not, return all that was read of it.
+        """
+        if self._is_run is None:
+            return begin, None
+        elements = Elements(begin, self._read, self._file, self._is_run, self._limit, number)
+        return (b"", elements) if elements.are_runs else (elements.raw(), None)
+
+    def _runs(self, values: Iterator[Value]) -> Iterator[Value]:
+        """
+        Take apart a list whose elements may be read one by one.
+        """
+        for value, place in values:
+            if is_list(value) and value and self._is_run is not None and self._is_run(value[0], ""):
+                yield from ((element, place.inner(index)) for index, element in enumerate(value))
+            else:
+                yield value, place
+
+    def _read(self, length: int) -> bytes:
+        read = self._stream.read(max(length, 1))
+        self._advance(read)
+        return read
+
+    def _skip_rest(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._stream.readline(_CHUNK_BYTES)
+            self._advance(line)
+
+    def _too_long(self, place: Place) -> None:
+        self._skipped = True
+        place.problem(f"is longer than {self._limit:,} bytes and is skipped; split it into JSON lines")
+
+    def _advance(self, read: bytes) -> None:
+        if read and self._on_bytes is not None:
+            self._on_bytes(len(read))
+
+    def _at_line(self, number: int) -> Place:
+        return Place(self._file.path, number, self._file.report)
+
+
+def _is_whole(line: bytes) -> bool:
+    """
+    Tell whether a line is a JSON object or list of its own. Of a long line the ends are proof enough.
+    """
+    text = line.strip()
+    if text[:1] + text[-1:] not in _ENDS:
+        return False
+    return len(text) > _SHORT_BYTES or next(parse(text, Place("", 0, lambda _: None)), None) is not None
+
+
+def _is_broken_json_lines(head: list[_Line]) -> bool:
+    """
+    Tell JSON lines with a broken first line from a document over many lines, where objects in one line are indented.
+    """
+    first, *others = (line for _, line in head)
+    return not first.startswith(b"[") and any(line.startswith(b'{"') and _is_whole(line) for line in others)

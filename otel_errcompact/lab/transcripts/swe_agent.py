@@ -1,0 +1,169 @@
+"""
+SWE-agent: a `.traj` file, one JSON document per run; SWE-smith writes the same. Versions 0.x and 1.x.
+
+The steps of `trajectory` are the tool calls; the prompt comes from `history`, without demonstrations. The record has
+no times but, in 1.x, durations, so times are made up (see `draft`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.records import Record, fields_of, is_list, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedRun
+    from otel_errcompact.lab.transcripts.records import Value
+
+AGENT: Final = "swe-agent"
+SHELL: Final = "bash"
+"""The tool of every action that is no command of SWE-agent's own."""
+
+_COMMANDS: Final = frozenset(
+    {
+        "connect_exec",
+        "connect_sendline",
+        "connect_start",
+        "connect_stop",
+        "create",
+        "debug_add_breakpoint",
+        "debug_continue",
+        "debug_exec",
+        "debug_start",
+        "debug_step",
+        "debug_stop",
+        "decompile",
+        "disassemble",
+        "edit",
+        "exit_forfeit",
+        "filemap",
+        "find_file",
+        "goto",
+        "insert",
+        "open",
+        "scroll_down",
+        "scroll_up",
+        "search_dir",
+        "search_file",
+        "str_replace_editor",
+        "submit",
+        "undo_edit",
+        "view_image",
+    },
+)
+_EDITOR: Final = "str_replace_editor"
+"""A tool of several operations, of which the first argument names one."""
+
+_SUBMITTED: Final = "submitted"
+"""How a run ends that the agent itself ended with a solution."""
+
+_SALVAGED: Final = "submitted ("
+"""How a run ends that a limit or a fault ended, and whose unfinished work was handed in: it may be right or wrong."""
+
+_NS_PER_SECOND: Final = 1_000_000_000
+_MAX_SECONDS: Final = 86_400.0
+"""A day; so that no absurd duration pushes the run's times out of range."""
+
+
+def detect(value: object) -> bool:
+    """
+    Recognise a trajectory with the history or the summary that goes with it.
+    """
+    fields = fields_of(value)
+    return is_list(fields.get("trajectory")) and ("history" in fields or "info" in fields)
+
+
+def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """
+    Read each document as a run.
+    """
+    for value, place in values:
+        trajectory = record(value, place)
+        if trajectory is not None:
+            yield _run(trajectory)
+
+
+def _run(trajectory: Record) -> RecordedRun:
+    draft = Draft()
+    for text in _prompt(trajectory):
+        draft.say(text)
+    for index, step in enumerate(trajectory.children("trajectory")):
+        _take(step, str(index), draft)
+    return draft.build(
+        run_id=_name(trajectory),
+        agent=AGENT,
+        source=trajectory.place.path,
+        outcome=trajectory.child("info").text("exit_status"),
+        succeeded=_succeeded(trajectory),
+    )
+
+
+def _succeeded(trajectory: Record) -> bool | None:
+    """
+    Tell whether a run reached its goal: by a later evaluation if that was written into the record, else by its end.
+
+    A run that was ended by a limit, a fault or the agent's giving up, and one that submitted nothing, failed. One that
+    submitted something came to its own end, which is all the program itself knows: whether the solution is right
+    is for an evaluation to say, whose report SWE-agent keeps in other files.
+    """
+    info = trajectory.child("info")
+    for holder in (trajectory, info):
+        resolved = holder.verdict("resolved")
+        if resolved is not None:
+            return resolved
+    status = info.text("exit_status")
+    if not status or status.startswith(_SALVAGED):
+        return None
+    return status == _SUBMITTED and ("submission" not in info.fields or bool(info.text("submission").strip()))
+
+
+def _name(trajectory: Record) -> str:
+    """
+    Name a run by its file, which SWE-agent names by the task; in a file of many runs, also by its line.
+    """
+    place = trajectory.place
+    return f"{place.stem}:{place.line}" if place.line > 1 else place.stem
+
+
+def _prompt(trajectory: Record) -> Iterator[str]:
+    """
+    Yield what the agent was told before its first step.
+    """
+    told = (entry for entry in trajectory.children("history") if not entry.flag("is_demo"))
+    for entry in itertools.takewhile(lambda entry: entry.text("role") != "assistant", told):
+        yield entry.prose("content")
+
+
+def _take(step: Record, key: str, draft: Draft) -> None:
+    action, observation = step.text("action"), step.text("observation")
+    response = step.text("response")
+    if not action.strip() and not observation:
+        # The step at which a limit ended the run.
+        draft.say(response)
+        return
+    # In 0.x, and in 1.x without function calling, the action is a part of the response.
+    draft.say(response.replace(action.strip(), "", 1))
+    tool, operation = _tool(action)
+    draft.request(key, tool=tool, operation=operation, arguments=action)
+    draft.answer(key, result=observation, time_ns=_end(step, draft))
+
+
+def _end(step: Record, draft: Draft) -> int | None:
+    seconds = step.number("execution_time")
+    if seconds is None:
+        return None
+    return draft.after(int(min(seconds, _MAX_SECONDS) * _NS_PER_SECOND))
+
+
+def _tool(action: str) -> tuple[str, str]:
+    """
+    Return the tool that an action calls, and the operation where the tool has several.
+    """
+    name, *arguments = action.split(maxsplit=2) or [""]
+    if name not in _COMMANDS:
+        return SHELL, ""
+    return name, f"{name} {arguments[0]}" if name == _EDITOR and arguments else ""

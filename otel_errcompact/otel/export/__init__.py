@@ -1,0 +1,1 @@
+"""Export: raw errors and spans on their way out."""

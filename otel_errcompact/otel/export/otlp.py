@@ -1,0 +1,117 @@
+"""OTLP exporters as the standard environment variables ask for them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from urllib.parse import urlsplit
+
+from otel_errcompact.exceptions import MissingExtraError
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.export.queue import Pace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opentelemetry.sdk.metrics.export import MetricExporter
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
+METRIC_INTERVAL: Final = "OTEL_METRIC_EXPORT_INTERVAL"
+
+METRIC_INTERVAL_MS: Final = 10_000
+"""The standard's minute is long for somebody who is to be paged while the agent still burns money."""
+
+_ENTRY_POINTS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
+_HTTP_PORT: Final = 4318
+
+_logger = logging.getLogger(semconv.SCOPE)
+
+
+def span_exporter(environ: Mapping[str, str] | None = None) -> SpanExporter | None:
+    """Return an OTLP exporter for spans, or None where the environment asks for none or the extra is missing."""
+    return cast("SpanExporter | None", _exporter("traces", os.environ if environ is None else environ))
+
+
+def metric_exporter(environ: Mapping[str, str] | None = None) -> MetricExporter | None:
+    """Return an OTLP exporter for metrics, or None where the environment asks for none or the extra is missing."""
+    return cast("MetricExporter | None", _exporter("metrics", os.environ if environ is None else environ))
+
+
+def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
+    """Return an OTLP exporter for log records, whose class has had two names; None as for the others."""
+    return _exporter("logs", os.environ if environ is None else environ)
+
+
+def metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
+    """Return how often metrics are exported, in milliseconds."""
+    return _positive(METRIC_INTERVAL, METRIC_INTERVAL_MS, os.environ if environ is None else environ)
+
+
+def span_pace(environ: Mapping[str, str] | None = None) -> Pace:
+    """Return when batches of spans are sent, by the variables of the SDK's own batch processor."""
+    return _pace("OTEL_BSP", 5_000, os.environ if environ is None else environ)
+
+
+def log_pace(environ: Mapping[str, str] | None = None) -> Pace:
+    """Return when batches of log records are sent, likewise."""
+    return _pace("OTEL_BLRP", 1_000, os.environ if environ is None else environ)
+
+
+def _pace(prefix: str, delay_ms: int, environ: Mapping[str, str]) -> Pace:
+    return Pace(
+        delay_s=_positive(f"{prefix}_SCHEDULE_DELAY", delay_ms, environ) / 1_000,
+        batch=_positive(f"{prefix}_MAX_EXPORT_BATCH_SIZE", 512, environ),
+    )
+
+
+def _positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
+    text = environ.get(variable, "").strip()
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if text:
+        _logger.warning("%s=%r is no positive number; %d is used", variable, text, default)
+    return default
+
+
+def _exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
+    if not _is_wanted(signal, environ):
+        return None
+    name = _ENTRY_POINTS[_protocol(signal, environ)]
+    found = next(iter(entry_points(group=f"opentelemetry_{signal}_exporter", name=name)), None)
+    if found is None:
+        _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
+        return None
+    return found.load()()
+
+
+def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    if chosen := environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip():
+        return "otlp" in {name.strip() for name in chosen.split(",")}
+    return bool(_for_signal("ENDPOINT", signal, environ))
+
+
+def _protocol(signal: str, environ: Mapping[str, str]) -> str:
+    """The protocol that is asked for; else the one of the endpoint's port; else gRPC, the SDK's own default."""
+    protocol = _for_signal("PROTOCOL", signal, environ).lower()
+    default = "http/protobuf" if _port(_for_signal("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
+    if protocol and protocol not in _ENTRY_POINTS:
+        allowed = ", ".join(_ENTRY_POINTS)
+        _logger.warning("OTLP protocol %r is not known (%s); %s is used for %s", protocol, allowed, default, signal)
+    return protocol if protocol in _ENTRY_POINTS else default
+
+
+def _for_signal(setting: str, signal: str, environ: Mapping[str, str]) -> str:
+    own = environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}", "").strip()
+    return own or environ.get(f"OTEL_EXPORTER_OTLP_{setting}", "").strip()
+
+
+def _port(endpoint: str) -> int | None:
+    try:
+        return urlsplit(endpoint).port
+    except ValueError:
+        return None

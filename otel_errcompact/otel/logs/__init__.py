@@ -1,0 +1,1 @@
+"""Log records: failures that only a log tells of."""

@@ -1,0 +1,174 @@
+"""Log records as failures: which of them tell of an exception, and what they say of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from opentelemetry import trace
+from opentelemetry._logs import SeverityNumber
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanContext, TraceFlags
+
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.context import is_in_call
+from otel_errcompact.otel.spans.pending import (
+    EndedSpan,
+    Recorded,
+    bare,
+    plain,
+    qualified_name,
+    raw_error,
+    read,
+    recorded_in,
+    recorded_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opentelemetry.context import Context
+
+    from otel_errcompact.errors import RawError
+
+SEVERE: Final = SeverityNumber.ERROR.value
+
+_TELEMETRY: Final = ("opentelemetry.sdk", "opentelemetry.exporter")
+"""Loggers that tell of telemetry's own faults; instrumentations, which tell of the application's, are others."""
+
+_LAST_FRAME: Final = '\n  File "'
+
+
+class Logged(NamedTuple):
+    """
+    What a log record tells of a failure.
+    """
+
+    place: EndedSpan
+    """What is known of the span it belongs to, with the record's attributes and time."""
+
+    recorded: Recorded
+    live: BaseException | None
+    """The exception object, if it can be seen."""
+
+    named: bool
+    """Whether the record is an event of its own, by its name, and not something that was said beside the work."""
+
+    severe: bool
+    """Whether it is at ERROR or above."""
+
+    in_call: bool
+    """Whether one of our own boundaries is open around it, which counts what leaves it."""
+
+    def raw_error(self) -> RawError:
+        """Return the raw error; one outside any trace has no span."""
+        raw = raw_error(self.place, self.recorded, exception=self.live, call=None)
+        raw = replace(raw, type=self.recorded.type, message=self.recorded.message)
+        return raw if self.place.trace_id else replace(raw, span=None)
+
+
+def event_name(record: Any, attributes: Mapping[str, object]) -> str:
+    """Return the name of the event a record is; older SDKs have it as an attribute. Empty if it is none."""
+    name = getattr(record, "event_name", None) or attributes.get(semconv.EVENT_NAME)
+    return name if isinstance(name, str) else ""
+
+
+def is_exception_event(name: str) -> bool:
+    """Tell whether an event of this name is an exception."""
+    return name == semconv.EXCEPTION_EVENT or name.endswith(semconv.EXCEPTION_SUFFIX)
+
+
+def read_record(data: Any) -> Logged | None:
+    """
+    Read a log record; None if it tells of no exception, of one of ours, or of a fault of telemetry itself.
+
+    Args:
+        data: What the SDK hands to a processor of log records: through the releases a `LogData` or a
+            `ReadWriteLogRecord`, each with the record and its scope.
+    """
+    record = data.log_record
+    attributes = plain(record.attributes)
+    named = is_exception_event(event_name(record, attributes))
+    told: BaseException | None = getattr(record, "exception", None)
+    scope = data.instrumentation_scope.name if data.instrumentation_scope is not None else ""
+    if not named and told is None and semconv.EXCEPTION_TYPE not in attributes:
+        return None
+    if scope == semconv.SCOPE or scope.startswith(_TELEMETRY):
+        return None
+    context = getattr(record, "context", None)
+    place = _place(record, attributes, scope, context)
+    recorded = recorded_in(place, attributes) or Recorded("", "", str(record.body or ""), traced=False)
+    live = told if told is not None else _live(recorded)
+    severity = record.severity_number
+    return Logged(
+        place,
+        _completed(recorded) if live is None else _seen(live, recorded),
+        live,
+        named,
+        severity is not None and severity.value >= SEVERE,
+        is_in_call(context),
+    )
+
+
+def _place(record: Any, attributes: dict[str, object], scope: str, context: Context | None) -> EndedSpan:
+    now = record.timestamp or record.observed_timestamp or time.time_ns()
+    trace_id, span_id = record.trace_id or 0, record.span_id or 0
+    span = trace.get_current_span(context)
+    there = span.get_span_context()
+    if isinstance(span, ReadableSpan) and (there.trace_id, there.span_id) == (trace_id, span_id):
+        around = read(span)
+        attributes = {**around.attributes, **attributes}
+        return around._replace(failed=False, description=None, attributes=attributes, events=(), end_ns=now)
+    flags = TraceFlags(record.trace_flags or TraceFlags.DEFAULT)
+    return EndedSpan(
+        scope,
+        SpanContext(trace_id, span_id, is_remote=False, trace_flags=flags),
+        trace_id,
+        span_id,
+        None,
+        failed=False,
+        description=None,
+        attributes=attributes,
+        events=(),
+        scope=scope,
+        start_ns=now,
+        end_ns=now,
+    )
+
+
+def _live(recorded: Recorded) -> BaseException | None:
+    """The exception that is being handled, if it is the one the record tells of."""
+    live = sys.exc_info()[1]
+    if live is None or bare(recorded.type) != type(live).__name__:
+        return None
+    try:
+        # The standard library's handler writes the first argument in place of the message.
+        known = recorded.message in {str(live), str(live.args[0]) if live.args else ""}
+    except Exception:  # noqa: BLE001 - the application's own __str__ may raise anything
+        return None
+    return live if known else None
+
+
+def _seen(live: BaseException, recorded: Recorded) -> Recorded:
+    """What is recorded of an exception that can be seen, as a span would have it."""
+    if not recorded.traced:
+        return recorded_of(live)
+    try:
+        return Recorded(qualified_name(live), str(live), recorded.text, traced=True)
+    except Exception:  # noqa: BLE001 - as above
+        return recorded
+
+
+def _completed(recorded: Recorded) -> Recorded:
+    """The type and message as the stack text ends with them: the standard library's handler shortens both."""
+    start = recorded.text.rfind(_LAST_FRAME)
+    if start < 0 or not recorded.type:
+        return recorded
+    last = rf"^((?:[\w<>]+\.)*{re.escape(bare(recorded.type))})(?:: (.*))?\Z"
+    found = re.search(last, recorded.text[start:].rstrip("\n"), re.MULTILINE | re.DOTALL)
+    if found is None or recorded.message not in (found[2] or ""):
+        return recorded
+    return recorded._replace(type=found[1], message=found[2] or "")

@@ -1,0 +1,1 @@
+"""Metrics: instruments, their labels and their bounds."""

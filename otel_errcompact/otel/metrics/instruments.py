@@ -1,0 +1,408 @@
+"""The instruments: what the ledger tells becomes metrics, and escalations become log records."""
+
+from __future__ import annotations
+
+import logging
+import operator
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import metrics
+
+from otel_errcompact.digest import one_line
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.logs import records
+from otel_errcompact.otel.metrics.histograms import histogram
+from otel_errcompact.otel.metrics.labels import Attributes, Labels, Series
+from otel_errcompact.otel.spans.context import context_of
+from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.locks import ReentrantLock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider
+
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.config import TelemetryOptions
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import Observation, Refusal
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.errors import Location, RawError, SpanRef
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.history.history import ErrorClass
+
+MAX_TOOLS: Final = 100
+MAX_AGENTS: Final = 50
+MAX_TYPES: Final = 200
+MAX_SERIES: Final = 1_800
+"""Attribute sets of one counter; the SDK folds what is beyond 2000 into one point that says nothing."""
+
+MAX_WAITING: Final = 10_000
+"""Measurements that wait for the SDK to collect; what is beyond is handed over at once."""
+
+MAX_INFO: Final = 300
+"""Characters of a location or template in `errcompact.class.info`."""
+
+CLASS_LABEL_OVERFLOW: Final = "class_label_overflow"
+LABEL_OVERFLOW: Final = "label_overflow"
+RUN_EVICTED: Final = "run_evicted"
+
+DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1.0)
+"""Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
+
+Record = Callable[["_Instruments", float, Attributes, "Context | None"], None]
+
+_PLACEHOLDER: Final = "_ProxyMeterProvider"
+"""The API's stand-in for a global meter provider. Instruments that are made there cannot be made again later."""
+
+_logger = logging.getLogger(semconv.SCOPE)
+
+
+class Telemetry(Listener):
+    """
+    Tell an operator what the ledger knows: metrics, and a log record at ERROR for each escalation.
+
+    Args:
+        meter_provider: Where the instruments are made. While it is the API's placeholder for a provider that the
+            application may set later, measurements wait for that.
+        ledger: What is told of; add the telemetry to its listeners.
+        options: How many error classes get a label of their own; the ledger's options if None.
+        logger_provider: Where log records go; the global one if None.
+    """
+
+    stage = "instruments"
+
+    def __init__(
+        self,
+        meter_provider: MeterProvider,
+        ledger: Ledger,
+        options: TelemetryOptions | None = None,
+        *,
+        logger_provider: LoggerProvider | None = None,
+    ) -> None:
+        options = options or ledger.options.telemetry
+        self._ledger = ledger
+        self._classes = Labels(options.class_labels)
+        self._tools = Labels(MAX_TOOLS)
+        self._agents = Labels(MAX_AGENTS)
+        self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
+        self._series: dict[tuple[str, ...], Attributes] = {}
+        self._errors = Series(MAX_SERIES, semconv.OUTCOME)
+        self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
+        self._resolutions = Series(MAX_SERIES, semconv.RESOLUTION)
+        self._refusals = Series(MAX_SERIES)
+        self._streaks = Series(MAX_SERIES)
+        self._info: dict[str, tuple[Attributes, Location, str]] = {}
+        self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
+        self._lock = ReentrantLock()
+        self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
+        self._meter_provider = meter_provider
+        self._logger_provider = logger_provider
+        self._instruments: _Instruments | None = None
+        self._bound()
+        reset_in_child(self._forget)
+
+    def close(self) -> None:
+        """Report nothing any more."""
+        self.flush()
+        if self._instruments is not None:
+            self._instruments.sources = tuple(other for other in self._instruments.sources if other is not self)
+
+    def on_observed(self, observation: Observation) -> None:
+        """Count one occurrence, with an exemplar that leads to its span."""
+        raw = observation.raw
+        attributes = self._attributes(raw, observation.found, observation.agent, observation.outcome)
+        self._later(_Instruments.occurrence, observation.duration_ns / 1e9, attributes, raw.span)
+        with self._lock:
+            self._tokens[semconv.FORM_RAW] += observation.raw_tokens
+            self._tokens[semconv.FORM_DIGEST] += observation.digest_tokens
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
+        """Count a failure inside a call that in the end succeeded."""
+        attributes = self._attributes(raw, found, agent, semconv.HANDLED)
+        self._later(_Instruments.handled, 1, attributes, raw.span)
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - as above
+        """Count recoveries."""
+        for error_class in resolved:
+            self._resolution(tool, error_class, semconv.RESOLVED)
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - as above
+        """Count a recovery that proved to be none."""
+        self._resolution(tool, error_class, semconv.TAKEN_BACK)
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Count an identical call that was not executed again."""
+        attributes = {
+            semconv.CLASS: self._classes.find(refusal.key),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
+        }
+        self._later(_Instruments.refusal, 1, self._refusals.admit(attributes))
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
+        attributes = {
+            semconv.RUN_ID: escalation.run_id,
+            semconv.GEN_AI_AGENT_NAME: escalation.agent,
+            semconv.GEN_AI_TOOL_NAME: escalation.tool,
+            semconv.THRESHOLD: escalation.threshold,
+            semconv.CLASS: escalation.key,
+            semconv.ERROR_TYPE: escalation.type,
+            semconv.LOCATION: escalation.location,
+        }
+        attributes = _filled(attributes)
+        _logger.error("escalation: %s", escalation, extra={**attributes, semconv.EVENT_NAME: semconv.ESCALATION_EVENT})
+        if not records.is_bridged(_logger):
+            records.emit(
+                self._logger_provider,
+                semconv.ESCALATION_EVENT,
+                f"escalation: {escalation}",
+                attributes,
+                span=escalation.span,
+                time_ns=escalation.time_ns,
+            )
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        """Count a breach by what was done about it."""
+        attributes: Attributes = {
+            semconv.THRESHOLD: answered.escalation.threshold,
+            semconv.ACTION: answered.action,
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
+            semconv.CLASS: self._classes.find(answered.escalation.key),
+        }
+        self._later(_Instruments.escalation, 1, self._escalations.admit(attributes))
+
+    def on_run_end(self, report: RunReport) -> None:
+        """Count a run by how it ended."""
+        attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
+        self._later(_Instruments.run, 1, _filled(attributes))
+
+    def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
+        attributes = {
+            semconv.CLASS: self._classes.find(error_class.key),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+            semconv.RESOLUTION: resolution,
+        }
+        self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
+
+    def flush(self) -> None:
+        """Hand to the SDK what was measured since it last collected."""
+        instruments = self._bound()
+        while self._waiting and instruments is not None:
+            self._hand_over(instruments)
+
+    def class_info(self) -> Iterator[tuple[Attributes, int]]:
+        """Say what each class label means."""
+        for attributes, location, template in tuple(self._info.values()):
+            yield _class_info(attributes, location, template), 1
+
+    def streaks(self) -> Iterator[tuple[Attributes, int]]:
+        """Say how long each class has been failing without success, as the longest over all runs; 0 once that ended."""
+        for (agent, tool, key), streak in self._ledger.streaks().items():
+            attributes = {
+                semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
+                semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+                semconv.CLASS: self._classes.find(key),
+            }
+            yield self._streaks.admit(attributes), streak
+        # A gauge that is reported no more stays for minutes at what it last was: OTLP has no mark for its end.
+        for attributes in self._streaks:
+            yield attributes, 0
+
+    def context_tokens(self) -> Iterator[tuple[Attributes, int]]:
+        """Say what raw errors would have cost the agent, and what their digests did."""
+        for form, tokens in self._tokens.items():
+            yield {semconv.FORM: form}, tokens
+
+    def internal_failures(self) -> Iterator[tuple[Attributes, int]]:
+        """Say how often we failed ourselves, or had to forget something."""
+        counts = dict(self._ledger.guard.failures)
+        counts[RUN_EVICTED] = self._ledger.store.evicted_runs
+        counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
+        series = (self._errors, self._escalations, self._resolutions, self._refusals, self._streaks)
+        labels = (self._tools, self._agents, self._types)
+        counts[LABEL_OVERFLOW] = sum(one.overflowed for one in labels) + sum(one.folded for one in series)
+        for stage, count in counts.items():
+            if count:
+                yield {semconv.STAGE: stage}, count
+
+    def _later(self, record: Record, value: float, attributes: Attributes, span: SpanRef | None = None) -> None:
+        """
+        Keep a measurement until the SDK collects: to hand it over costs more than all else we do about a failure.
+        """
+        self._waiting.append((record, value, attributes, span))
+        instruments = self._instruments or self._bound()
+        if len(self._waiting) <= MAX_WAITING:
+            return
+        if instruments is None:
+            self._waiting.popleft()
+        else:
+            self._hand_over(instruments)
+
+    def _hand_over(self, instruments: _Instruments) -> None:
+        try:
+            record, value, attributes, span = self._waiting.popleft()
+        except IndexError:  # another thread was faster
+            return
+        with self._ledger.guard.stage(self.stage):
+            record(instruments, value, attributes, context_of(span))
+
+    def _bound(self) -> _Instruments | None:
+        """The instruments, if there is a meter provider by now."""
+        with self._lock:
+            provider = self._meter_provider
+            if type(provider).__name__ == _PLACEHOLDER:
+                provider = metrics.get_meter_provider()
+            if self._instruments is None and type(provider).__name__ != _PLACEHOLDER:
+                self._instruments = _instruments_of(provider)
+                self._instruments.sources = (*self._instruments.sources, self)
+            return self._instruments
+
+    def _attributes(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Attributes:
+        place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome)
+        return self._series.get(place) or self._new_series(place, found)
+
+    def _new_series(self, place: tuple[str, str, str, str], found: Classified) -> Attributes:
+        key, tool, agent, outcome = place
+        attributes = {
+            semconv.ERROR_TYPE: self._types.label(found.facts.type),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
+            semconv.CLASS: self._classes.label(key),
+            semconv.OUTCOME: outcome,
+        }
+        if attributes[semconv.CLASS] != semconv.OTHER:
+            self._info.setdefault(key, (attributes, found.facts.location, found.template))
+        admitted = self._errors.admit(attributes)
+        # Many names have one label: what is looked up here is bounded, what is not found is worked out again.
+        if admitted[semconv.CLASS] != semconv.OTHER and len(self._series) < MAX_SERIES:
+            self._series[place] = admitted
+        return admitted
+
+    def _forget(self) -> None:
+        """Start empty in a child process, which would report its parent's tokens again."""
+        self._lock = ReentrantLock()
+        self._tokens = dict.fromkeys(self._tokens, 0)
+        self._streaks = Series(MAX_SERIES)
+        self._waiting.clear()
+
+
+class _Instruments:
+    """
+    The instruments of one meter provider, made once: an SDK refuses to make an instrument with callbacks again.
+
+    Args:
+        meter: What makes them.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self.sources: tuple[Telemetry, ...] = ()
+        """Whose state the observable instruments report; none while nothing is installed."""
+        self.errors: Final = meter.create_counter(semconv.ERRORS, "{error}", "Occurrences of failures, by error class.")
+        self.escalations: Final = meter.create_counter(
+            semconv.ESCALATIONS, "{escalation}", "Thresholds that were reached, by what was done about it."
+        )
+        self.resolutions: Final = meter.create_counter(
+            semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again, or proved not to have."
+        )
+        self.refusals: Final = meter.create_counter(
+            semconv.REFUSALS, "{call}", "Identical calls that were not executed again."
+        )
+        self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
+        self.duration: Final = histogram(
+            meter, semconv.COMPACTION_DURATION, "s", "What it took to compact one failure.", DURATION_BUCKETS
+        )
+        meter.create_observable_gauge(
+            semconv.CLASS_INFO, [self._report(Telemetry.class_info, max)], "{class}", "What an error class key means."
+        )
+        meter.create_observable_gauge(
+            semconv.STREAK,
+            [self._report(Telemetry.streaks, max)],
+            "{error}",
+            "Occurrences of an error class since its operation last succeeded: the longest over all live runs.",
+        )
+        meter.create_observable_counter(
+            semconv.CONTEXT_TOKENS,
+            [self._report(Telemetry.context_tokens, operator.add)],
+            "{token}",
+            "Tokens of raw errors, and of the digests that took their place in the agent's context.",
+        )
+        meter.create_observable_counter(
+            semconv.INTERNAL_FAILURES,
+            [self._report(Telemetry.internal_failures, operator.add)],
+            "{failure}",
+            "Failures of this library itself, and what it had to forget to bound memory.",
+        )
+
+    def occurrence(self, seconds: float, attributes: Attributes, context: Context | None) -> None:
+        """Count one occurrence and what it cost to compact."""
+        self.errors.add(1, attributes, context)
+        self.duration.record(seconds, None, context)
+
+    def handled(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a failure inside a call that in the end succeeded."""
+        self.errors.add(count, attributes, context)
+
+    def escalation(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a breach that was answered."""
+        self.escalations.add(count, attributes, context)
+
+    def resolution(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a recovery."""
+        self.resolutions.add(count, attributes, context)
+
+    def refusal(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a refused call."""
+        self.refusals.add(count, attributes, context)
+
+    def run(self, count: float, attributes: Attributes, context: Context | None) -> None:
+        """Count a run that has ended."""
+        self.runs.add(count, attributes, context)
+
+    def _report(
+        self, read: Callable[[Telemetry], Iterable[tuple[Attributes, int]]], merge: Callable[[int, int], int]
+    ) -> Callable[[CallbackOptions], list[metrics.Observation]]:
+        def callback(_: CallbackOptions) -> list[metrics.Observation]:
+            points: dict[frozenset[tuple[str, str]], int] = {}
+            for source in self.sources:
+                source.flush()
+                for attributes, value in read(source):
+                    labels = frozenset(attributes.items())
+                    points[labels] = merge(points.get(labels, 0), value)
+            return [metrics.Observation(value, dict(labels)) for labels, value in points.items()]
+
+        return callback
+
+
+_by_provider: Final[weakref.WeakKeyDictionary[MeterProvider, _Instruments]] = weakref.WeakKeyDictionary()
+_making: Final = ReentrantLock()
+
+
+def _instruments_of(provider: MeterProvider) -> _Instruments:
+    with _making:
+        made = _by_provider.get(provider)
+        if made is None:
+            made = _by_provider[provider] = _Instruments(provider.get_meter(semconv.SCOPE))
+        return made
+
+
+def _class_info(attributes: Attributes, location: Location, template: str) -> Attributes:
+    info = {
+        semconv.CLASS: attributes[semconv.CLASS],
+        semconv.ERROR_TYPE: attributes[semconv.ERROR_TYPE],
+        semconv.LOCATION: one_line(str(location), MAX_INFO),
+        semconv.TEMPLATE: one_line(template, MAX_INFO),
+    }
+    return _filled(info)
+
+
+def _filled(attributes: Attributes) -> Attributes:
+    """Leave out what is not known."""
+    return {name: value for name, value in attributes.items() if value}

@@ -1,0 +1,1 @@
+"""Spans: which failures they tell of, and which run and call each belongs to."""

@@ -1,0 +1,419 @@
+"""
+What the spans of each instrumentation say: one table, keyed by instrumentation scope.
+
+There is one convention that the rest of the library reads, the official one of OpenTelemetry for generative AI. A row
+tells where other instrumentations put the same things, and their spans are put into its words. A new instrumentation
+is a row here and a recording in `tests/otel/recorded/`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from otel_errcompact.otel.spans.pending import EndedSpan
+
+BOUNDARIES: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL}
+"""Operations whose outcome an agent sees."""
+
+AGENTS: Final = frozenset({semconv.SPAN_RUN, semconv.SPAN_WORKFLOW})
+"""Operations inside which another agent sees the outcomes."""
+
+PLAIN: Final = ""
+UNTOLD: Final = "untold"
+"""The operation of a span that tells only at its end which one it is."""
+
+MAX_PARSED: Final = 100_000
+"""Characters of an attribute that are read as JSON."""
+
+if TYPE_CHECKING:
+    Source = str | Callable[[EndedSpan], str]
+    """The name of an attribute, or what reads more than one attribute."""
+
+
+def text_of(attributes: Mapping[str, object], name: str) -> str:
+    """Return an attribute as text; empty if there is none."""
+    value = attributes.get(name, "")
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _inside(name: str, *keys: str) -> Callable[[EndedSpan], str]:
+    """Read the first of these members of a JSON object in an attribute; the attribute itself if there is none."""
+
+    def read(span: EndedSpan) -> str:
+        text = text_of(span.attributes, name)
+        # Most values are the arguments themselves; to parse them only to find that out would be waste.
+        if len(text) > MAX_PARSED or not any(f'"{key}"' in text for key in keys):
+            return text
+        try:
+            packed = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        members = cast("dict[str, object]", packed) if isinstance(packed, dict) else {}
+        found = next((members[key] for key in keys if key in members), None)
+        return text if found is None else found if isinstance(found, str) else json.dumps(found)
+
+    return read
+
+
+def _of_event(event: str, attribute: str) -> Callable[[EndedSpan], str]:
+    """Read an attribute of the first event of a name."""
+
+    def read(span: EndedSpan) -> str:
+        found = next((each for each in span.events if each.name == event), None)
+        return text_of(cast("Mapping[str, object]", found.attributes), attribute) if found is not None else ""
+
+    return read
+
+
+def _description(span: EndedSpan) -> str:
+    return span.description or ""
+
+
+_QUOTED: Final = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_AGENTS_ERROR: Final = re.compile(rf"""['"]error['"]: ?{_QUOTED}""", re.DOTALL)
+_AGNO_FAILED: Final = re.compile(rf"status='failure' [^'\"]{{0,100}}error={_QUOTED}", re.DOTALL)
+
+
+def _quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Callable[[EndedSpan], str]:
+    """Read the Python or JSON string that a pattern finds."""
+
+    def read(span: EndedSpan) -> str:
+        found = pattern.search(source(span)[:MAX_PARSED])
+        if found is None:
+            return ""
+        try:
+            return str(ast.literal_eval(found[1]))
+        except (ValueError, SyntaxError):
+            return found[1][1:-1]
+
+    return read
+
+
+def _attribute(name: str) -> Callable[[EndedSpan], str]:
+    return lambda span: text_of(span.attributes, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """
+    Where the spans of some instrumentation scopes say what.
+
+    The first source that says anything counts; an attribute of the official convention is always a source.
+    """
+
+    name: str
+    scopes: tuple[str, ...] = ()
+    """Instrumentation scopes; one that ends with a dot stands for all that begin so."""
+
+    kind: str = ""
+    """The attribute that says what a span is."""
+
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Its values, as operations."""
+
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """First words of the names of spans, as operations, for when no attribute says it."""
+
+    beginnings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How such names begin otherwise, as operations."""
+
+    endings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How they end, as operations."""
+
+    no_calls: tuple[str, ...] = ()
+    """How the names of spans end that make no call, whatever their attributes say."""
+
+    told_late: bool = False
+    """Whether a span may start without saying what it is."""
+
+    tool: tuple[Source, ...] = ()
+    call_id: tuple[Source, ...] = ()
+    arguments: tuple[Source, ...] = ()
+    conversation: tuple[Source, ...] = ()
+    agent: tuple[Source, ...] = ()
+
+    error: tuple[Source, ...] = ()
+    """The text of a failure that has no exception event."""
+
+    hidden_error: tuple[Source, ...] = ()
+    """The text of a failure that the span's status does not tell of."""
+
+    typed: bool = True
+    """Whether `error.type` holds a type."""
+
+    note: str = ""
+    """What is worth knowing of these spans; for the documentation."""
+
+    def started(self, name: str, attributes: Mapping[str, object]) -> str:
+        """Return the operation of a span that starts: `PLAIN` if it is of no interest, `UNTOLD` if it does not say."""
+        told = self._operation(name, attributes)
+        return (UNTOLD if self.told_late else PLAIN) if told is None else told
+
+    def ended(self, span: EndedSpan) -> EndedSpan:
+        """Put a span that has ended into the words of the official convention."""
+        attributes = dict(span.attributes)
+        operation = self._operation(span.name, attributes)
+        if operation is not None:
+            attributes[semconv.GEN_AI_OPERATION_NAME] = operation
+        said = self._of_run()
+        if operation == semconv.SPAN_TOOL:
+            said |= self._of_call()
+        for name, sources in said.items():
+            if found := _first(sources, span):
+                attributes[name] = found
+        error = _first(self.hidden_error if not span.failed else self.error, span)
+        if not self.typed:
+            attributes.pop(semconv.ERROR_TYPE, None)
+        return span._replace(
+            attributes=attributes, failed=span.failed or bool(error), description=error or span.description
+        )
+
+    def _of_run(self) -> dict[str, tuple[Source, ...]]:
+        return {semconv.GEN_AI_CONVERSATION_ID: self.conversation, semconv.GEN_AI_AGENT_NAME: self.agent}
+
+    def _of_call(self) -> dict[str, tuple[Source, ...]]:
+        return {
+            semconv.GEN_AI_TOOL_NAME: self.tool,
+            semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
+            semconv.GEN_AI_TOOL_CALL_ARGUMENTS: self.arguments,
+        }
+
+    def _operation(self, name: str, attributes: Mapping[str, object]) -> str | None:
+        if self.no_calls and name.endswith(self.no_calls):
+            return PLAIN
+        if official := text_of(attributes, semconv.GEN_AI_OPERATION_NAME):
+            return official
+        if self.kind and (kind := text_of(attributes, self.kind)):
+            return self.kinds.get(kind, PLAIN)
+        if (word := name.split(" ", 1)[0]) in self.words:
+            return self.words[word]
+        for beginning, operation in self.beginnings.items():
+            if name.startswith(beginning):
+                return operation
+        return next((operation for ending, operation in self.endings.items() if name.endswith(ending)), None)
+
+
+def _first(sources: tuple[Source, ...], span: EndedSpan) -> str:
+    for source in sources:
+        if found := text_of(span.attributes, source) if isinstance(source, str) else source(span):
+            return found
+    return ""
+
+
+_REDACTED: Final = "The SDK takes the text out of a failure that it hands to the model"
+
+_WORDS: Final = {
+    **{word: word for word in (*sorted(BOUNDARIES), *sorted(AGENTS))},
+    semconv.MCP_TOOL_CALL: semconv.SPAN_TOOL,
+}
+"""First words of the names of official spans, as operations."""
+
+OFFICIAL: Final = Convention(
+    name="OpenTelemetry GenAI",
+    words=_WORDS,
+    note="The official instrumentations name the conversation on the agent's span alone, and only when it ends",
+)
+"""The convention of every scope that has no row."""
+
+_OPENINFERENCE: Final = Convention(
+    name="OpenInference",
+    scopes=("openinference.",),
+    kind="openinference.span.kind",
+    kinds={
+        "TOOL": semconv.SPAN_TOOL,
+        "LLM": semconv.CHAT,
+        "EMBEDDING": "embeddings",
+        "AGENT": semconv.SPAN_RUN,
+    },
+    told_late=True,
+    tool=("tool.name",),
+    call_id=("tool_call.id", "tool.id"),
+    arguments=(_inside("input.value", "kwargs"),),
+    conversation=(semconv.SESSION_ID,),
+    agent=("agent.name",),
+)
+_OPENLLMETRY: Final = Convention(
+    name="OpenLLMetry",
+    scopes=(
+        "traceloop.",
+        *(
+            f"opentelemetry.instrumentation.{library}"
+            for library in ("anthropic", "bedrock", "cohere", "groq", "llamaindex", "mistralai", "ollama", "openai.v0")
+        ),
+        "opentelemetry.instrumentation.openai.v1",
+        "opentelemetry.instrumentation.crewai.",
+        "opentelemetry.instrumentation.mcp.",
+    ),
+    kind="traceloop.span.kind",
+    kinds={"tool": semconv.SPAN_TOOL, "agent": semconv.SPAN_RUN, "workflow": semconv.SPAN_WORKFLOW},
+    words=_WORDS,
+    endings={
+        ".tool": semconv.SPAN_TOOL,
+        ".chat": semconv.CHAT,
+        ".completion": "text_completion",
+        ".agent": semconv.SPAN_RUN,
+        ".workflow": semconv.SPAN_WORKFLOW,
+    },
+    tool=(semconv.GEN_AI_TOOL_NAME, "traceloop.entity.name"),
+    arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, "traceloop.entity.input"),
+    conversation=(
+        semconv.GEN_AI_CONVERSATION_ID,
+        *(f"traceloop.association.properties.{name}" for name in ("session_id", "conversation_id", "thread_id")),
+    ),
+)
+_LOGFIRE: Final = Convention(
+    name="Logfire",
+    scopes=("logfire.openai", "logfire.anthropic"),
+    beginnings={
+        "Chat Completion with ": semconv.CHAT,
+        "Chat completion with ": semconv.CHAT,
+        "Responses API": semconv.CHAT,
+        "Message with ": semconv.CHAT,
+        "Completion with ": "text_completion",
+        "Embedding Creation with ": "embeddings",
+    },
+)
+
+CONVENTIONS: Final = (
+    OFFICIAL,
+    replace(
+        OFFICIAL,
+        name="OpenTelemetry GenAI for the OpenAI Agents SDK",
+        scopes=("opentelemetry.instrumentation.genai.openai_agents",),
+        error=(_quoted(_AGENTS_ERROR, _description),),
+        note=_REDACTED,
+    ),
+    replace(
+        OFFICIAL,
+        name="Google ADK",
+        scopes=("gcp.vertex.agent",),
+        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, "gcp.vertex.agent.tool_call_args"),
+        note="Arguments are there if content is captured; of a failure that a callback answered only `TOOL_ERROR`",
+    ),
+    replace(
+        OFFICIAL,
+        name="Strands Agents",
+        scopes=("strands.telemetry.tracer",),
+        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, _of_event(semconv.GEN_AI_TOOL_MESSAGE, "content")),
+        note="The conversation is what the agent's `trace_attributes` name as `session.id`",
+    ),
+    replace(
+        OFFICIAL,
+        name="MCP's Python SDK",
+        scopes=("mcp-python-sdk",),
+        note="A server's span of a call is in a trace of its own: in the agent's process the failure counts there too",
+    ),
+    replace(
+        OFFICIAL,
+        name="Anthropic's client",
+        scopes=("com.anthropic.sdk.python",),
+        note="Beside OpenLLMetry, whose span is not around it, a failed model call counts twice",
+    ),
+    _OPENINFERENCE,
+    replace(
+        _OPENINFERENCE,
+        name="OpenInference for the OpenAI Agents SDK",
+        scopes=("openinference.instrumentation.openai_agents",),
+        error=(_quoted(_AGENTS_ERROR, _description),),
+        note=_REDACTED,
+    ),
+    replace(
+        _OPENINFERENCE,
+        name="OpenInference for Agno",
+        scopes=("openinference.instrumentation.agno",),
+        error=("output.value",),
+    ),
+    replace(
+        _OPENINFERENCE,
+        name="OpenInference for LlamaIndex",
+        scopes=("openinference.instrumentation.llama_index",),
+        no_calls=("._prepare_chat_with_tools",),
+    ),
+    replace(
+        _OPENINFERENCE,
+        name="OpenInference for the Claude Agent SDK",
+        scopes=("openinference.instrumentation.claude_agent_sdk",),
+        note="The type is always `Exception`; the agent names its conversation only when it ends",
+    ),
+    _OPENLLMETRY,
+    replace(
+        _OPENLLMETRY,
+        name="OpenLLMetry for LangChain",
+        scopes=("opentelemetry.instrumentation.langchain",),
+        # Of a graph inside a tool the nodes are the agent: its own span is not around them.
+        words={**_WORDS, "execute_task": semconv.SPAN_WORKFLOW},
+        arguments=(
+            _inside(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, "inputs", "input_str"),
+            _inside("traceloop.entity.input", "inputs", "input_str"),
+        ),
+    ),
+    replace(
+        _OPENLLMETRY,
+        name="OpenLLMetry for the OpenAI Agents SDK",
+        scopes=("opentelemetry.instrumentation.openai_agents",),
+        error=(_quoted(_AGENTS_ERROR, _description),),
+        note=_REDACTED,
+    ),
+    replace(
+        _OPENLLMETRY,
+        name="OpenLLMetry for Agno",
+        scopes=("opentelemetry.instrumentation.agno",),
+        hidden_error=(_quoted(_AGNO_FAILED, _attribute("traceloop.entity.output")),),
+        note="No span has the status ERROR: a failure is recognised by the tool's output",
+    ),
+    _LOGFIRE,
+    replace(
+        _LOGFIRE,
+        name="Logfire for the OpenAI Agents SDK",
+        scopes=("logfire.openai_agents",),
+        beginnings={
+            "Function: ": semconv.SPAN_TOOL,
+            "Agent run: ": semconv.SPAN_RUN,
+            "OpenAI Agents trace: ": semconv.SPAN_WORKFLOW,
+            **_LOGFIRE.beginnings,
+        },
+        tool=("name",),
+        arguments=("input",),
+        conversation=("group_id",),
+        error=(_quoted(_AGENTS_ERROR, _attribute("error")), _inside("error", "message")),
+        note=_REDACTED,
+    ),
+    replace(
+        OFFICIAL,
+        name="Logfire for the Claude Agent SDK",
+        scopes=("logfire.claude_agent_sdk",),
+        error=(semconv.ERROR_TYPE,),
+        hidden_error=(semconv.ERROR_TYPE,),
+        typed=False,
+        note="`error.type` holds the message; the agent names its conversation only when it ends",
+    ),
+)
+"""All rows. The longest scope that fits decides."""
+
+_EXACT: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if not scope.endswith(".")}
+_BEGINNINGS: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if scope.endswith(".")}
+
+
+@lru_cache(maxsize=1_024)
+def convention_of(scope: str) -> Convention:
+    """Return the convention that an instrumentation scope follows; the official one if nothing else is known."""
+    found = _EXACT.get(scope)
+    if found is not None:
+        return found
+    return next((row for beginning, row in _BEGINNINGS.items() if scope.startswith(beginning)), OFFICIAL)
+
+
+def understood(span: EndedSpan) -> EndedSpan:
+    """Return a span that has ended in the words of the official convention."""
+    row = convention_of(span.scope)
+    return span if row is OFFICIAL else row.ended(span)

@@ -1,0 +1,222 @@
+"""Runs that are known from their spans alone: which traces and conversations are agent runs, and when they end."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry.trace import format_trace_id
+
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel.spans.context import is_unbound
+from otel_errcompact.runtime.bounded import BoundedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.report import RunReport
+    from otel_errcompact.otel.spans.pending import EndedSpan
+
+MAX_TRACES: Final = 4_096
+MAX_CONVERSATIONS: Final = 1_000
+MAX_ENDED: Final = 4_096
+
+
+@dataclass(slots=True)
+class _Known:
+    """
+    What the spans of a trace or a conversation have said so far.
+    """
+
+    has_begun: bool = False
+    """Whether the span of an agent, a tool or a model has begun in it outside any open run."""
+
+    is_run: bool = False
+    """Whether an agent, a tool or a model took part; a plain trace is no agent run."""
+
+    is_late: bool = False
+    """Whether the run has ended and been counted already: only a further local root span ends one more."""
+
+    observed: bool = False
+    """Whether the ledger has counted a failure in it."""
+
+    failed: bool = False
+    """Whether its outermost agent, or its local root span, ended with status ERROR."""
+
+
+class UnattendedRuns(Listener):
+    """
+    The runs that no program opens and ends.
+
+    A trace without a conversation is a run until its local root span ends. A conversation may span traces: it is a run
+    until it is the least recently seen of too many, or until the end of the process.
+
+    Only what an agent, a tool or a model took part in is an agent run and is counted; of plain traces the failures are
+    counted, and their state is forgotten when their local root span ends.
+
+    Args:
+        ledger: Where runs end.
+    """
+
+    stage = "unattended"
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._traces: BoundedTable[int, _Known] = BoundedTable(MAX_TRACES)
+        self._conversations: BoundedTable[str, _Known] = BoundedTable(MAX_CONVERSATIONS)
+        self._ended: BoundedTable[str, bool] = BoundedTable(MAX_ENDED)
+        self.traces: Final = self._traces.entries
+        """The traces that are open, by id; the same object for good, so that it is cheap to ask for any."""
+        self._at_exit: Callable[[], None] | None = None
+
+    def open(self) -> None:
+        """Listen to the ledger, and end what is open when the process ends."""
+        self._ledger.add_listener(self)
+        # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
+        self._at_exit = _ending(weakref.ref(self))
+        atexit.register(self._at_exit)
+
+    def close(self) -> None:
+        """End all runs, and listen no more."""
+        self.end_all()
+        if self._at_exit is not None:
+            atexit.unregister(self._at_exit)
+            self._at_exit = None
+        self._ledger.remove_listener(self)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._traces.clear()
+        self._conversations.clear()
+        self._ended.clear()
+
+    def begin(self, trace_id: int) -> None:
+        """Note that an agent, a tool or a model takes part in a trace: of which run, its span says when it ends."""
+        (self.traces.get(trace_id) or self._trace(trace_id)).has_begun = True
+
+    def take_part(self, run_id: str, span: EndedSpan) -> None:
+        """Note that the span of an agent, a tool or a model has ended in a run."""
+        known = self._known(run_id, span)
+        if known is not None:
+            known.is_run = True
+
+    def observe(self, run_id: str, span: EndedSpan) -> None:
+        """Note that a failure counts in a run."""
+        known = self._known(run_id, span)
+        if known is not None:
+            known.observed = True
+
+    def conclude(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
+        """Note how the agent, or the local root span, of a run has ended; what ends last decides."""
+        known = self.traces.get(span.trace_id) if _is_traced(run_id, span) else self._conversations.get(run_id)
+        if known is not None:
+            known.failed = failed
+
+    def is_booked(self, trace_id: int) -> bool:
+        """Tell whether anything has counted for a trace as for a run of its own."""
+        known = self.traces.get(trace_id)
+        return known is not None and (known.is_run or known.observed)
+
+    def end_trace(self, trace_id: int, *, failed: bool) -> None:
+        """End the run of a trace whose local root span has ended."""
+        known = self._traces.pop(trace_id)
+        if known is not None:
+            known.failed = known.failed or failed
+            self._end(format_trace_id(trace_id), known)
+
+    def end_all(self) -> None:
+        """End all runs that are open."""
+        for trace_id in tuple(self.traces):
+            self._shut(trace_id)
+        for run_id in tuple(self._conversations.entries):
+            self._end_conversation(run_id)
+
+    def on_run_end(self, report: RunReport) -> None:
+        """Count a run no more that its owner has ended."""
+        self._conversations.pop(report.run_id)
+        self._ended.put(report.run_id, True)
+
+    def on_evicted(self, report: RunReport) -> None:
+        """Count a run as it is when the ledger forgets it to bound memory."""
+        known = self._conversations.pop(report.run_id)
+        if known is None:
+            known = self._traces.pop(_trace_id(report.run_id))
+        if known is not None and known.is_run and not known.is_late:
+            self._ledger.tell_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
+
+    def _known(self, run_id: str, span: EndedSpan) -> _Known | None:
+        """What is known of a run; None where its owner will end it, or it was counted."""
+        if is_unbound(run_id):
+            return None
+        if _is_traced(run_id, span):
+            return self.traces.get(span.trace_id) or self._trace(span.trace_id)
+        if run_id in self._ended.entries or self._is_attended(run_id):
+            return None
+        # The least recently seen goes first.
+        known = self._conversations.pop(run_id) or _Known()
+        if len(self._conversations.entries) >= MAX_CONVERSATIONS:
+            with suppress(StopIteration):  # another thread was faster
+                self._end_conversation(next(iter(self._conversations.entries)))
+        self._conversations.put(run_id, known)
+        return known
+
+    def _trace(self, trace_id: int) -> _Known:
+        if len(self.traces) >= MAX_TRACES:
+            with suppress(StopIteration):  # as above
+                self._shut(next(iter(self.traces)))
+        known = _Known(is_late=format_trace_id(trace_id) in self._ended.entries)
+        self._traces.put(trace_id, known)
+        return known
+
+    def _shut(self, trace_id: int) -> None:
+        """End the run of a trace whose local root span will not be seen to end."""
+        known = self._traces.pop(trace_id)
+        if known is not None:
+            known.is_run = (known.is_run or (known.has_begun and known.observed)) and not known.is_late
+            self._end(format_trace_id(trace_id), known)
+
+    def _end_conversation(self, run_id: str) -> None:
+        known = self._conversations.pop(run_id)
+        if known is not None:
+            self._end(run_id, known)
+
+    def _end(self, run_id: str, known: _Known) -> None:
+        with self._ledger.store.find(run_id) as state:
+            # A run in which failures counted and of which nothing is known has been evicted, or ended by its owner.
+            over = state.attended if state is not None else known.observed
+        if over or (not known.observed and self._ledger.is_trace_attended(run_id)):
+            return
+        if known.is_run:
+            self._ledger.end(run_id, failed=known.failed)
+        else:
+            self._ledger.store.discard(run_id)
+
+    def _is_attended(self, run_id: str) -> bool:
+        with self._ledger.store.find(run_id) as state:
+            return state is not None and state.attended
+
+
+def _is_traced(run_id: str, span: EndedSpan) -> bool:
+    return run_id == format_trace_id(span.trace_id)
+
+
+def _trace_id(run_id: str) -> int:
+    try:
+        return int(run_id, 16)
+    except ValueError:
+        return 0
+
+
+def _ending(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
+    """Make what ends the runs of a process that ends, unless they are gone already."""
+
+    def end() -> None:
+        found = runs()
+        if found is not None:
+            found.end_all()
+
+    return end

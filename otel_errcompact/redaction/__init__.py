@@ -1,0 +1,1 @@
+"""REDACTION: secrets are masked before anything leaves the process."""

@@ -1,0 +1,111 @@
+"""The one guard between our own faults and the application."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from otel_errcompact.exceptions import ControlFlow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+LOG_INTERVAL_S: Final = 60.0
+
+_logger = logging.getLogger("otel_errcompact")
+
+
+class Guard:
+    """
+    Keep our own faults away from the application: count each, log at most one a minute.
+
+    Use it as `with guard.stage("observe"):`. `ControlFlow` passes, since it was asked for.
+
+    Args:
+        clock: Seconds, monotonic.
+        on_failure: Told the stage of every failure; what it raises is dropped.
+    """
+
+    strict: ClassVar[bool] = False
+    """Raise instead of swallowing; on in our own tests, so that no fault hides."""
+
+    def __init__(
+        self, *, clock: Callable[[], float] = time.monotonic, on_failure: Callable[[str], object] | None = None
+    ) -> None:
+        self.failures: Counter[str] = Counter()
+        self.on_failure = on_failure
+        self._clock = clock
+        self._logged_at = float("-inf")
+
+    def stage(self, name: str) -> _Stage:
+        """Return a context manager that swallows, counts and logs what its block raises; it may be used again."""
+        return _Stage(self, name)
+
+    def failed(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:
+        """
+        Count one failure and log it unless another was logged within the last minute.
+
+        Args:
+            stage: Where it happened.
+            error: What was raised.
+            fatal: Whether it is a fault of ours; one of the user's own callback is counted but never raised.
+
+        Raises:
+            BaseException: `error` itself, where it is fatal and `strict` is set.
+        """
+        self.failures[stage] += 1
+        if self._may_log():
+            _logger.error(
+                "internal failure in %s (%d so far); the application goes on",
+                stage,
+                self.failures.total(),
+                exc_info=error,
+            )
+        if self.on_failure is not None:
+            try:
+                self.on_failure(stage)
+            except Exception:  # noqa: BLE001 - nothing is left that could report it
+                self.failures["on_failure"] += 1
+        if fatal and self.strict:
+            raise error
+
+    def lost(self, stage: str, number: int) -> None:
+        """
+        Count what had to be given up, which is no fault of ours, and log it unless something else was lately.
+
+        Args:
+            stage: Where it happened.
+            number: How many.
+        """
+        self.failures[stage] += number
+        if self._may_log():
+            _logger.warning("%s: %d so far; the application goes on", stage, self.failures[stage])
+
+    def _may_log(self) -> bool:
+        now = self._clock()
+        if now - self._logged_at < LOG_INTERVAL_S:
+            return False
+        self._logged_at = now
+        return True
+
+
+class _Stage:
+    __slots__ = ("_guard", "_name")
+
+    def __init__(self, guard: Guard, name: str) -> None:
+        self._guard = guard
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, ControlFlow):
+            return False
+        self._guard.failed(self._name, error)
+        return True

@@ -1,0 +1,240 @@
+"""From a raw error to its class."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import tracemalloc
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_errcompact.compactor import classify as module
+from otel_errcompact.compactor.classify import MAX_REMEMBERED_CHARACTERS, Classified, classify
+from otel_errcompact.errors import Facts, Location, RawError
+
+DATA = Path(__file__).parents[2] / "../shared/data/errors"
+needs_data = pytest.mark.skipif(not DATA.exists(), reason="the labelled errors lie beside the checkout only")
+
+
+class ToolError(Exception):
+    pass
+
+
+def caught(function, *args) -> BaseException:
+    try:
+        function(*args)
+    except Exception as error:
+        return error
+    raise AssertionError("did not fail")
+
+
+def lookup(table, name):
+    return table[name]
+
+
+def fail(message):
+    raise ToolError(message)
+
+
+def test_class_of_an_exception():
+    """Facts, a template without values, and a key."""
+    found = classify(RawError(text="", exception=caught(fail, "order 81723 has no rows")))
+    assert found.facts.cause == "order 81723 has no rows"
+    assert found.template == "order <num> has no rows"
+    assert len(found.key) == 16
+
+
+def test_values_vary_and_names_do_not():
+    """Two orders are one class; two keys are two."""
+    first, second = (classify(RawError(text="", exception=caught(fail, f"order {n} has no rows"))) for n in (81723, 55))
+    assert first.key == second.key
+    first, second = (classify(RawError(text="", exception=caught(lookup, {}, name))) for name in ("tenant", "user"))
+    assert first.key != second.key
+
+
+def test_repeats_are_remembered():
+    """A repeat is the very same object, whether it comes as exception or as text."""
+    first, second = (classify(RawError(text="", exception=caught(fail, "boom"))) for _ in range(2))
+    assert first is second
+    first, second = (classify(RawError(text="KeyError: 'x'", exit_code=1)) for _ in range(2))
+    assert first is second
+    assert classify(RawError(text="KeyError: 'x'", exit_code=2)) is not first
+
+
+def test_what_is_not_remembered_is_classified_all_the_same():
+    """Long texts, long messages and groups are looked at anew."""
+    long = "x" * MAX_REMEMBERED_CHARACTERS
+    assert classify(RawError(text=f"KeyError: {long}")).facts.type == "KeyError"
+    assert classify(RawError(text="", exception=caught(fail, f"{long} 1"))).facts.cause.startswith("xxx")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
+def test_group_is_classified():
+    """A group of one kind has the class of that kind."""
+    one = caught(fail, "boom")
+    group = ExceptionGroup("sync", [one, one])  # noqa: F821
+    assert classify(RawError(text="", exception=group)).key == classify(RawError(text="", exception=one)).key
+
+
+def test_secrets_leave_the_facts(monkeypatch):
+    """Cause, details and key are free of secrets; the type and the place are as they were."""
+    monkeypatch.setattr(module, "redact", lambda text: text.replace("hunter2", "[REDACTED]"))
+    found = classify(RawError(text="LoginError: password hunter2 refused\nerror: hunter2 is wrong"))
+    assert found.facts == Facts(
+        type="LoginError",
+        cause="password [REDACTED] refused",
+        details=("error: [REDACTED] is wrong",),
+        format="plain",
+        key_cause="password [REDACTED] refused | error: [REDACTED] is wrong",
+        location=Location(),
+    )
+    assert "hunter2" not in found.template
+
+
+def test_real_secrets_do_not_split_a_class():
+    """Two keys that were refused are one failure."""
+    first, second = (
+        classify(RawError(text=f"AuthError: Incorrect API key provided: sk-proj-{secret}")).key
+        for secret in ("a8Fk2LqP9xWmN3vB7cYt5RzE", "Zq7Lw3Xn9Kd5Mh2Vb8Cj4Ry6")
+    )
+    assert first == second
+
+
+@given(st.text(), st.text(max_size=30), st.text(max_size=30))
+def test_any_text_has_a_class(text, kind, message):
+    """Classifying never raises."""
+    found = classify(RawError(text=text, type=kind, message=message))
+    assert isinstance(found, Classified)
+    assert found.facts.cause
+
+
+@given(st.text() | st.binary() | st.integers() | st.none())
+def test_any_exception_has_a_class(argument):
+    """Whatever an exception holds, it has a class."""
+    assert len(classify(RawError(text="", exception=ToolError(argument))).key) == 16
+
+
+NOISE = st.sampled_from(
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+        lambda text: f"Exit code 1\n{text}",
+        lambda text: f"{text}\n[exit code: 1]",
+        lambda text: f"Chunk ID: 5f0a\nWall time: 0.31 seconds\nOutput:\n{text}",
+        lambda text: f"<tool_use_error>{text}</tool_use_error>",
+        lambda text: text.replace("Error", "\x1b[31mError\x1b[0m"),
+        lambda text: f"\n\n{text}\n\n",
+    ]
+)
+
+
+@given(st.lists(NOISE, max_size=4))
+def test_key_survives_noise(changes):
+    """Colours, indentation, line ends and what harnesses add never reach the key."""
+    text = (
+        'Traceback (most recent call last):\n  File "/app/db.py", line 42, in query\n    return rows[name]\n'
+        "KeyError: 'tenant'"
+    )
+    expected = classify(RawError(text=text)).key
+    for change in changes:
+        text = change(text)
+    assert classify(RawError(text=text)).key == expected
+
+
+@pytest.mark.usefixtures("untraced")
+def test_memory_is_bounded():
+    """Any number of distinct failures takes a few megabytes at most."""
+    tracemalloc.start()
+    try:
+        for number in range(1_000):
+            classify(RawError(text=f"KeyError: 'name{number}'\n{'x' * 3_000}"))
+            classify(RawError(text="", exception=caught(fail, f"name{number} {'x' * 3_000}")))
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert grown < 6_000_000
+
+
+HEADER = "Traceback (most recent call last):\n"
+MEGABYTES = 10_000_000
+HOSTILE = {
+    "one line": "a" * MEGABYTES,
+    "brackets": "{[(" * (MEGABYTES // 3),
+    "nested objects": '{"a":' * (MEGABYTES // 5),
+    "nested lists": "[" * MEGABYTES,
+    "python dictionaries": "{'a': {" * (MEGABYTES // 7),
+    "escaped quotes": "{'a': '" + "\\'" * (MEGABYTES // 2),
+    "frames": HEADER + '  File "a.py", line 1, in f\n    x\n' * (MEGABYTES // 36) + "ValueError: x",
+    "headers": HEADER * (MEGABYTES // 35),
+    "group": f"  + Exception Group {HEADER}"
+    + "    | ValueError: x\n    +---------------- 2 ----------------\n" * (MEGABYTES // 60),
+    "tags": "<html>" + "<" * MEGABYTES,
+    "scripts": "<html>" + "<script>" * (MEGABYTES // 8),
+    "colours": "\x1b[" * (MEGABYTES // 2),
+    "blank lines": "\n" * MEGABYTES,
+    "harness lines": "Output:\n" * (MEGABYTES // 8),
+    "errors": "error: x\n" * (MEGABYTES // 9),
+    "colons": "a: " * (MEGABYTES // 3),
+    "fields": "9 validation errors for X\n" + "a\n  bad [type=x\n" * (MEGABYTES // 16),
+    "words": "not be " * (MEGABYTES // 7),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_costs_little(text):
+    """Ten megabytes built to be slow take a fraction of a second, as text and as message."""
+    for raw in (RawError(text=text), RawError(text="", exception=ToolError(text))):
+        started = time.process_time()
+        classify(raw)
+        assert time.process_time() - started < 0.5
+
+
+# --- quality, on labelled errors -------------------------------------------------------------------------------------
+
+
+def rows(name: str) -> list[dict]:
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+
+
+@needs_data
+def test_grouping_of_labelled_errors():
+    """No two faults fall together, and hardly one falls apart."""
+    events = [(row["label"], classify(RawError(text=row["raw_error_text"])).key) for row in rows("grouping.jsonl")]
+    pairs = [(a[0] == b[0], a[1] == b[1]) for a, b in combinations(events, 2)]
+    together = sum(found for _, found in pairs)
+    right = sum(same and found for same, found in pairs)
+    assert right == together, "different faults fell together"
+    assert right / sum(same for same, _ in pairs) > 0.97
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["pairs.jsonl"])
+def test_hard_pairs(name):
+    """Each hard pair merges or stays apart as it should."""
+    wrong = [
+        row["id"]
+        for row in rows(name)
+        if (classify(RawError(text=row["a"])).key == classify(RawError(text=row["b"])).key) != row["same"]
+    ]
+    assert wrong == []
+
+
+@needs_data
+@pytest.mark.parametrize("number", ["01", "02", "03", "04", "09", "10", "13"])
+def test_variants_of_one_error(number):
+    """The variants of a kind are one class, and what must survive is in its facts."""
+    meta = json.loads((DATA / "kinds/meta.json").read_text(encoding="utf-8"))
+    kind = next(name for name in meta if name.startswith(number))
+    keys = defaultdict(int)
+    for path in sorted((DATA / "kinds").glob(f"{kind}.v*.txt")):
+        found = classify(RawError(text=path.read_text(encoding="utf-8")))
+        keys[found.key] += 1
+        shown = "\n".join((found.facts.type, found.facts.cause, str(found.facts.location), *found.facts.details))
+        assert [text for text in meta[kind]["must_survive"] if text not in shown] == []
+    assert list(keys.values()) == [4]

@@ -1,0 +1,73 @@
+"""What is advised, and when nothing is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from otel_errcompact.compactor.hints import HINTS, hint_for
+from otel_errcompact.errors import Facts
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: hint.example[1])
+def test_each_hint_is_given_for_its_example(hint):
+    """
+    Each hint is the one that its example gets, in one short line.
+    """
+    kind, cause = hint.example
+
+    assert hint.advice == hint_for(Facts(type=kind, cause=cause))
+    assert len(hint.advice) <= 110
+    assert "\n" not in hint.advice
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        pytest.param("KeyError", "'user_id'", id="the cause says all"),
+        pytest.param("AssertionError", "expected 500 rows, got 429", id="numbers that are no statuses"),
+        pytest.param("FileNotFoundError", "[Errno 2] No such file or directory: '/tmp/a'", id="another errno"),
+        pytest.param("ValueError", "exit code 1", id="another exit code"),
+        pytest.param("ValueError", "exit code 1271", id="a longer exit code"),
+        pytest.param("OSError", "[Errno 113] No route to host", id="a longer errno"),
+        pytest.param("", "", id="nothing"),
+    ],
+)
+def test_no_hint_where_it_adds_nothing(kind: str, cause: str):
+    """
+    Most failures get no hint.
+    """
+    assert hint_for(Facts(type=kind, cause=cause)) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause", "word"),
+    [
+        pytest.param("RateLimitError", "Error code: 429 - insufficient_quota", "quota", id="quota before rate limit"),
+        pytest.param(
+            "BadRequestError", "429 Too Many: context_length_exceeded", "shorten", id="length before rate limit"
+        ),
+        pytest.param("bash", "timeout: exited with code 124", "time", id="exited with code"),
+        pytest.param("HTTPError", "HTTP Error 504: Gateway Timeout", "down", id="HTTP Error"),
+        pytest.param("Error", "Process exited with signal SIGKILL", "memory", id="signal"),
+    ],
+)
+def test_narrower_hint_comes_first(kind: str, cause: str, word: str):
+    """
+    Where several hints apply, the one further up in the table is given.
+    """
+    assert word in hint_for(Facts(type=kind, cause=cause))
+
+
+@pytest.mark.parametrize("unit", ["exit ", "HTTP", "code ", "a", "Errno ", "JSONDecodeError: Expecting value"])
+def test_hostile_cause_costs_little(unit: str):
+    """
+    A cause of any length is looked at within its first part only.
+    """
+    facts = Facts(type="ValueError", cause=unit * 100_000)
+
+    start = time.process_time()
+    hint_for(facts)
+
+    assert time.process_time() - start < 0.1

@@ -1,0 +1,197 @@
+"""Tokens: two estimators, and the real tokenizer where it is installed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_errcompact.digest import tokens
+from otel_errcompact.digest.tokens import (
+    PIECE,
+    default_counter,
+    estimate_mixed_tokens,
+    estimate_tokens,
+    tiktoken_counter,
+)
+from otel_errcompact.exceptions import ConfigurationError, MissingExtraError
+
+
+class Tokenizer:
+    """
+    What this library uses of tiktoken, with a token for each word: the real one has no encoding without a network.
+    """
+
+    def __init__(self, problem: Exception | None = None, seconds: float = 0) -> None:
+        self.problem = problem
+        self.seconds = seconds
+        self.encoded: list[str] = []
+
+    def list_encoding_names(self) -> list[str]:
+        return ["o200k_base", "cl100k_base"]
+
+    def get_encoding(self, name: str) -> SimpleNamespace:
+        time.sleep(self.seconds)
+        if self.problem is not None:
+            raise self.problem
+        return SimpleNamespace(encode_ordinary=self.encode)
+
+    def encode(self, text: str) -> list[int]:
+        self.encoded.append(text)
+        return [0] * len(text.split())
+
+
+@pytest.fixture
+def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
+    """A tokenizer in the place of tiktoken."""
+    return installed(monkeypatch, Tokenizer())
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, tokenizer: Tokenizer | None) -> Tokenizer:
+    """Put a tokenizer in the place of tiktoken, or make it one that is not installed."""
+    monkeypatch.setitem(sys.modules, "tiktoken", tokenizer)
+    default_counter.cache_clear()
+    return tokenizer or Tokenizer()
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    """No test is given the counter of another one."""
+    default_counter.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        pytest.param("", 0, id="nothing"),
+        pytest.param("a", 1, id="rounded up"),
+        pytest.param("connection refused by the server", 7, id="prose: a fifth for each letter"),
+        pytest.param("0123456789", 6, id="digits: three fifths each"),
+        pytest.param("/src/app.py:42", 6, id="a path"),
+        pytest.param("连接被拒绝", 4, id="Chinese: four fifths each"),
+        pytest.param("\U0001f680\U0001f680", 3, id="emoji: six fifths each"),
+        pytest.param("é", 1, id="Latin with an accent"),
+        pytest.param("\ud800", 1, id="a lone surrogate"),
+    ],
+)
+def test_a_text_is_estimated_by_the_kinds_of_its_characters(text: str, tokens: int) -> None:
+    """Small letters and spaces are cheap, all else is not."""
+    assert estimate_mixed_tokens(text) == tokens
+
+
+@given(st.text(), st.text())
+def test_a_part_never_costs_more_than_the_whole(left: str, right: str) -> None:
+    """Cutting a text never makes its estimate grow."""
+    assert estimate_mixed_tokens(left) <= estimate_mixed_tokens(left + right)
+    assert estimate_mixed_tokens(right) <= estimate_mixed_tokens(left + right)
+
+
+def test_the_estimate_that_digests_are_measured_by_is_a_quarter_of_the_characters() -> None:
+    """Numbers that were recorded before must mean the same later."""
+    assert [estimate_tokens("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_a_missing_tokenizer_is_told_by_the_name_of_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks for tiktoken by name is told what to install."""
+    installed(monkeypatch, None)
+    with pytest.raises(MissingExtraError) as raised:
+        tiktoken_counter()
+    assert str(raised.value) == (
+        "tiktoken_counter() needs an optional dependency: pip install 'otel-errcompact[tiktoken]'"
+    )
+
+
+def test_an_unknown_encoding_is_an_error(tokenizer: Tokenizer) -> None:
+    """A name that is misspelt is told with those that are known."""
+    with pytest.raises(ConfigurationError) as raised:
+        tiktoken_counter("o200k")
+    assert str(raised.value) == "encoding='o200k' is unknown to tiktoken; it knows cl100k_base, o200k_base"
+
+
+def test_tokens_are_counted_by_the_tokenizer(tokenizer: Tokenizer) -> None:
+    """What the tokenizer says is what is returned."""
+    assert tiktoken_counter()("one two three") == 3
+
+
+def test_an_equal_text_is_counted_once(tokenizer: Tokenizer) -> None:
+    """A message list is counted anew each turn, and nearly all of it is as it was."""
+    count = tiktoken_counter()
+    assert (count("one two"), count("one " + "two"), count("three")) == (2, 2, 1)
+    assert tokenizer.encoded == ["one two", "three"]
+
+
+def test_what_is_remembered_is_bounded(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text that was counted longest ago is forgotten first."""
+    monkeypatch.setattr(tokens, "MAX_REMEMBERED", 2)
+    count = tiktoken_counter()
+    for text in ("a", "b", "c", "b", "a"):
+        count(text)
+    assert tokenizer.encoded == ["a", "b", "c", "a"]
+
+
+def test_a_huge_text_is_encoded_in_pieces(tokenizer: Tokenizer) -> None:
+    """The tokenizer's parser overflows its stack on a million spaces, which ends the process's thread in a panic."""
+    tiktoken_counter()(" " * 1_000_000)
+    assert max(map(len, tokenizer.encoded)) == PIECE
+    assert sum(map(len, tokenizer.encoded)) == 1_000_000
+
+
+def test_a_text_that_is_no_unicode_is_counted(tokenizer: Tokenizer) -> None:
+    """Lone surrogates come of file names and of output in other encodings."""
+    assert tiktoken_counter()("a \ud800") == 2
+
+
+def test_an_encoding_that_cannot_be_fetched_is_told_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a network the estimator takes its place, visibly."""
+    installed(monkeypatch, Tokenizer(OSError("no route to host")))
+    with pytest.warns(RuntimeWarning) as warned:
+        count = tiktoken_counter()
+    assert count is estimate_mixed_tokens
+    assert len(warned) == 1
+    assert str(warned[0].message) == (
+        "tokens are estimated, since tiktoken cannot load 'o200k_base' (OSError: no route to host); fetch it once "
+        "where there is a network, and set TIKTOKEN_CACHE_DIR to the folder it was kept in"
+    )
+
+
+def test_an_encoding_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tokenizer fetches its encoding without a limit of time; the application starts all the same."""
+    monkeypatch.setattr(tokens, "LOAD_SECONDS", 0.05)
+    installed(monkeypatch, Tokenizer(seconds=0.5))
+    with pytest.warns(RuntimeWarning, match=r"\(no answer within 0\.05 s\)"):
+        assert tiktoken_counter() is estimate_mixed_tokens
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        pytest.param(None, None, id="not installed"),
+        pytest.param(Tokenizer(OSError("no route to host")), None, id="not loadable"),
+        pytest.param(Tokenizer(), 2, id="installed"),
+    ],
+)
+def test_the_best_counter_there_is_is_chosen_in_silence(
+    monkeypatch: pytest.MonkeyPatch, found: Tokenizer | None, words: int | None
+) -> None:
+    """Who names no counter gets the tokenizer's where there is one, once for all, and else the estimator's."""
+    installed(monkeypatch, found)
+    count = default_counter()
+    assert default_counter() is count
+    assert count("connection refused by") == (estimate_mixed_tokens("connection refused by") if words is None else 3)
+
+
+def test_the_real_tokenizer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real encoding of tiktoken, small enough to be made here, is counted with."""
+    tiktoken = pytest.importorskip("tiktoken")
+    encoding = tiktoken.Encoding(
+        "bytes", pat_str=r"\S+|\s+", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens={}
+    )
+    monkeypatch.setattr(tiktoken, "list_encoding_names", lambda: ["bytes"])
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: encoding)
+    count = tiktoken_counter("bytes")
+    assert [count("abc"), count("é"), count("<|endoftext|>"), count("\ud800")] == [3, 2, 13, 3]
+    assert count(" " * 1_000_000) == 1_000_000

@@ -1,0 +1,43 @@
+"""Which extractors are asked at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from otel_errcompact.extract import EXTRACTORS, Extractor
+from otel_errcompact.extract.prefilter import Sieve
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+
+
+def names(extractors):
+    return [extractor.name for extractor in extractors]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param("", ["any"], id="no marker"),
+        pytest.param("a FAIL", ["any"], id="half of a marker"),
+        pytest.param("FAILED now", ["failed", "any"], id="one of two with a common part"),
+        pytest.param("4 FAILURES: none FAILED", ["failed", "failures", "any"], id="in the order of the table"),
+        pytest.param("no such cow", ["cow", "any"], id="a marker with nothing in common"),
+    ],
+)
+def test_candidates(body, expected):
+    """Those without markers, and those with one of theirs in the text."""
+    rows = {"failed": ("FAILED",), "failures": ("FAILURES", "Failures"), "cow": ("cow",), "any": ()}
+    sieve = Sieve([Extractor(name=name, extract=lambda _: None, markers=markers) for name, markers in rows.items()])
+    assert names(sieve.candidates(body)) == expected
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in CORPUS.iterdir() if path.is_dir()))
+def test_no_candidate_is_overlooked(folder):
+    """What markers have in common leaves out none of those that a look for each marker finds."""
+    sieve = Sieve(EXTRACTORS)
+    for path in (CORPUS / folder).glob("*.txt"):
+        body = path.read_text(encoding="utf-8", errors="replace")
+        plain = [row for row in EXTRACTORS if not row.markers or any(marker in body for marker in row.markers)]
+        assert names(sieve.candidates(body)) == names(plain)

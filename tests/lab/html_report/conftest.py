@@ -1,0 +1,58 @@
+"""Pages of small recorded runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.errors import RawError
+from otel_errcompact.lab.html_report import Gathering, play
+from tests.lab.cli.transcripts import conversation, write_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from otel_errcompact.lab.html_report.model import PageData
+
+    Gather = Callable[..., PageData]
+    WriteTrajectory = Callable[..., Path]
+
+
+@pytest.fixture
+def gather(tmp_path: Path) -> Gather:
+    """Plays conversations, each a run of one tool with these results, and returns the page's data."""
+
+    def play_conversations(raw: bool = False, **runs: list[str]) -> PageData:
+        lines = [conversation(run_id, *results) for run_id, results in runs.items()]
+        return page_of(write_lines(tmp_path / "runs.jsonl", *lines), raw=raw)
+
+    return play_conversations
+
+
+@pytest.fixture
+def write_trajectory(tmp_path: Path) -> WriteTrajectory:
+    """Writes a trajectory file in which each text is a failure of the tool bash in run-1, a second after the last."""
+
+    def write(*texts: str) -> Path:
+        path = tmp_path / "trajectory.jsonl"
+        file = TrajectoryFile(TrajectoryOptions(path=path))
+        for second, text in enumerate(texts, start=1_800_000_000):
+            file.on_raw("run-1", RawError(text=text, tool="bash", time_ns=second * 1_000_000_000))
+        file.close()
+        return path
+
+    return write
+
+
+def page_of(*files: Path, raw: bool = False) -> PageData:
+    gathering = Gathering(raw=raw)
+    play(files, gathering, options=Options(), on_problem=_refuse)
+    return gathering.page()
+
+
+def _refuse(problem: Exception) -> None:
+    raise problem

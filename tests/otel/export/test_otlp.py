@@ -1,0 +1,97 @@
+"""OTLP exporters as the standard environment variables ask for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.otel.export import otlp
+from otel_errcompact.otel.export.queue import Pace
+
+GRPC = "opentelemetry.exporter.otlp.proto.grpc"
+HTTP = "opentelemetry.exporter.otlp.proto.http"
+ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4317"}
+HTTP_ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"}
+
+
+def package(exporter: object) -> str | None:
+    """The package that an exporter comes from."""
+    if exporter is None:
+        return None
+    exporter.shutdown()
+    return type(exporter).__module__.rpartition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        pytest.param({}, None, id="nothing"),
+        pytest.param(ENDPOINT, GRPC, id="endpoint"),
+        pytest.param(
+            {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://localhost:4317"}, GRPC, id="endpoint of the signal"
+        ),
+        pytest.param({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://localhost:4317"}, None, id="of another signal"),
+        pytest.param({"OTEL_TRACES_EXPORTER": "console,otlp"}, GRPC, id="by name"),
+        pytest.param({**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"}, None, id="none"),
+        pytest.param({**ENDPOINT, "OTEL_TRACES_EXPORTER": "console"}, None, id="another exporter"),
+        pytest.param({**ENDPOINT, "OTEL_SDK_DISABLED": "TRUE"}, None, id="disabled"),
+        pytest.param({**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, HTTP, id="protocol"),
+        pytest.param(
+            {**ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf"},
+            HTTP,
+            id="protocol of the signal",
+        ),
+        pytest.param(HTTP_ENDPOINT, HTTP, id="port of HTTP"),
+        pytest.param({**HTTP_ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, GRPC, id="protocol before port"),
+        pytest.param({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:port"}, GRPC, id="port that is no number"),
+    ],
+)
+def test_span_exporter(environ, expected):
+    """An endpoint or the exporter's name asks for OTLP; protocol and off switches are honoured."""
+    assert package(otlp.span_exporter(environ)) == expected
+
+
+def test_metric_exporter():
+    """Metrics have variables of their own."""
+    environ = {**ENDPOINT, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "http/protobuf"}
+    assert package(otlp.metric_exporter(environ)) == HTTP
+    assert otlp.metric_exporter({**environ, "OTEL_METRICS_EXPORTER": "none"}) is None
+
+
+def test_unknown_protocol(caplog):
+    """A protocol that is not known warns with what is allowed, and the default is taken."""
+    assert package(otlp.span_exporter({**HTTP_ENDPOINT, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})) == HTTP
+    assert [record.getMessage() for record in caplog.records] == [
+        "OTLP protocol 'http/json' is not known (grpc, http/protobuf); http/protobuf is used for traces"
+    ]
+
+
+def test_missing_extra(caplog, monkeypatch):
+    """Where the extra is not installed, the log says how to get it."""
+    monkeypatch.setattr(otlp, "entry_points", lambda **_: ())
+    assert otlp.span_exporter(ENDPOINT) is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "export of traces by OTLP needs an optional dependency: pip install 'otel-errcompact[otlp]'"
+    ]
+
+
+def test_process_environment(monkeypatch):
+    """Without an environment of its own it is the process's."""
+    assert otlp.span_exporter() is None
+    assert otlp.metric_exporter() is None
+
+
+def test_log_exporter():
+    """Log records have variables of their own, too."""
+    environ = {**ENDPOINT, "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}
+    assert package(otlp.log_exporter(environ)) == HTTP
+    assert otlp.log_exporter({**environ, "OTEL_LOGS_EXPORTER": "none"}) is None
+
+
+def test_pace(caplog):
+    """When batches go is said by the variables of the SDK's own processors; what is no number warns."""
+    assert (otlp.span_pace({}), otlp.log_pace({})) == (Pace(5.0, 512), Pace(1.0, 512))
+    environ = {"OTEL_BSP_SCHEDULE_DELAY": "200", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "0", "OTEL_BLRP_SCHEDULE_DELAY": "7"}
+    assert (otlp.span_pace(environ), otlp.log_pace(environ)) == (Pace(0.2, 512), Pace(0.007, 512))
+    assert [record.getMessage() for record in caplog.records] == [
+        "OTEL_BSP_MAX_EXPORT_BATCH_SIZE='0' is no positive number; 512 is used"
+    ]

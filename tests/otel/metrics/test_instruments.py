@@ -1,0 +1,482 @@
+"""What an operator gets: metrics with exemplars and bounded labels, and a log record for each escalation."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opentelemetry import metrics
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from otel_errcompact.config import Options, TelemetryOptions
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import RawError, SpanRef
+from otel_errcompact.escalator.escalation import Halt, Thresholds
+from otel_errcompact.history.stores.memory import MemoryLimits
+from otel_errcompact.otel.metrics import instruments
+from otel_errcompact.otel.metrics.histograms import histogram
+from otel_errcompact.otel.metrics.instruments import Telemetry
+from otel_errcompact.runtime.guard import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass
+class Metered:
+    """
+    A ledger whose telemetry can be read.
+    """
+
+    ledger: Ledger
+    telemetry: Telemetry
+    reader: InMemoryMetricReader
+
+    def metrics(self) -> dict[str, Any]:
+        data = self.reader.get_metrics_data()
+        found = data.resource_metrics if data is not None else []
+        return {metric.name: metric for one in found for scope in one.scope_metrics for metric in scope.metrics}
+
+    def points(self, name: str) -> dict[tuple[tuple[str, str], ...], Any]:
+        metric = self.metrics().get(name)
+        points = metric.data.data_points if metric is not None else ()
+        return {tuple(sorted((k, str(v)) for k, v in point.attributes.items())): point for point in points}
+
+    def values(self, name: str, *labels: str) -> dict[tuple[str, ...], Any]:
+        """The values of a metric by some of its labels."""
+        points = self.points(name).items()
+        return {tuple(dict(key).get(label, "") for label in labels): point.value for key, point in points}
+
+
+def metered(options: Options | None = None, provider: MeterProvider | None = None) -> Metered:
+    reader = InMemoryMetricReader()
+    ticks = iter(range(0, 10**12, 250_000))
+    ledger = Ledger(options, timer=lambda: next(ticks))
+    telemetry = Telemetry(provider or MeterProvider([reader], shutdown_on_exit=False), ledger)
+    ledger.add_listener(telemetry)
+    return Metered(ledger, telemetry, reader)
+
+
+@pytest.fixture
+def meter() -> Iterator[Metered]:
+    made = metered()
+    yield made
+    made.telemetry.close()
+
+
+def raw(message: str = "refused", tool: str = "db", agent: str = "shop", **details: Any) -> RawError:
+    return RawError(
+        text=f"ConnectionError: {message}", type="ConnectionError", message=message, tool=tool, agent=agent, **details
+    )
+
+
+PERMANENT = RawError(text="KeyError: 'sku'", tool="db", arguments="{}")
+"""One that waiting does not mend, so that the identical call is refused in the end."""
+
+
+class TestErrors:
+    def test_occurrences(self, meter):
+        """Occurrences are counted by type, tool, agent, class and outcome."""
+        observation = meter.ledger.observe("r", raw())
+        meter.ledger.observe("r", raw())
+        labels = ("error.type", "gen_ai.tool.name", "gen_ai.agent.name", "errcompact.class", "errcompact.outcome")
+        key = observation.found.key
+        assert meter.values("errcompact.errors", *labels) == {
+            ("ConnectionError", "db", "shop", key, "new"): 1,
+            ("ConnectionError", "db", "shop", key, "repeat"): 1,
+        }
+
+    def test_handled(self, meter):
+        """Handled failures are counted as that."""
+        meter.ledger.handled("r", raw())
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 1}
+
+    def test_after_escalation(self, meter):
+        """Failures that go on after an escalation nobody lifted are counted apart."""
+        for _ in range(5):
+            meter.ledger.observe("r", raw())
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {
+            ("new",): 1,
+            ("repeat",): 2,
+            ("after_escalation",): 2,
+        }
+
+    def test_unknown_labels(self, meter):
+        """A label whose value is not known is left out."""
+        meter.ledger.observe("r", raw(agent="", tool=""))
+        (point,) = meter.points("errcompact.errors").values()
+        assert set(point.attributes) == {"error.type", "errcompact.class", "errcompact.outcome"}
+
+    def test_run_is_no_label(self, meter):
+        """The run's id never becomes an attribute of a metric."""
+        for run_id in ("run-1", "run-2"):
+            meter.ledger.observe(run_id, raw())
+            meter.ledger.end(run_id)
+        assert "run-1" not in str(meter.metrics())
+
+    def test_secrets(self, meter):
+        """No secret of a message gets into an attribute."""
+        secret = "ghp_" + "a1B2" * 9
+        meter.ledger.observe("r", raw(f"bad token {secret} refused"))
+        assert secret not in str(meter.metrics())
+
+
+class TestExemplars:
+    def test_span_of_the_occurrence(self, meter):
+        """The exemplar leads to the span of the occurrence, not to the one that happens to be current."""
+        meter.ledger.observe("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB)))
+        (point,) = meter.points("errcompact.errors").values()
+        (exemplar,) = point.exemplars
+        assert (exemplar.trace_id, exemplar.span_id) == (0xA, 0xB)
+
+    def test_unsampled(self, meter):
+        """A span that is not exported is no exemplar."""
+        meter.ledger.observe("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB, sampled=False)))
+        (point,) = meter.points("errcompact.errors").values()
+        assert not point.exemplars
+
+    def test_handled(self, meter):
+        """Handled failures have exemplars too."""
+        meter.ledger.handled("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB)))
+        (point,) = meter.points("errcompact.errors").values()
+        assert point.exemplars[0].span_id == 0xB
+
+
+class TestOtherInstruments:
+    def test_units_and_descriptions(self, meter):
+        """Every instrument has the unit the design gives it, and says what it counts."""
+        meter.ledger.open("r")
+        for _ in range(3):
+            meter.ledger.observe("r", PERMANENT)
+        meter.ledger.refuse("r", "db", "{}")
+        meter.ledger.succeed("r", "db")
+        meter.ledger.end("r")
+        meter.ledger.observe("s", raw())
+        meter.ledger.guard.failures["on_end"] += 1
+        found = meter.metrics()
+        assert {name: metric.unit for name, metric in found.items()} == {
+            "errcompact.errors": "{error}",
+            "errcompact.class.info": "{class}",
+            "errcompact.streak": "{error}",
+            "errcompact.escalations": "{escalation}",
+            "errcompact.resolutions": "{error}",
+            "errcompact.refusals": "{call}",
+            "errcompact.runs": "{run}",
+            "errcompact.context.tokens": "{token}",
+            "errcompact.compaction.duration": "s",
+            "errcompact.internal.failures": "{failure}",
+        }
+        assert all(metric.description.endswith(".") for metric in found.values())
+
+    def test_class_info(self, meter):
+        """What a class key means can be joined on."""
+        observation = meter.ledger.observe("r", raw("port 5432 refused"))
+        labels = ("errcompact.class", "error.type", "errcompact.template")
+        assert meter.values("errcompact.class.info", *labels) == {
+            (observation.found.key, "ConnectionError", observation.found.template): 1
+        }
+
+    def test_streak(self, meter):
+        """The streak is the longest over all runs, and 0 once the operation has succeeded."""
+        for run_id, times in (("one", 1), ("two", 2)):
+            for _ in range(times):
+                meter.ledger.observe(run_id, raw())
+        assert meter.values("errcompact.streak", "gen_ai.tool.name", "gen_ai.agent.name") == {("db", "shop"): 2}
+        for run_id in ("one", "two"):
+            meter.ledger.succeed(run_id, "db")
+        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 0}
+        meter.ledger.observe("one", raw())
+        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
+
+    def test_tokens(self, meter):
+        """The tokens of raw errors and of their digests are summed up."""
+        observations = [meter.ledger.observe("r", raw("x" * 400)) for _ in range(2)]
+        assert meter.values("errcompact.context.tokens", "errcompact.form") == {
+            ("raw",): sum(observation.raw_tokens for observation in observations),
+            ("digest",): sum(observation.digest_tokens for observation in observations),
+        }
+
+    def test_duration(self, meter):
+        """What the compaction cost is measured in seconds."""
+        meter.ledger.observe("r", raw())
+        (point,) = meter.points("errcompact.compaction.duration").values()
+        assert (point.count, point.sum) == (1, 0.00025)
+
+    def test_resolutions(self, meter):
+        """Recoveries are counted by class and tool, and those that are taken back beside them."""
+        key = meter.ledger.observe("r", raw(arguments="{}")).found.key
+        meter.ledger.succeed("r", "db", arguments='{"sql": "select 1"}')
+        labels = ("errcompact.class", "gen_ai.tool.name", "errcompact.resolution")
+        assert meter.values("errcompact.resolutions", *labels) == {(key, "db", "resolved"): 1}
+        meter.ledger.observe("r", raw(arguments="{}"))
+        assert meter.values("errcompact.resolutions", *labels) == {
+            (key, "db", "resolved"): 1,
+            (key, "db", "taken_back"): 1,
+        }
+
+    def test_refusals(self, meter):
+        """Calls that were not executed again are counted by class, tool and agent, and are no occurrences."""
+        meter.ledger.open("r", agent="shop")
+        for _ in range(2):
+            key = meter.ledger.observe("r", PERMANENT).found.key
+        for _ in range(3):
+            assert meter.ledger.refuse("r", "db", "{}")
+        labels = ("errcompact.class", "gen_ai.tool.name", "gen_ai.agent.name")
+        assert meter.values("errcompact.refusals", *labels) == {(key, "db", "shop"): 3}
+        assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 2
+
+    def test_runs(self, meter):
+        """Runs are counted by how they ended, and by the agent where it is known."""
+        meter.ledger.observe("unresolved", raw())
+        meter.ledger.open("clean")
+        for run_id in ("unresolved", "clean"):
+            meter.ledger.end(run_id)
+        meter.ledger.open("failed", agent="shop")
+        meter.ledger.end("failed", failed=True)
+        assert meter.values("errcompact.runs", "errcompact.result", "gen_ai.agent.name") == {
+            ("unresolved", "shop"): 1,
+            ("clean", ""): 1,
+            ("failed", "shop"): 1,
+        }
+
+    def test_internal_failures(self):
+        """Our own faults, forgotten runs and labels beyond their bound are counted by stage."""
+        limits = MemoryLimits(runs=1)
+        meter = metered(Options(memory=limits, telemetry=TelemetryOptions(class_labels=1)))
+        meter.ledger.guard.failures["on_end"] += 2
+        for number, name in enumerate(("alpha", "beta", "gamma")):
+            meter.ledger.observe(f"run {number}", raw(f"no {name}"))
+        assert meter.values("errcompact.internal.failures", "errcompact.stage") == {
+            ("on_end",): 2,
+            ("run_evicted",): 2,
+            ("class_label_overflow",): 2,
+        }
+
+
+class TestEscalations:
+    @pytest.fixture
+    def attended(self, meter) -> Metered:
+        meter.ledger.open("r", agent="shop", thresholds=Thresholds(same=2), asks=True)
+        for _ in range(2):
+            meter.ledger.observe("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB)))
+        return meter
+
+    def test_unanswered(self, attended):
+        """A breach is counted when it is answered."""
+        assert attended.points("errcompact.escalations") == {}
+
+    def test_answered(self, attended):
+        """It is counted by threshold, by what was done about it, and by whose class of error it was."""
+        (key,) = {key for _, _, key in attended.ledger.streaks()}
+        attended.ledger.answer("r", Halt("enough"))
+        labels = ("errcompact.threshold", "errcompact.action", "gen_ai.agent.name", "errcompact.class")
+        assert attended.values("errcompact.escalations", *labels) == {("same", "halt", "shop", key): 1}
+
+    def test_unhandled(self, meter):
+        """Without a handler it is unhandled, in a run that is opened as in one that is not."""
+        meter.ledger.open("opened")
+        for run_id in ("opened", "known from its spans"):
+            for _ in range(3):
+                meter.ledger.observe(run_id, raw())
+        assert meter.values("errcompact.escalations", "errcompact.action") == {("unhandled",): 2}
+
+    def test_loop(self, meter):
+        """A loop is reported, and halts where no handler decides: two escalations of one threshold."""
+        meter.ledger.open("r", thresholds=Thresholds(same=100))
+        for _ in range(6):
+            meter.ledger.observe("r", raw(arguments="{}"))
+        assert meter.values("errcompact.escalations", "errcompact.threshold", "errcompact.action") == {
+            ("loop", "unhandled"): 1,
+            ("loop", "halt"): 1,
+        }
+
+    def test_log_record(self, meter, caplog):
+        """A breach is a log record at ERROR, with attributes that a handler can export."""
+        for _ in range(3):
+            key = meter.ledger.observe("r", raw()).found.key
+        (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+        assert record.name == "otel_errcompact"
+        assert record.getMessage() == (
+            "escalation: one error class keeps recurring (3 of 3): [ConnectionError] refused"
+        )
+        expected = {
+            "errcompact.run.id": "r",
+            "gen_ai.agent.name": "shop",
+            "gen_ai.tool.name": "db",
+            "errcompact.threshold": "same",
+            "errcompact.class": key,
+            "error.type": "ConnectionError",
+        }
+        assert {name: record.__dict__[name] for name in expected} == expected
+
+
+class TestBounds:
+    def test_class_labels(self):
+        """The first classes of a process get their key as label, later ones are `other`, and that is counted."""
+        meter = metered(Options(telemetry=TelemetryOptions(class_labels=2)))
+        keys = [meter.ledger.observe("r", raw(f"no {name}")).found.key for name in ("alpha", "beta", "gamma", "delta")]
+        assert meter.values("errcompact.errors", "errcompact.class") == {(keys[0],): 1, (keys[1],): 1, ("other",): 2}
+        assert set(meter.values("errcompact.class.info", "errcompact.class")) == {(keys[0],), (keys[1],)}
+        assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("class_label_overflow",): 2}
+
+    def test_tools_agents_and_types(self, meter, monkeypatch):
+        """Names of tools, agents and types are bounded too, since an application may make them up."""
+        for number in range(instruments.MAX_AGENTS + 1):
+            meter.ledger.observe("r", raw(agent=f"agent {number}"))
+        agents = meter.values("errcompact.errors", "gen_ai.agent.name")
+        assert len(agents) == instruments.MAX_AGENTS + 1
+        assert agents[("other",)] == 1
+        assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("label_overflow",): 1}
+
+    def test_series(self, monkeypatch):
+        """However the labels combine, a counter's attribute sets stay below what the SDK folds into one point."""
+        monkeypatch.setattr(instruments, "MAX_SERIES", 3)
+        meter = metered()
+        for number in range(6):
+            meter.ledger.observe("r", raw(tool=f"tool {number}"))
+        counts = meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.class")
+        assert len(counts) == 4
+        assert counts[("", "other")] == 3
+        assert meter.values("errcompact.internal.failures", "errcompact.stage") == {("label_overflow",): 3}
+
+    def test_series_of_escalations_and_resolutions(self, monkeypatch):
+        """The other counters with a class are bounded too; what breached and what was done about it stays told."""
+        monkeypatch.setattr(instruments, "MAX_SERIES", 1)
+        meter = metered(Options(thresholds=Thresholds(same=1)))
+        for number in range(3):
+            meter.ledger.observe(f"run {number}", raw(tool=f"tool {number}", agent=f"agent {number}"))
+            meter.ledger.succeed(f"run {number}", f"tool {number}")
+        labels = ("errcompact.threshold", "errcompact.action", "gen_ai.agent.name")
+        assert meter.values("errcompact.escalations", *labels) == {
+            ("same", "unhandled", "agent 0"): 1,
+            ("same", "unhandled", ""): 2,
+        }
+        assert meter.values("errcompact.resolutions", "gen_ai.tool.name") == {("tool 0",): 1, ("",): 2}
+
+    def test_names_without_a_label_of_their_own_are_not_kept(self, monkeypatch):
+        """However many tools an application makes up."""
+        monkeypatch.setattr(instruments, "MAX_TOOLS", 1)
+        monkeypatch.setattr(instruments, "MAX_SERIES", 5)
+        meter = metered()
+        for number in range(20):
+            meter.ledger.observe("r", raw(tool=f"tool {number}"))
+        assert meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.outcome") == {
+            ("tool 0", "new"): 1,
+            ("other", "repeat"): 19,
+        }
+        assert len(meter.telemetry._series) <= 5
+
+    def test_long_names(self, meter):
+        """A label has at most 120 characters."""
+        meter.ledger.observe("r", raw(tool="t" * 10_000))
+        assert list(meter.values("errcompact.errors", "gen_ai.tool.name")) == [("t" * 120,)]
+
+
+class TestInstruments:
+    def test_again_on_one_provider(self, caplog):
+        """A second telemetry on one meter provider uses the same instruments, without a warning."""
+        reader = InMemoryMetricReader()
+        provider = MeterProvider([reader], shutdown_on_exit=False)
+        first = metered(provider=provider)
+        first.ledger.observe("r", raw())
+        first.telemetry.close()
+        second = metered(provider=provider)
+        second.reader = reader
+        second.ledger.observe("r", raw("another"))
+        assert caplog.records == []
+        assert len(second.points("errcompact.errors")) == 2
+        assert len(second.points("errcompact.streak")) == 1
+
+    def test_two_ledgers(self):
+        """Two ledgers on one meter provider add up; the longer streak wins."""
+        reader = InMemoryMetricReader()
+        provider = MeterProvider([reader], shutdown_on_exit=False)
+        first, second = metered(provider=provider), metered(provider=provider)
+        first.reader = reader
+        tokens = [first.ledger.observe("r", raw()).raw_tokens, second.ledger.observe("r", raw()).raw_tokens]
+        second.ledger.observe("r", raw())
+        assert first.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 2}
+        assert first.values("errcompact.context.tokens", "errcompact.form")[("raw",)] == sum(tokens) + tokens[1]
+
+    def test_placeholder(self, monkeypatch):
+        """Before the application sets its meter provider measurements wait for it, the newest of them."""
+        monkeypatch.setattr(instruments, "MAX_WAITING", 3)
+        placeholder = type("_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {})()
+        chosen: list[metrics.MeterProvider] = [placeholder]
+        monkeypatch.setattr(metrics, "get_meter_provider", lambda: chosen[-1])
+        meter = metered(provider=placeholder)
+        for _ in range(5):
+            meter.ledger.handled("r", raw())
+        meter.telemetry.flush()
+        chosen.append(MeterProvider([meter.reader], shutdown_on_exit=False))
+        meter.ledger.observe("r", raw())
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 3, ("new",): 1}
+        assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
+
+    def test_closed_before_there_is_a_provider(self):
+        """Closed before there is any, it has nothing to take back."""
+        placeholder = type("_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {})()
+        meter = metered(provider=placeholder)
+        meter.telemetry._meter_provider = placeholder
+        meter.telemetry.close()
+
+    def test_old_api(self):
+        """An API that knows no advice on buckets makes the histogram without."""
+        made = []
+
+        class OldMeter(metrics.NoOpMeter):
+            def create_histogram(self, name: str, unit: str = "", description: str = "") -> Any:
+                made.append((name, unit))
+
+        histogram(OldMeter("old"), "a", "s", "b", (1.0,))
+        assert made == [("a", "s")]
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_fork(self, meter):
+        """A child process does not report again what its parent has to report."""
+        meter.ledger.observe("r", raw())
+        child = os.fork()
+        if child == 0:
+            os._exit(sum(meter.telemetry._tokens.values()) + len(meter.telemetry._waiting))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert sum(meter.telemetry._tokens.values()) > 0
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    @pytest.mark.parametrize("bounded", ["_classes", "_errors", "_escalations", "_resolutions", "_streaks"])
+    def test_fork_while_a_label_is_learnt(self, meter, bounded):
+        """Another thread held the lock then: in the child nobody does, who would not release it."""
+        with getattr(meter.telemetry, bounded)._lock:
+            child = os.fork()
+            if child == 0:
+                os._exit(getattr(meter.telemetry, bounded)._lock.locked())
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def test_collected_by_two_at_once(self, meter):
+        """Of two readers that collect at once one hands a measurement over, and the other finds nothing left."""
+        meter.telemetry._hand_over(meter.telemetry._instruments)
+        assert meter.points("errcompact.errors") == {}
+
+    def test_never_collected(self, meter, monkeypatch):
+        """Where nobody collects, measurements do not pile up: the oldest are handed over at once."""
+        monkeypatch.setattr(instruments, "MAX_WAITING", 2)
+        for _ in range(5):
+            meter.ledger.handled("r", raw())
+        assert len(meter.telemetry._waiting) == 2
+        assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 5
+
+    def test_own_fault(self, monkeypatch):
+        """A fault of the instruments never reaches the application."""
+        monkeypatch.setattr(Guard, "strict", False)
+        meter = metered()
+        broken = SimpleNamespace(add=lambda *_: 1 / 0)
+        monkeypatch.setattr(meter.telemetry._instruments, "errors", broken)
+        meter.ledger.handled("r", raw())
+        meter.telemetry.flush()
+        assert meter.ledger.guard.failures == {"instruments": 1}

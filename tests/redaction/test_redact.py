@@ -1,0 +1,122 @@
+"""How secrets leave a text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otel_errcompact.redaction.redact import _PATTERN, _TRIGGER, RULES, _redacted, redact
+
+EXAMPLES = [(rule.name, text, rest) for rule in RULES for text, rest in rule.redacts]
+COUNTER_EXAMPLES = [(rule.name, text) for rule in RULES for text in rule.keeps]
+TEXTS = st.lists(
+    st.sampled_from(
+        [text for _, text, _ in EXAMPLES] + [text for _, text in COUNTER_EXAMPLES] + ["\n", "=", ": '", "--"]
+    ),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"), [pytest.param(text, rest, id=f"{rule}-{text}") for rule, text, rest in EXAMPLES]
+)
+def test_secret_is_redacted(text: str, rest: str):
+    """
+    Each rule takes the secret out of its examples and leaves the name, the user and the host beside it.
+    """
+    assert rest == redact(text)
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=f"{rule}-{text}") for rule, text in COUNTER_EXAMPLES])
+def test_text_without_a_secret_is_kept(text: str):
+    """
+    Each rule leaves its counter-examples exactly as they are.
+    """
+    assert text == redact(text)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_is_needed(rule):
+    """
+    Each example of a rule is decided by that rule and not by another one before it.
+    """
+    texts = [text for text, _ in rule.redacts]
+
+    assert texts
+    assert all(any(match.lastgroup == rule.name for match in _PATTERN.finditer(text)) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "issued", [pytest.param(issued, id=issued) for rule in RULES for issued in rule.issued if issued.isidentifier()]
+)
+def test_issued_key_is_redacted_wherever_it_stands(issued: str):
+    """
+    A key is known by what its issuer begins it with, at either end of a text, in quotes and behind `=`.
+    """
+    key = f"{issued}0123456789ABCDEF0123456789ABCDEF.0123456789"
+
+    for text in (key, f"denied: {key}", f"'{key}'", f"x={key}", f"{key} is revoked"):
+        assert "0123456789ABCDEF" not in redact(text)
+
+
+def test_several_secrets_in_one_text():
+    """
+    All secrets of a text are redacted, each with its kind.
+    """
+    text = "login postgres://app:pw1@db failed; Authorization: Bearer abcd1234; api_key='zzzz9999'"
+
+    assert redact(text) == (
+        "login postgres://app:[REDACTED:password]@db failed; Authorization: Bearer [REDACTED:authorization];"
+        " api_key='[REDACTED:secret]'"
+    )
+
+
+@given(TEXTS.map(" ".join) | TEXTS.map("".join) | st.text())
+def test_redacted_text_holds_no_secret(text: str):
+    """
+    Redacting is idempotent and raises for no text.
+    """
+    assert redact(text) == redact(redact(text))
+
+
+@given(TEXTS.map(" ".join) | TEXTS.map("".join) | st.text())
+def test_quick_look_misses_nothing(text: str):
+    """
+    A text that is let through after a quick look holds nothing that the rules would redact.
+    """
+    assert redact(text) == _PATTERN.sub(_redacted, text)
+
+
+def test_plain_prose_is_let_through_after_a_quick_look():
+    """
+    Words such as key, token or password alone do not make a text worth a full search.
+    """
+    assert (
+        _TRIGGER.search("KeyError: the password token has no key; max_tokens: 5, at line 3 - see api.example.com")
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a", "-", "--", "a.", "a-", ".", "=", "'", "eyJ", "eyJa.", "sk-", "sk-a", "://a:", "://a:b@", "token=",
+        "token: ",
+        "?key=",
+        "password='", 'password="', "password a ", "cookie: a=", "authorization: Basic ", "Bearer a", "AKIA", "glpat-a",
+        "-----BEGIN PRIVATE KEY-----", "--a-password ", "api_key",
+    ],
+)  # fmt: skip
+def test_hostile_text_takes_linear_time(unit: str):
+    """
+    A hundred thousand characters of any kind are searched well within a second.
+    """
+    text = unit * (100_000 // len(unit))
+
+    start = time.process_time()
+    redact(text)
+
+    assert time.process_time() - start < 1
