@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact.boundary.call import Call
     from otel_errcompact.boundary.registry import RunRegistry
     from otel_errcompact.boundary.runs import Run
-    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.otel.spans.claims import Claims
 
 MAX_CALLS: Final = 4_096
 """Calls that are under way at the same time."""
@@ -115,8 +116,8 @@ class AnnouncedCalls:
         self._calls: BoundedTable[tuple[str, str], AnnouncedCall] = BoundedTable(MAX_CALLS)
 
     @property
-    def _ledger(self) -> Ledger:
-        return self._runs.ledger
+    def _claims(self) -> Claims:
+        return claims_of(self._runs.ledger)
 
     def of(
         self, run_id: str, call_id: str, tool: str, arguments: Mapping[str, object], *, spans_say: str, agent: str
@@ -137,7 +138,7 @@ class AnnouncedCalls:
             )
             self._calls.put((run_id, call_id), known)
             if spans_say:
-                self._ledger.expect(spans_say)
+                self._claims.expect(spans_say)
         return known
 
     def waiting(self, spans_say: str, arguments: object) -> AnnouncedCall | None:
@@ -157,6 +158,6 @@ class AnnouncedCalls:
             call = self._calls.pop(key)
             if call is None:
                 continue
-            self._ledger.settle_call(call.call_id, call.run.clock_ns())  # a span of it may end later
+            self._claims.settle_call(call.call_id, call.run.clock_ns())  # a span of it may end later
             if call.spans_say:
-                self._ledger.expect_no_more(call.spans_say)
+                self._claims.expect_no_more(call.spans_say)

@@ -24,6 +24,7 @@ from otel_errcompact.detector.results import is_control_flow, judge
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.pending import recorded_of
 from otel_errcompact.runtime.foreign import string_of
 
@@ -332,7 +333,7 @@ class Call:
     def _settle(self, control: bool) -> None:
         mine = not self._told_elsewhere
         if not mine:
-            self._run.ledger.settle_call(self.call_id, self._run.clock_ns())
+            claims_of(self._run.ledger).settle_call(self.call_id, self._run.clock_ns())
             if self._error is not None and self._span is trace.INVALID_SPAN:
                 mine, self._span = True, self._start_span()
                 self._error = replace(self._error, span=span_ref(self._span))

@@ -87,7 +87,7 @@ class RunRegistry:
             resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
         """
         run = self._of(run_id, agent=agent, resumes=resumes)
-        run.attend_trace()
+        run.claim_trace()
         return run
 
     def _of(self, run_id: str, *, agent: str, resumes: str) -> Run:

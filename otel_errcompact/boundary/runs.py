@@ -33,6 +33,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.history.history import SHORT_LENGTH
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.pending import recorded_of
 
 if TYPE_CHECKING:
@@ -152,13 +153,13 @@ class Run:
         counts if its call began after the class was last shown.
         """
         self._turn_began = self.ledger.tick()
-        self.attend_trace()
+        self.claim_trace()
 
-    def attend_trace(self) -> None:
+    def claim_trace(self) -> None:
         """Note that the trace of the current span, such as a framework's around this run, is no run of its own."""
         context = trace.get_current_span().get_span_context()
         if context.is_valid:
-            self.ledger.attend_trace(trace.format_trace_id(context.trace_id))
+            claims_of(self.ledger).claim_trace(trace.format_trace_id(context.trace_id))
 
     def asked_at(self) -> int:
         """Return when the agent asked for a call that begins now: with the turn, or where none is begun, now."""
@@ -300,7 +301,7 @@ class Run:
     def _refused(self, text: str, tool: str, call_id: str = "") -> str:
         """Note on the framework's own span that nothing has failed there, whatever the framework makes of the text."""
         if text:
-            self.ledger.settle_call(call_id, self.clock_ns())
+            claims_of(self.ledger).settle_call(call_id, self.clock_ns())
             span = tool_span(tool, call_id)
             span.set_attribute(semconv.OUTCOME, REFUSED)
             span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # a span around it, of a client, may tell of it again

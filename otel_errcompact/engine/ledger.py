@@ -6,7 +6,7 @@ import itertools
 from collections import deque
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact import digest as rendering
 from otel_errcompact.compactor.classify import Classified, classify
@@ -44,7 +44,6 @@ from otel_errcompact.escalator.escalation import (
 )
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryStore
-from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.guard import Guard
 
@@ -63,25 +62,6 @@ __all__ = ["Ledger", "Listener", "Observation", "Verdict"]
 
 NO_HANDLER: Final = "no escalation handler was given"
 """Why a run was halted by a threshold that halts where no handler decides."""
-
-MAX_ATTENDED_TRACES: Final = 4_096
-"""Traces that a run of an integration is part of."""
-
-MAX_SETTLED_CALLS: Final = 4_096
-"""Calls whose outcome was told by who wraps them, and whose spans are still to end."""
-
-
-class _Expected(NamedTuple):
-    """
-    The calls under way of which spans say the same.
-    """
-
-    calls: int = 0
-    ended: int = 0
-    """Spans of theirs that have ended, where only the tool's name tells."""
-
-    def changed(self, *, calls: int = 0, ended: int = 0) -> _Expected:
-        return _Expected(self.calls + calls, max(self.ended + ended, 0))
 
 
 class Ledger:
@@ -115,15 +95,9 @@ class Ledger:
         self._model = model
         self._count_tokens = count_tokens
         self._ticks = itertools.count(1)
-        self._settled_calls: BoundedTable[str, int] = BoundedTable(MAX_SETTLED_CALLS)
-        self._expected: BoundedTable[str, _Expected] = BoundedTable(MAX_SETTLED_CALLS)
         self._listeners = Listeners(self.guard)
-        self._attended_traces: BoundedTable[str, bool] = BoundedTable(MAX_ATTENDED_TRACES)
         self._later: deque[tuple[str, Callable[[], object]]] = deque()
         reset_in_child(self._forget_later)
-        reset_in_child(self._settled_calls.clear)
-        reset_in_child(self._expected.clear)
-        reset_in_child(self._attended_traces.clear)
 
     def add_listener(self, listener: Listener) -> None:
         """Tell `listener` of everything from now on."""
@@ -336,60 +310,6 @@ class Ledger:
         """Return whether a success of an operation would resolve anything in a run."""
         with self.store.find(run_id) as state:
             return state is not None and state.history.is_failing(operation)
-
-    def settle_call(self, call_id: str, time_ns: int) -> None:
-        """
-        Note that whoever wraps a tool call has told its outcome, so that the span of it is not counted once more.
-
-        Args:
-            call_id: The id of the call; empty if unknown, and then nothing is noted.
-            time_ns: When it was told, in nanoseconds since the epoch.
-        """
-        if call_id:
-            self._settled_calls.put(call_id, time_ns)
-
-    def is_settled(self, call_id: str, since_ns: int) -> bool:
-        """Tell whether the outcome of a call that began at `since_ns` has been told; ids may be used again later."""
-        return bool(call_id) and (self._settled_calls.get(call_id) or 0) >= since_ns
-
-    def attend_trace(self, trace_id: str) -> None:
-        """Note that a run which is opened and ended is part of a trace: the trace is no run of its own."""
-        self._attended_traces.put(trace_id, True)
-
-    def is_trace_attended(self, trace_id: str) -> bool:
-        """Return whether a run that is opened and ended is part of a trace."""
-        return trace_id in self._attended_traces.entries
-
-    def expect(self, call: str) -> None:
-        """
-        Note that a call is under way whose outcome will be told when its spans have ended, so that they do not count.
-
-        Args:
-            call: What its spans say of it: the id of the call, or the tool's name where they have none.
-        """
-        self._expected.update(call, lambda known: (known or _Expected()).changed(calls=1))
-
-    def expect_no_more(self, call: str) -> None:
-        """Note that a call that was expected is over."""
-        self._expected.update(call, lambda known: (known or _Expected()).changed(calls=-1, ended=-1))
-        if (self._expected.get(call) or _Expected()).calls <= 0:
-            self._expected.pop(call)
-
-    def is_expected(self, call_id: str) -> bool:
-        """Tell whether somebody will tell the outcome of the call with this id."""
-        return call_id in self._expected.entries
-
-    def is_name_expected(self, tool: str) -> bool:
-        """
-        Tell whether somebody will tell the outcome of a call that just ended, of which only the tool is known.
-
-        As many are as are under way: others may have a tool of that name, and a call may never be heard of again.
-        """
-        known = self._expected.get(tool)
-        if known is None or known.ended >= known.calls:
-            return False
-        self._expected.update(tool, lambda known: (known or _Expected()).changed(ended=1))
-        return True
 
     def refusal(
         self, run_id: str, tool: str, arguments: str, *, agent: str = "", directory: str = "", now_ns: int = 0

@@ -11,6 +11,7 @@ from otel_errcompact.escalator.escalation import Continue, Halt
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.runtime.bounded import BoundedTable
 
 with required("google-adk", "2.10.0", extra="google_adk"):
@@ -82,7 +83,7 @@ class CompactionPlugin(BasePlugin):
     ) -> Any:
         """Count a success, and a failure that a tool has returned; what waits for somebody is neither."""
         if isinstance(result, _Answer):
-            self.runs.ledger.settle_call(tool_context.function_call_id or "", time.time_ns())
+            claims_of(self.runs.ledger).settle_call(tool_context.function_call_id or "", time.time_ns())
             return None
         error, actions = _error_in(result), tool_context.actions
         waits = actions.requested_tool_confirmations or actions.requested_auth_configs

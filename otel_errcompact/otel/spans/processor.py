@@ -12,6 +12,7 @@ from opentelemetry.trace import StatusCode
 from otel_errcompact.detector.results import is_control_flow
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.outcomes import Outcomes
 from otel_errcompact.otel.spans.pending import (
     agent_on,
@@ -79,6 +80,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         """What becomes of failures; shared with the processor of log records."""
         self.outcomes.open()
         self._ledger = ledger
+        self._claims = claims_of(ledger)
         self._guard = guard or ledger.guard
         self._ending = self._guard.stage("on_end")
         self._boundaries = self.outcomes.boundaries
@@ -228,8 +230,8 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
 
     def _is_told_elsewhere(self, call: BoundaryCall, span: EndedSpan) -> bool:
         if not call.call_id:
-            return self._ledger.is_name_expected(call.tool)
-        return self._ledger.is_expected(call.call_id) or self._ledger.is_settled(call.call_id, span.start_ns)
+            return self._claims.take_expected(call.tool)
+        return self._claims.is_expected(call.call_id) or self._claims.is_settled(call.call_id, span.start_ns)
 
     def _release(self, boundary: Boundary, span: EndedSpan, held: list[Held]) -> None:
         """Treat a span as plain whose name alone promised a boundary: what it held is no longer held by it."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import is_unbound
 from otel_errcompact.runtime.bounded import BoundedTable
 
@@ -66,6 +67,7 @@ class UnattendedRuns(Listener):
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._claims = claims_of(ledger)
         self._traces: BoundedTable[int, _Known] = BoundedTable(MAX_TRACES)
         self._conversations: BoundedTable[str, _Known] = BoundedTable(MAX_CONVERSATIONS)
         self._ended: BoundedTable[str, bool] = BoundedTable(MAX_ENDED)
@@ -188,7 +190,7 @@ class UnattendedRuns(Listener):
         with self._ledger.store.find(run_id) as state:
             # A run in which failures counted and of which nothing is known has been evicted, or ended by its owner.
             over = state.attended if state is not None else known.observed
-        if over or (not known.observed and self._ledger.is_trace_attended(run_id)):
+        if over or (not known.observed and self._claims.is_trace_claimed(run_id)):
             return
         if known.is_run:
             self._ledger.end(run_id, failed=known.failed)
