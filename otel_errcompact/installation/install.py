@@ -169,10 +169,6 @@ def install(
         return added
 
 
-instrument: Final = install
-"""The same under the name that OpenTelemetry's instrumentors use."""
-
-
 def uninstall() -> None:
     """
     Take everything out again that `install` has added.

@@ -21,9 +21,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact
-from otel_errcompact import Continue, Halt, Options, Pause, Thresholds, TrajectoryOptions
+from otel_errcompact import Continue, Halt, Options, Pause, Thresholds
 from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.exceptions import RunHalted
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.transcripts import RecordedCall, RecordedLife, RecordedRun, read
@@ -216,8 +218,8 @@ class TestOneRun:
         assert len(played.report.classes) == 1
 
 
-def run_raw(recorded: Recorded) -> otel_errcompact.RawError:
-    return otel_errcompact.RawError(text=TEXTS[0], tool="db", time_ns=recorded.clock_ns())
+def run_raw(recorded: Recorded) -> RawError:
+    return RawError(text=TEXTS[0], tool="db", time_ns=recorded.clock_ns())
 
 
 class TestLost:

@@ -21,6 +21,7 @@ from otel_errcompact.config import Options, TelemetryOptions, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import Observation
+from otel_errcompact.engine.report import RunReport
 from otel_errcompact.installation import install as installation
 from otel_errcompact.otel.logs import records
 from otel_errcompact.runtime.guard import Guard
@@ -84,7 +85,7 @@ def make_app(monkeypatch: pytest.MonkeyPatch, in_tmp: Path) -> Iterator[Callable
     errcompact.uninstall()
 
 
-def fail(app: App) -> errcompact.RunReport:
+def fail(app: App) -> RunReport:
     with errcompact.run("r") as run, run.tool("db"):
         raise ValueError("no such\norder")
     assert app.installed.processor is not None

@@ -11,6 +11,7 @@ from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.escalator.escalation import Action
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
@@ -308,10 +309,10 @@ def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> Non
 
 
 @pytest.fixture
-def stopped(ledger: Ledger, tracer_provider: TracerProvider) -> Callable[[errcompact.Action], errcompact.Run]:
+def stopped(ledger: Ledger, tracer_provider: TracerProvider) -> Callable[[Action], errcompact.Run]:
     """The run of a server whose tool has failed three times, of which its operator says this."""
 
-    def stopped(action: errcompact.Action) -> errcompact.Run:
+    def stopped(action: Action) -> errcompact.Run:
         run = errcompact.Run(
             "r", ledger=ledger, tracer_provider=tracer_provider, on_escalation=lambda _: action, stoppable=False
         )
@@ -330,7 +331,7 @@ STOPPED = (
 
 
 async def test_a_server_refuses_the_tool_that_its_operator_stops(
-    stopped: Callable[[errcompact.Action], errcompact.Run],
+    stopped: Callable[[Action], errcompact.Run],
 ) -> None:
     """Other tools go on; there is no agent to stop."""
     run = stopped(errcompact.Halt("the parser is down"))
@@ -351,7 +352,7 @@ async def test_a_server_disables_no_tool_by_itself(ledger: Ledger) -> None:
 
 
 async def test_a_human_at_a_server_s_client_is_asked(
-    stopped: Callable[[errcompact.Action], errcompact.Run],
+    stopped: Callable[[Action], errcompact.Run],
 ) -> None:
     """Once at a time; who gives no reply is asked again, and what is said is for the agent."""
     replies: list[object] = [None, "try 7"]
@@ -371,7 +372,7 @@ async def test_a_human_at_a_server_s_client_is_asked(
 
 
 async def test_the_span_of_a_refused_call_is_no_failure(
-    stopped: Callable[[errcompact.Action], errcompact.Run], tracer_provider: TracerProvider, tracer: Tracer
+    stopped: Callable[[Action], errcompact.Run], tracer_provider: TracerProvider, tracer: Tracer
 ) -> None:
     """Whatever the framework makes of the refusal."""
     run = stopped(errcompact.Halt())

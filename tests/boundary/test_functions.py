@@ -7,9 +7,11 @@ from functools import partial
 import pytest
 
 import otel_errcompact as errcompact
-from otel_errcompact import ConfigurationError, Ledger, compacted
+from otel_errcompact import compacted
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import Observation
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import current_ledger
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact import Continue, Escalation, Halt, Pause, RunHalted, RunPaused, Thresholds
+from otel_errcompact.engine.report import RunReport
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -190,7 +191,7 @@ def test_a_handler_that_raises_is_counted(ledger: Ledger, asynchronous: bool, ha
     async def abroken(_: Escalation) -> Halt:
         raise OSError("pager is down")
 
-    async def play() -> errcompact.RunReport:
+    async def play() -> RunReport:
         handler = abroken if asynchronous else broken
         thresholds = Thresholds(halts=frozenset({"same"} if halts else ()))
         async with errcompact.run("r", ledger=ledger, on_escalation=handler, thresholds=thresholds) as run:

@@ -6,11 +6,12 @@ import pytest
 
 import otel_errcompact as errcompact
 from otel_errcompact.boundary.approvals import Questions
+from otel_errcompact.engine.ledger import Ledger
 
 
 @pytest.fixture
 def run() -> errcompact.Run:
-    run = errcompact.run("mine", ledger=errcompact.Ledger(), on_escalation=lambda escalation: errcompact.Pause())
+    run = errcompact.run("mine", ledger=Ledger(), on_escalation=lambda escalation: errcompact.Pause())
     run.open()
     for _ in range(3):
         run.executed("price", error="no such item")

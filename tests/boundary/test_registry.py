@@ -11,16 +11,23 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from otel_errcompact import Ledger, MemoryLimits, Options, RunRegistry
+from otel_errcompact import Options
+from otel_errcompact.boundary import RunRegistry
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.engine.report import RunReport
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.history.stores.memory import MemoryLimits
+from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 
-class Ends(errcompact.Listener):
+class Ends(Listener):
     """Keeps how runs ended."""
 
     def __init__(self) -> None:
         self.results: list[tuple[str, str, str]] = []
 
-    def on_run_end(self, report: errcompact.RunReport) -> None:
+    def on_run_end(self, report: RunReport) -> None:
         self.results.append((report.run_id, report.agent, report.result))
 
 
@@ -156,7 +163,7 @@ def test_what_a_human_replies_in_a_framework_s_dialogue(ledger: Ledger, reply: o
 def test_a_reply_that_means_nothing_is_refused(ledger: Ledger, reply: object) -> None:
     """The error says what may be said."""
     run = RunRegistry(ledger=ledger).of("t1")
-    with pytest.raises(errcompact.ConfigurationError, match=r"answer Halt\(\), Continue\(\) or Pause\(\), yes or no"):
+    with pytest.raises(ConfigurationError, match=r"answer Halt\(\), Continue\(\) or Pause\(\), yes or no"):
         run.answer(reply)
 
 
@@ -225,13 +232,13 @@ def test_the_applications_run_goes_on(ledger: Ledger) -> None:
 )
 def test_wrong_settings_are_named_at_once(settings: dict[str, Any], problem: str) -> None:
     """In a framework's hook it would be too late, and mostly nobody would see it."""
-    with pytest.raises(errcompact.ConfigurationError, match=re.escape(problem)):
+    with pytest.raises(ConfigurationError, match=re.escape(problem)):
         RunRegistry(**settings)
 
 
 def test_a_run_with_wrong_thresholds_does_not_begin() -> None:
     """Or it would never escalate."""
-    with pytest.raises(errcompact.ConfigurationError, match="thresholds is 3"):
+    with pytest.raises(ConfigurationError, match="thresholds is 3"):
         errcompact.run(thresholds=3)  # type: ignore[arg-type]
 
 
@@ -239,7 +246,7 @@ def test_the_trace_of_a_framework_s_span_around_a_run_is_no_run_of_its_own(
     ledger: Ledger, ends: Ends, tracer_provider: TracerProvider
 ) -> None:
     """The span of the agent begins before any hook can open the run: it counts once."""
-    processor = errcompact.ErrorCompactionSpanProcessor(ledger)
+    processor = ErrorCompactionSpanProcessor(ledger)
     tracer_provider.add_span_processor(processor)
     registry = RunRegistry(ledger=ledger, tracer_provider=tracer_provider)
     tracer = tracer_provider.get_tracer("framework")

@@ -8,6 +8,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
 from otel_errcompact.boundary.unbound import UnboundRun
+from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.otel.spans.context import current_run_id
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def test_spans_go_where_the_library_was_installed(
     tracer_provider: TracerProvider, exporter: InMemorySpanExporter, ledger: Ledger, in_tmp: Path
 ) -> None:
     """A provider that was given to `install` need not be given to every run again."""
-    options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(path=in_tmp / "t.jsonl"))
+    options = errcompact.Options(trajectory=TrajectoryOptions(path=in_tmp / "t.jsonl"))
     installation = errcompact.install(tracer_provider=tracer_provider, ledger=ledger, options=options)
     try:
         with errcompact.run("r", agent="shop"):

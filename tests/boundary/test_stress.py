@@ -11,7 +11,8 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from otel_errcompact import Ledger, Options, Run, Thresholds
+from otel_errcompact import Options, Run, Thresholds
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 

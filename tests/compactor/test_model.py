@@ -14,8 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact import ConfigurationError, Ledger, ModelAnswer, ModelExtractor, RawError
 from otel_errcompact.compactor.classify import classify
+from otel_errcompact.compactor.model import ModelAnswer, ModelExtractor
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.errors import RawError
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.guard import Guard
 
 CAUSE = "The readiness probe got no answer within 60 seconds"

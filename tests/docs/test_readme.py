@@ -11,9 +11,12 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from otel_errcompact import Continue, Ledger, Listener, Options, RawError, Thresholds
+from otel_errcompact import Continue, Options, Thresholds
 from otel_errcompact.config import environment_variables
 from otel_errcompact.context.telemetry import ContextTelemetry
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.errors import RawError
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from tests.context.compactions import COMPACTION
 

@@ -21,7 +21,8 @@ from otel_errcompact.engine.ledger import Ledger
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from otel_errcompact import Action, Escalation
+    from otel_errcompact import Escalation
+    from otel_errcompact.escalator.escalation import Action
 
 TASKS, THREADS = 10_000, 200
 EACH = Thresholds(same=1, loop=10**6, loop_halt=10**6, consecutive=10**6, total=10**6)

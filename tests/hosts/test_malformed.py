@@ -12,9 +12,10 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
-from otel_errcompact import Ledger, Options
+from otel_errcompact import Options
 from otel_errcompact.boundary import arguments
 from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.runtime.foreign import attribute_of, string_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import otel_errcompact as errcompact
+from otel_errcompact.config import TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.engine.report import RunReport
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.transcripts import RecordedLife, read
 from otel_errcompact.otel import semconv
@@ -75,7 +78,7 @@ class World:
     A ledger that is installed on the global tracer provider, and what went out.
     """
 
-    ledger: errcompact.Ledger
+    ledger: Ledger
     trajectory: Path
     _reader: InMemoryMetricReader
 
@@ -136,25 +139,25 @@ class Reports(Listener):
     """The reports of the runs that have ended and in which something has failed."""
 
     def __init__(self) -> None:
-        self.ended: list[errcompact.RunReport] = []
+        self.ended: list[RunReport] = []
 
-    def on_run_end(self, report: errcompact.RunReport) -> None:
+    def on_run_end(self, report: RunReport) -> None:
         """Keep a report."""
         if report.occurrences:
             self.ended.append(report)
 
-    def read_back(self, path: Path) -> list[errcompact.RunReport]:
+    def read_back(self, path: Path) -> list[RunReport]:
         """What the trajectory file says of the same runs."""
         if not path.exists():
             return []
-        options = errcompact.Options(trajectory=errcompact.TrajectoryOptions(enabled=False))
+        options = errcompact.Options(trajectory=TrajectoryOptions(enabled=False))
         with open_pipeline(options) as pipeline:
             lives = [record for record in read(path, on_problem=pytest.fail) if isinstance(record, RecordedLife)]
             played = [run for life in lives for run in pipeline.play(life)]
         return [run.report for run in played if run.failures and not run.lacks]
 
 
-def _by_id(reports: list[errcompact.RunReport]) -> list[dict[str, object]]:
+def _by_id(reports: list[RunReport]) -> list[dict[str, object]]:
     return sorted((report.model_dump(mode="json") for report in reports), key=lambda report: str(report["run_id"]))
 
 
@@ -167,8 +170,8 @@ def world(tmp_path: Path) -> Iterator[World]:
     _exporter.clear()
     reader = InMemoryMetricReader()
     path = tmp_path / "trajectory.jsonl"
-    options = errcompact.Options(thresholds=AT_THREE, trajectory=errcompact.TrajectoryOptions(path=path))
-    ledger = errcompact.Ledger(options)
+    options = errcompact.Options(thresholds=AT_THREE, trajectory=TrajectoryOptions(path=path))
+    ledger = Ledger(options)
     meters = MeterProvider([reader], shutdown_on_exit=False)
     installed = errcompact.install(tracer_provider=_provider, meter_provider=meters, ledger=ledger)
     reports = Reports()

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import otel_errcompact as errcompact
+from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.report import RunReport
+from otel_errcompact.escalator.escalation import Action
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import Mode
@@ -132,7 +135,7 @@ class Conversation:
     served: Ending | None = None
     """What it comes to at a server, which knows of no turns and has no run to stop; as elsewhere if None."""
 
-    answer: errcompact.Action | None = None
+    answer: Action | None = None
     """What the escalation handler answers; without one there is none."""
 
     mode: Mode = "enforce"
@@ -141,7 +144,7 @@ class Conversation:
     def settings(self) -> dict[str, Any]:
         """What the run, or its integration, is made with: the thresholds as they are by default."""
         answer = self.answer
-        handler: Callable[[errcompact.Escalation], errcompact.Action] | None = None
+        handler: Callable[[errcompact.Escalation], Action] | None = None
         if answer is not None:
             handler = lambda _: answer  # noqa: E731 - mypy knows its type from the line above
         return {"thresholds": errcompact.Thresholds(), "mode": self.mode, "on_escalation": handler}
@@ -267,13 +270,13 @@ class Seen(NamedTuple):
     What a framework's test has seen of a conversation.
     """
 
-    report: errcompact.RunReport
+    report: RunReport
     executed: list[tuple[str, str, str]]
     read: str
     """All that the model has read, and the texts of the last calls as they stand in the history."""
 
 
-def played(conversation: Conversation, ledger: errcompact.Ledger | None = None) -> Seen:
+def played(conversation: Conversation, ledger: Ledger | None = None) -> Seen:
     """Play a conversation with the generic boundary, in a loop of one's own."""
     tools, read = Tools(conversation.turns), []
     with errcompact.run("generic", ledger=ledger, **conversation.settings) as run:
@@ -304,5 +307,5 @@ def verify(conversation: Conversation, seen: Seen, *, served: bool = False) -> N
     assert any(f"#{one.key[:4]}" in seen.read for one in report.classes) is not ending.raw
     if conversation.answer == errcompact.Continue(GUIDANCE):
         assert GUIDANCE in seen.read
-    generic = played(conversation, errcompact.Ledger()).report
+    generic = played(conversation, Ledger()).report
     assert [one.key for one in report.classes] == [one.key for one in generic.classes]

@@ -28,6 +28,8 @@ from agent_framework.observability import ChatTelemetryLayer, disable_instrument
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.agent_framework import ASK, CompactionMiddleware
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
@@ -283,7 +285,7 @@ def test_an_agent_in_a_tool_with_the_session_of_the_agent_around_it_is_part_of_i
 def test_two_of_it_on_one_agent_are_refused(world: World) -> None:
     """Each would count all that fails."""
     agent = Agent(Client(["boom"], "done"), tools=Boom().tools, middleware=[CompactionMiddleware() for _ in range(2)])
-    with pytest.raises(errcompact.ConfigurationError, match="an agent has two CompactionMiddleware"):
+    with pytest.raises(ConfigurationError, match="an agent has two CompactionMiddleware"):
         run(agent)
     assert world.errors() == {}
 
@@ -371,10 +373,10 @@ def test_a_span_that_fails_inside_a_tool_is_not_counted_besides(world: World) ->
 def test_a_handler_that_raises_halts_the_run_and_is_counted(world: World, asynchronous: bool) -> None:
     """Its failure stands in the answer, and among our own failures."""
 
-    def handler(_: errcompact.Escalation) -> errcompact.Action:
+    def handler(_: errcompact.Escalation) -> Action:
         raise LookupError("nobody on duty")
 
-    async def ahandler(escalation: errcompact.Escalation) -> errcompact.Action:
+    async def ahandler(escalation: errcompact.Escalation) -> Action:
         await asyncio.sleep(0)
         return handler(escalation)
 

@@ -12,6 +12,7 @@ from agno.models.base import Model
 from agno.models.response import ModelResponse
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,7 +162,7 @@ def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> 
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 
-    def broken(escalation: errcompact.Escalation) -> errcompact.Action:
+    def broken(escalation: errcompact.Escalation) -> Action:
         raise LookupError("nobody on call")
 
     with errcompact.run("r", on_escalation=broken) as run:

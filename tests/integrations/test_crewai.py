@@ -16,6 +16,7 @@ from crewai.tools import tool
 from crewai.tools.tool_failure import ToolFailure
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,7 +152,7 @@ def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> 
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 
-    def broken(escalation: errcompact.Escalation) -> errcompact.Action:
+    def broken(escalation: errcompact.Escalation) -> Action:
         raise LookupError("nobody on call")
 
     with errcompact.run("r", on_escalation=broken) as run, pytest.raises(HookAborted, match="nobody on call"):

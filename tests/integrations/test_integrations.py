@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import otel_errcompact as errcompact
+from otel_errcompact.exceptions import MissingExtraError, UnsupportedVersionError
 from otel_errcompact.integrations import requirement
 from otel_errcompact.integrations.requirement import required
 
@@ -38,7 +38,7 @@ def test_what_is_there_is_imported() -> None:
 
 def test_a_missing_framework_says_what_to_install() -> None:
     """One line, with the command."""
-    with pytest.raises(errcompact.MissingExtraError) as caught, required("no-such", "1.0", extra="langchain"):
+    with pytest.raises(MissingExtraError) as caught, required("no-such", "1.0", extra="langchain"):
         import no_such_framework  # noqa: F401
     assert str(caught.value) == (
         "otel_errcompact.integrations.langchain needs an optional dependency: pip install 'otel-errcompact[langchain]'"
@@ -48,7 +48,7 @@ def test_a_missing_framework_says_what_to_install() -> None:
 def test_a_version_without_the_hook_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """So is the version that has it."""
     monkeypatch.setattr(requirement, "version", lambda package: "0.3.1")
-    with pytest.raises(errcompact.UnsupportedVersionError) as caught, required("pytest", "9.9", extra="langchain"):
+    with pytest.raises(UnsupportedVersionError) as caught, required("pytest", "9.9", extra="langchain"):
         from pytest import no_such_hook  # type: ignore[attr-defined] # noqa: F401, PT013
     assert str(caught.value) == (
         "pytest 0.3.1 lacks what otel_errcompact.integrations.langchain hooks into, which came with 9.9: "
@@ -75,7 +75,7 @@ def test_each_integration_names_its_own_extra(name: str, monkeypatch: pytest.Mon
     imported = re.findall(r"^    (?:from|import) (\w+)", source, re.MULTILINE)
     monkeypatch.setitem(sys.modules, imported[0], None)
     monkeypatch.delitem(sys.modules, f"otel_errcompact.integrations.{name}", raising=False)
-    with pytest.raises(errcompact.MissingExtraError, match=rf"pip install 'otel-errcompact\[{name}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'otel-errcompact\[{name}\]'"):
         _import(name)
 
 

@@ -26,6 +26,7 @@ from opentelemetry import trace
 from pydantic import BaseModel, ValidationError
 
 import otel_errcompact as errcompact
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
 from tests.integrations import conversations
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
@@ -323,7 +324,7 @@ def test_another_process_takes_the_reply(world: World, reply: Any, executions: l
         return create_agent(model, [tools.boom, tools.works], middleware=middleware, checkpointer=checkpoints)
 
     agent(forever()).invoke(go(), on("t1"))
-    elsewhere = errcompact.Ledger()
+    elsewhere = Ledger()
     ours = CompactionMiddleware(on_escalation=pauses, ledger=elsewhere)
     other = create_agent(
         script(calls(("works", {"x": 7})), DONE), [tools.boom, tools.works], middleware=[ours], checkpointer=checkpoints

@@ -13,6 +13,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import FunctionTool
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,7 +167,7 @@ async def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: Worl
 async def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 
-    def broken(escalation: errcompact.Escalation) -> errcompact.Action:
+    def broken(escalation: errcompact.Escalation) -> Action:
         raise LookupError("nobody on call")
 
     with errcompact.run("r", on_escalation=broken), pytest.raises(errcompact.RunHalted, match="nobody on call"):

@@ -31,6 +31,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.instrumented import InstrumentationSettings
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
 from otel_errcompact.integrations.pydantic_ai import ASK, CompactionCapability
 from tests.integrations.conversations import CONVERSATIONS, WRONG, Conversation, Seen, Tools, verify
 
@@ -300,10 +301,10 @@ def test_what_the_handler_says_is_read_by_the_model(world: World) -> None:
 def test_a_handler_that_raises_halts_the_run_and_is_counted(world: World, asynchronous: bool) -> None:
     """Its failure stands in the reason, and among our own failures."""
 
-    def handler(_: errcompact.Escalation) -> errcompact.Action:
+    def handler(_: errcompact.Escalation) -> Action:
         raise LookupError("nobody on duty")
 
-    async def ahandler(escalation: errcompact.Escalation) -> errcompact.Action:
+    async def ahandler(escalation: errcompact.Escalation) -> Action:
         await asyncio.sleep(0)
         return handler(escalation)
 

@@ -9,6 +9,7 @@ from smolagents import ChatMessage, LogLevel, MessageRole, Model, ToolCallingAge
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 
 import otel_errcompact as errcompact
+from otel_errcompact.escalator.escalation import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,7 +138,7 @@ def test_in_the_mode_advise_a_loop_is_refused_and_never_halted(world: World) -> 
 def test_a_handler_that_raises_halts(world: World) -> None:
     """Its own failure is counted and visible."""
 
-    def broken(escalation: errcompact.Escalation) -> errcompact.Action:
+    def broken(escalation: errcompact.Escalation) -> Action:
         raise LookupError("nobody on call")
 
     with errcompact.run("r", on_escalation=broken) as run, pytest.raises(errcompact.RunHalted, match="nobody on call"):

@@ -30,6 +30,11 @@ def test_everything_that_exists_is_listed(face: Any) -> None:
     assert dir(face) == face.__all__
 
 
+def test_the_root_exports_the_names_of_a_first_page() -> None:
+    """At most eighteen names; all else is imported from its module."""
+    assert len(otel_errcompact.__all__) <= 18
+
+
 @pytest.mark.parametrize("face", FACES)
 def test_no_public_name_is_hidden_by_a_module(face: Any) -> None:
     """A function named like a module would turn into that module once somebody imports it."""

@@ -93,8 +93,10 @@ def test_the_core_needs_no_opentelemetry(wheel: Path, tmp_path: Path) -> None:
     script = """
         import sys
         sys.modules["opentelemetry"] = None
-        from otel_errcompact import Ledger, RawError, Options, Thresholds
-        from otel_errcompact.classify import classify
+        from otel_errcompact import Options, Thresholds
+        from otel_errcompact.engine.ledger import Ledger
+        from otel_errcompact.errors import RawError
+        from otel_errcompact.compactor.classify import classify
         ledger = Ledger()
         print(ledger.observe("r", RawError(text="KeyError: 'sku'", tool="parse")).found.facts.type)
     """

@@ -9,6 +9,7 @@ import pytest
 import otel_errcompact as errcompact
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.exceptions import ConfigurationError
 from tests.scenarios.agents import attempt, raising, steps
 
 if TYPE_CHECKING:
@@ -85,5 +86,5 @@ def test_the_variable_sets_the_mode(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mode_that_does_not_exist_is_said_at_once() -> None:
     """Not when it is needed."""
-    with pytest.raises((ValueError, errcompact.ConfigurationError)):
+    with pytest.raises((ValueError, ConfigurationError)):
         errcompact.run(ledger=Ledger(), mode="loud")  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import AnsweredEscalation
+    from otel_errcompact.escalator.escalation import Action, AnsweredEscalation, Handler
     from otel_errcompact.lab.cli.demo.agent import ToolCall
     from otel_errcompact.lab.cli.demo.tools import Answer
 
@@ -107,9 +107,9 @@ def _load_tools(root: Path) -> Tools:
     return tools
 
 
-def _operator(mirror: str) -> errcompact.Handler:
+def _operator(mirror: str) -> Handler:
     """Return the human on call, who knows a way out of the first loop and none out of the second."""
-    answers: Iterator[errcompact.Action] = iter(
+    answers: Iterator[Action] = iter(
         (
             errcompact.Continue(f"uploads stay paused today, take the mirror: {mirror}"),
             errcompact.Halt("the mirror is down too, I publish the report by hand"),
