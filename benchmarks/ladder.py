@@ -19,7 +19,7 @@ from typing import Final
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.lab.analysis.outcomes import read_outcomes
@@ -117,7 +117,7 @@ def play(run: RecordedRun) -> tuple[Decided, Decided]:
     for call, number in zip(run.calls, run.turns(), strict=True):
         if number != turn:
             turn, new.began = number, new.ledger.tick()
-        judged = judge(
+        judged = classify_result(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )
         if judged.outcome == "ignored":

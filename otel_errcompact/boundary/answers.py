@@ -6,20 +6,20 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.runtime.foreign import attribute_of
 
 if TYPE_CHECKING:
-    from otel_errcompact.detector.results import Judgement
+    from otel_errcompact.detector.results import ResultVerdict
 
 _PLAIN: Final = frozenset({type(None), str, dict, list, int, float, bool, bytes, tuple})
 _NO_TEXT: Final = "the result is flagged as an error and holds no text"
 _TELLING_KEYS: Final = frozenset({"error", "errors", "isError", "is_error", "ok", "status", "success"})
 
 
-def judge_answer(
+def classify_answer(
     result: object, *, tool: str, arguments: str, exit_code: int | None = None
-) -> tuple[Judgement, str] | None:
+) -> tuple[ResultVerdict, str] | None:
     """
     Judge what a tool returned.
 
@@ -36,7 +36,7 @@ def judge_answer(
     flagged = True if is_flagged(result) else None
     if not text and not exit_code:
         return None
-    judged = judge(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+    judged = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
     return judged, text or f"exit code {exit_code}"
 
 

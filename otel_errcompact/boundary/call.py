@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.answers import is_flagged, judge_answer
+from otel_errcompact.boundary.answers import classify_answer, is_flagged
 from otel_errcompact.boundary.arguments import as_exit_code, as_name, as_plain
 from otel_errcompact.boundary.entered import Entered, forget_left
 from otel_errcompact.boundary.recording import (
@@ -20,7 +20,7 @@ from otel_errcompact.boundary.recording import (
     tool_span,
 )
 from otel_errcompact.detector.operation import operation_of
-from otel_errcompact.detector.results import is_control_flow, judge
+from otel_errcompact.detector.results import classify_result, is_control_flow
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
@@ -192,7 +192,7 @@ class Call:
             self._span = tool_span(self.tool, self.call_id)
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
-                judged = judge(error, tool=self.tool, arguments=self.arguments, flagged=True)
+                judged = classify_result(error, tool=self.tool, arguments=self.arguments, flagged=True)
                 if judged.outcome == "failure":
                     self.fail(error)
                 self._conclude(None, control=judged.outcome == "ignored")
@@ -321,14 +321,14 @@ class Call:
         looks = looks or exit_code is not None
         if self._error is not None or self._refusal or not looks:
             return False
-        judged = judge_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
+        judged = classify_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
         if judged is None:
             return False
-        judgement, text = judged
-        if judgement.outcome == "failure":
-            told = flagged or not judgement.detected
-            self._error = self._raw(text=text, exit_code=exit_code, detected="" if told else judgement.reason)
-        return judgement.outcome == "ignored"
+        verdict, text = judged
+        if verdict.outcome == "failure":
+            told = flagged or not verdict.detected
+            self._error = self._raw(text=text, exit_code=exit_code, detected="" if told else verdict.reason)
+        return verdict.outcome == "ignored"
 
     def _settle(self, control: bool) -> None:
         mine = not self._told_elsewhere

@@ -10,7 +10,7 @@ from otel_errcompact.compactor.classify import classify
 from otel_errcompact.compactor.hints import hint_for
 from otel_errcompact.context.entries import FAILED, ErrorEvent, read_events
 from otel_errcompact.detector.operation import operation_of
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.errors import RawError
@@ -98,7 +98,7 @@ def _outcome(event: ErrorEvent, tool: str) -> str:
         flagged = True
     exit_code = None if flagged is False else event.exit_code
     said = event.text or event.reason
-    return judge(said, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
+    return classify_result(said, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
 
 
 def _notes(event: ErrorEvent, code: str, facts: Facts) -> str:

@@ -22,7 +22,7 @@ MAX_LOOKED_AT: Final = 32_768
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class ResultVerdict:
     """
     What a tool's result is.
     """
@@ -165,9 +165,9 @@ _SAYS_NOTHING: Final = re.compile(
 )
 
 
-def judge(
+def classify_result(
     text: str, *, tool: str = "", arguments: str = "", flagged: bool | None = None, exit_code: int | None = None
-) -> Judgement:
+) -> ResultVerdict:
     """
     Tell whether a tool's result is a failure.
 
@@ -181,7 +181,7 @@ def judge(
     head = text[:_HEAD].lstrip()
     for reason, pattern in _IGNORED:
         if pattern.match(head):
-            return Judgement(outcome="ignored", reason=reason)
+            return ResultVerdict(outcome="ignored", reason=reason)
     programs = tuple(programs_of(tool, arguments))
     kind = _kind_of(tool, programs)
     says_nothing = bool(_SAYS_NOTHING.match(head))
@@ -189,21 +189,21 @@ def judge(
     if code is None and flagged is not False and (kind == "running" or says_nothing):
         code = _exit_code_in(text)
     if code == _STILL_RUNNING:
-        return Judgement(outcome="ignored", reason="still running")
+        return ResultVerdict(outcome="ignored", reason="still running")
     question = last_command(tool, arguments) if code or flagged else ()
     if (code or flagged) and _found_nothing(head, kind, question, code, says_nothing=says_nothing):
-        return Judgement(outcome="ignored", reason="a search that found nothing")
+        return ResultVerdict(outcome="ignored", reason="a search that found nothing")
     if flagged or code:
-        return Judgement(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
+        return ResultVerdict(outcome="failure", reason=f"exit code {code}" if code else "flagged by the tool")
     sign = _sign_of_failure(text, kind, programs)
-    return Judgement(outcome="failure", detected=True, reason=sign) if sign else Judgement(outcome="success")
+    return ResultVerdict(outcome="failure", detected=True, reason=sign) if sign else ResultVerdict(outcome="success")
 
 
 def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     """
-    Tell, for about half of what `judge` costs, whether a result that was not flagged is worth judging.
+    Tell, for about half of what `classify_result` costs, whether a result that was not flagged is worth judging.
 
-    Where it says no, `judge` would not say that it is a failure.
+    Where it says no, `classify_result` would not say that it is a failure.
     """
     if runs_commands(tool, arguments):
         return _may_be_output_of_failure(text)
@@ -228,7 +228,7 @@ _SIGNS: Final = (
     "no replacement", "conflict (", "fatal", "% tests passed",
     '"success"', '"ok"',
 )  # fmt: skip
-"""What the output of every failed program that `judge` recognises holds at least one of, in small letters."""
+"""What the output of every failed program that `classify_result` recognises holds at least one of, in small letters."""
 
 
 def _may_be_output_of_failure(text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 from otel_errcompact.boundary import RunRegistry, current_run
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.escalator.escalation import Continue, Halt, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
@@ -206,7 +206,7 @@ def _told(call: Call, answer: Answer) -> Answer:
     message = _message(answer, call.call_id)
     call.result = str(message.text) if message is not None else answer
     if message is not None and message.status == "error":
-        judged = judge(str(call.result), tool=call.tool, arguments=call.arguments, flagged=True)
+        judged = classify_result(str(call.result), tool=call.tool, arguments=call.arguments, flagged=True)
         if judged.outcome == "failure":
             call.fail(str(call.result))
     return answer

@@ -12,13 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.detector.results import CONTROL_FLOW, MAX_LOOKED_AT, Judgement, is_control_flow, judge
+from otel_errcompact.detector.results import (
+    CONTROL_FLOW,
+    MAX_LOOKED_AT,
+    ResultVerdict,
+    classify_result,
+    is_control_flow,
+)
 from otel_errcompact.escalator.exceptions import RunHalted
 
 TRANSCRIPTS = Path(__file__).parents[2].parent / "shared/data/transcripts"
 
-FAILURE = Judgement(outcome="failure")
-SUCCESS = Judgement(outcome="success")
+FAILURE = ResultVerdict(outcome="failure")
+SUCCESS = ResultVerdict(outcome="success")
 
 
 class GraphInterrupt(Exception):
@@ -158,7 +164,7 @@ def test_notices_are_ignored(text: str, reason: str, flagged: bool | None):
     """
     A human's decision, a sibling's failure, cancellation and a running process are neither failure nor success.
     """
-    assert Judgement(outcome="ignored", reason=reason) == judge(text, flagged=flagged)
+    assert ResultVerdict(outcome="ignored", reason=reason) == classify_result(text, flagged=flagged)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +179,7 @@ def test_rules_are_no_decisions_of_the_moment(text: str):
     """
     What a rule forbids is a failure that the agent has to work around; no human was asked.
     """
-    assert judge(text, flagged=True).outcome == "failure"
+    assert classify_result(text, flagged=True).outcome == "failure"
 
 
 @pytest.mark.parametrize(
@@ -189,14 +195,16 @@ def test_search_tool_that_found_nothing(text: str, tool: str, outcome: str):
     """
     A searching tool that says in one line that there is no match has not failed, although it is flagged.
     """
-    assert judge(text, tool=tool, flagged=True).outcome == outcome
+    assert classify_result(text, tool=tool, flagged=True).outcome == outcome
 
 
 def test_running_command_is_ignored():
     """
     Exit status -1 stands for a command that still runs.
     """
-    assert Judgement(outcome="ignored", reason="still running") == judge("...", exit_code=-1, **bash("make"))
+    assert ResultVerdict(outcome="ignored", reason="still running") == classify_result(
+        "...", exit_code=-1, **bash("make")
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,7 +233,7 @@ def test_empty_search_is_ignored(text: str, command: str, exit_code: int | None,
     """
     A search that says nothing and ends with a status has found nothing; it did not fail.
     """
-    assert outcome == judge(text, exit_code=exit_code, **bash(command)).outcome
+    assert outcome == classify_result(text, exit_code=exit_code, **bash(command)).outcome
 
 
 @pytest.mark.parametrize(
@@ -246,7 +254,7 @@ def test_reported_failure(text: str, flags: dict[str, object], reason: str):
     """
     What the tool itself reports, by its flag or a status, is a failure and counts as reported.
     """
-    assert Judgement(outcome="failure", reason=reason) == judge(text, **bash("make x"), **flags)
+    assert ResultVerdict(outcome="failure", reason=reason) == classify_result(text, **bash("make x"), **flags)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +313,9 @@ def test_hidden_failure_of_a_command(text: str, reason: str):
     """
     Output that known tools write only when they fail is a failure, marked as detected, although the command succeeded.
     """
-    assert Judgement(outcome="failure", detected=True, reason=reason) == judge(text, **bash("make test | tail"))
+    assert ResultVerdict(outcome="failure", detected=True, reason=reason) == classify_result(
+        text, **bash("make test | tail")
+    )
 
 
 @pytest.mark.parametrize(
@@ -322,7 +332,9 @@ def test_hidden_failure_in_the_tools_own_words(tool: str, text: str):
     """
     What a tool protocol says at the very start of a result is a failure, whatever the tool.
     """
-    assert Judgement(outcome="failure", detected=True, reason="the tool's own words") == judge(text, tool=tool)
+    assert ResultVerdict(outcome="failure", detected=True, reason="the tool's own words") == classify_result(
+        text, tool=tool
+    )
 
 
 @pytest.mark.parametrize(
@@ -344,8 +356,8 @@ def test_answer_that_reports_an_error(answer: dict[str, object], call: dict[str,
     """
     One JSON object that reports an error at its top is a failure, whatever the tool said of it.
     """
-    expected = Judgement(outcome="failure", detected=True, reason="an error in the answer")
-    assert expected == judge(json.dumps(answer), flagged=False, **call)
+    expected = ResultVerdict(outcome="failure", detected=True, reason="an error in the answer")
+    assert expected == classify_result(json.dumps(answer), flagged=False, **call)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +380,7 @@ def test_answer_that_reports_none(text: str):
     """
     Flags without a reason, errors beside data, and errors further down are the business of whoever reads them.
     """
-    assert judge(text, tool="reserve_seat", flagged=False) == SUCCESS
+    assert classify_result(text, tool="reserve_seat", flagged=False) == SUCCESS
 
 
 @pytest.mark.parametrize("call", [{"tool": "Read"}, {"tool": "WebFetch"}, bash("cat answer.json"), bash("jq . a.json")])
@@ -376,7 +388,7 @@ def test_answers_in_files_are_content(call: dict[str, str]):
     """
     What is read or searched may hold anything.
     """
-    assert judge('{"success": false, "error": "sold out"}', flagged=False, **call) == SUCCESS
+    assert classify_result('{"success": false, "error": "sold out"}', flagged=False, **call) == SUCCESS
 
 
 @pytest.mark.parametrize(
@@ -393,7 +405,7 @@ def test_reading_program_that_only_complains(text: str, command: str, failed: bo
     """
     A program that reads has failed where it says nothing but, in its own name, why it could not.
     """
-    assert judge(text, flagged=False, **bash(command)).detected == failed
+    assert classify_result(text, flagged=False, **bash(command)).detected == failed
 
 
 TRACEBACK = "x\nTraceback (most recent call last):\n  x\nKeyError: 1"
@@ -424,7 +436,7 @@ def test_what_merely_speaks_of_failures(call: dict[str, str], text: str):
     """
     Content of files, results of searches and words in prose are no failures.
     """
-    assert judge(text, flagged=False, **call) == SUCCESS
+    assert classify_result(text, flagged=False, **call) == SUCCESS
 
 
 @pytest.mark.parametrize(
@@ -721,7 +733,7 @@ def test_output_of_what_succeeded(command: str, text: str, flagged: bool | None)
     """
     Passed tests, clean builds, warnings, logs, sources, documents and data that speak of errors are successes.
     """
-    assert judge(text, flagged=flagged, **bash(command)) == SUCCESS
+    assert classify_result(text, flagged=flagged, **bash(command)) == SUCCESS
 
 
 @pytest.mark.parametrize(
@@ -989,21 +1001,21 @@ def test_failure_behind_a_pipe(command: str, text: str):
     """
     The last lines of a tool that failed give it away although the pipe's status is that of `tail`.
     """
-    assert judge(text, flagged=False, **bash(command)).detected
+    assert classify_result(text, flagged=False, **bash(command)).detected
 
 
 def test_test_run_is_judged_although_it_is_searched():
     """
     A command that begins with reading is judged by its output where it also runs a test or build tool.
     """
-    assert judge(TRACEBACK, **bash("cat setup.cfg; pytest | grep x")).detected
+    assert classify_result(TRACEBACK, **bash("cat setup.cfg; pytest | grep x")).detected
 
 
 def test_success_that_was_reported_outweighs_a_status_in_the_text():
     """
     Where the tool says that it succeeded, a status in its output is not its own.
     """
-    assert judge("Exit code 1", flagged=False, **bash("./run-children")) == SUCCESS
+    assert classify_result("Exit code 1", flagged=False, **bash("./run-children")) == SUCCESS
 
 
 def test_long_output_is_searched_at_both_ends():
@@ -1012,9 +1024,9 @@ def test_long_output_is_searched_at_both_ends():
     """
     filler = "y\n" * MAX_LOOKED_AT
 
-    assert judge(f"{TRACEBACK}\n{filler}", **bash("x")).detected
-    assert judge(f"{filler}{TRACEBACK}\nz", **bash("x")).detected
-    assert not judge(f"{filler}{TRACEBACK}\n{filler}", **bash("x")).detected
+    assert classify_result(f"{TRACEBACK}\n{filler}", **bash("x")).detected
+    assert classify_result(f"{filler}{TRACEBACK}\nz", **bash("x")).detected
+    assert not classify_result(f"{filler}{TRACEBACK}\n{filler}", **bash("x")).detected
 
 
 @given(st.text(), st.text(), st.text(), st.none() | st.booleans(), st.none() | st.integers())
@@ -1022,10 +1034,10 @@ def test_any_result_is_judged(text: str, tool: str, arguments: str, flagged: boo
     """
     Judging raises for nothing, and only a failure can be detected.
     """
-    judgement = judge(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+    verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
 
-    assert judgement.outcome in {"failure", "success", "ignored"}
-    assert judgement.outcome == "failure" or not judgement.detected
+    assert verdict.outcome in {"failure", "success", "ignored"}
+    assert verdict.outcome == "failure" or not verdict.detected
 
 
 @pytest.mark.parametrize(
@@ -1038,8 +1050,8 @@ def test_hostile_result_costs_little(unit: str):
     text = unit * (1_000_000 // len(unit))
 
     start = time.process_time()
-    judge(text, **bash("make"))
-    judge(text, exit_code=1, **bash("grep x"))
+    classify_result(text, **bash("make"))
+    classify_result(text, exit_code=1, **bash("grep x"))
 
     assert time.process_time() - start < 0.3
 
@@ -1051,7 +1063,9 @@ def test_recorded_tool_errors():
     """
     runs = json.loads((TRANSCRIPTS / "openai_chat_taubench/gpt-4o-airline.json").read_text())
     results = [message for run in runs for message in run["traj"] if message["role"] == "tool"]
-    failures = [result for result in results if judge(result["content"], tool=result["name"]).outcome == "failure"]
+    failures = [
+        result for result in results if classify_result(result["content"], tool=result["name"]).outcome == "failure"
+    ]
 
     assert len(results) == 1164
     assert len(failures) == 73

@@ -9,7 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.detector import results as recognise
-from otel_errcompact.detector.results import judge, may_have_failed
+from otel_errcompact.detector.results import classify_result, may_have_failed
 
 CORPUS = sorted((Path(__file__).parents[2] / "corpus").rglob("*.txt"))
 TOOLS = [
@@ -25,7 +25,7 @@ TOOLS = [
 def overlooked(text: str, tool: str, arguments: str) -> bool:
     """Whether a failure would not have been judged."""
     worth_it = may_have_failed(text, tool=tool, arguments=arguments)
-    return not worth_it and judge(text, tool=tool, arguments=arguments).outcome == "failure"
+    return not worth_it and classify_result(text, tool=tool, arguments=arguments).outcome == "failure"
 
 
 @pytest.mark.parametrize(("tool", "arguments"), TOOLS)

@@ -22,7 +22,7 @@ from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
 from otel_errcompact.detector.operation import covers, operation_of
-from otel_errcompact.detector.results import judge, may_have_failed
+from otel_errcompact.detector.results import classify_result, may_have_failed
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.errors import Operation, RawError
 
@@ -159,13 +159,13 @@ class _Pass:
             return
         if not part.failed and not self._may_matter(part, call) and not self._may_resolve(call):
             return
-        judgement = judge(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
-        if judgement.outcome == "ignored" or _HANDED_OUT.match(part.text):
+        verdict = classify_result(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
+        if verdict.outcome == "ignored" or _HANDED_OUT.match(part.text):
             return
-        if judgement.outcome == "failure" and (self._settings.hidden_failures or not judgement.detected):
-            detected = judgement.reason if judgement.detected else ""
+        if verdict.outcome == "failure" and (self._settings.hidden_failures or not verdict.detected):
+            detected = verdict.reason if verdict.detected else ""
             self._compact(spot, part, call, detected)
-        elif judgement.outcome == "success":
+        elif verdict.outcome == "success":
             self._succeeds(call)
 
     @staticmethod

@@ -10,7 +10,7 @@ from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot
-from otel_errcompact.detector.results import judge, may_have_failed
+from otel_errcompact.detector.results import classify_result, may_have_failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +102,7 @@ def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
     arguments = calls[part.call_id].text if part.call_id in calls else ""
     if not part.failed and not may_have_failed(part.text, tool=tool, arguments=arguments):
         return False
-    return judge(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
+    return classify_result(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
 
 
 def _tool(part: Part, calls: Mapping[str, Part]) -> str:

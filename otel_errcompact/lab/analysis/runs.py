@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
@@ -24,7 +24,7 @@ from otel_errcompact.lab.analysis.verdict import verdict_on_run
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.detector.results import Judgement
+    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.escalator.escalation import Threshold
     from otel_errcompact.lab.analysis.stops import Reached, Stop
     from otel_errcompact.lab.analysis.verdict import Verdict
@@ -185,14 +185,14 @@ class _Reading:
         return _Retry(before, refused=bool(refused))
 
     def _take(self, call: RecordedCall, number: int, began: int, retry: _Retry) -> None:
-        judgement = judge(
+        verdict = classify_result(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )
-        if judgement.outcome == "failure":
-            key = self._fail(call, judgement, number, began)
+        if verdict.outcome == "failure":
+            key = self._fail(call, verdict, number, began)
             if call.arguments:
                 self.retries.failed(_identity(call), key, before=retry.before, refused=retry.refused)
-        elif judgement.outcome == "ignored":
+        elif verdict.outcome == "ignored":
             self.counts.ignored += 1
         else:
             self._succeed(call, began)
@@ -211,23 +211,23 @@ class _Reading:
                 directory=call.directory,
             )
 
-    def _fail(self, call: RecordedCall, judgement: Judgement, number: int, began: int) -> str:
+    def _fail(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
         """Count a failure and return its class."""
-        observation = self.ledger.observe(self.run.run_id, _raw_error(call, judgement, self.run.agent, began))
+        observation = self.ledger.observe(self.run.run_id, _raw_error(call, verdict, self.run.agent, began))
         counts, tokens = self.counts, estimate_tokens(call.result)
         counts.failures += 1
         counts.error_tokens += tokens
         counts.digest_tokens += observation.digest_tokens
         counts.classes += observation.count == 1
         counts.class_repeats += observation.count > 1
-        if judgement.detected and _is_called_success(call):
+        if verdict.detected and _is_called_success(call):
             counts.silent += 1
             counts.silent_tokens += tokens
-            self.silent_signs[judgement.reason] += 1
-        elif judgement.detected:
+            self.silent_signs[verdict.reason] += 1
+        elif verdict.detected:
             counts.unflagged += 1
             counts.unflagged_tokens += tokens
-            self.unflagged_signs[judgement.reason] += 1
+            self.unflagged_signs[verdict.reason] += 1
         self.digests.append((number, tokens - observation.digest_tokens))
         self.repetition.take(call.result, counts)
         self.breaches.fail(observation, number, self.options.thresholds)
@@ -256,7 +256,7 @@ def _is_called_success(call: RecordedCall) -> bool:
     return call.flagged is False or call.exit_code == 0
 
 
-def _raw_error(call: RecordedCall, judgement: Judgement, agent: str, began: int) -> RawError:
+def _raw_error(call: RecordedCall, verdict: ResultVerdict, agent: str, began: int) -> RawError:
     """What a span of the call would tell, were the run replayed."""
     text = call.result
     if not text.strip() and call.exit_code is not None:
@@ -265,7 +265,7 @@ def _raw_error(call: RecordedCall, judgement: Judgement, agent: str, began: int)
         text=text,
         message=text,
         exit_code=call.exit_code,
-        detected=judgement.reason if judgement.detected else "",
+        detected=verdict.reason if verdict.detected else "",
         tool=call.tool,
         operation=operation_of(call.tool, call.arguments),
         call_id=call.call_id,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opentelemetry.context import Context
 from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
 from otel_errcompact.otel import semconv
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span, Tracer
 
-    from otel_errcompact.detector.results import Judgement
+    from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.lab.replay.tally import Tally
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
 
@@ -43,8 +43,8 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
     inside = set_span_in_context(span, Context())
     for turn in _turns(run):
         started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
-        for call, (call_span, judgement) in zip(turn, started, strict=True):
-            _end_call(call, tally, call_span, judgement)
+        for call, (call_span, verdict) in zip(turn, started, strict=True):
+            _end_call(call, tally, call_span, verdict)
     span.end(end_ns)
 
 
@@ -56,20 +56,20 @@ def _turns(run: RecordedRun) -> Iterator[list[RecordedCall]]:
 
 def _start_call(
     call: RecordedCall, tally: Tally, tracer: Tracer, context: Context, agent: str
-) -> tuple[Span, Judgement]:
-    judgement = judge(
+) -> tuple[Span, ResultVerdict]:
+    verdict = classify_result(
         call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
     )
     name = f"{semconv.SPAN_TOOL} {call.tool}".rstrip()
-    attributes = _call_attributes(call, judgement, tally.run_id, agent)
-    return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), judgement
+    attributes = _call_attributes(call, verdict, tally.run_id, agent)
+    return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), verdict
 
 
-def _end_call(call: RecordedCall, tally: Tally, span: Span, judgement: Judgement) -> None:
+def _end_call(call: RecordedCall, tally: Tally, span: Span, verdict: ResultVerdict) -> None:
     tally.tool_calls += 1
-    tally.ignored += judgement.outcome == "ignored"
-    tally.detected += judgement.detected
-    if judgement.outcome == "failure":
+    tally.ignored += verdict.outcome == "ignored"
+    tally.detected += verdict.detected
+    if verdict.outcome == "failure":
         _fail(call, span)
     span.end(call.end_ns)
 
@@ -84,18 +84,18 @@ def _fail(call: RecordedCall, span: Span) -> None:
     span.set_status(Status(StatusCode.ERROR, one_line(call.result)))
 
 
-def _call_attributes(call: RecordedCall, judgement: Judgement, run_id: str, agent: str) -> dict[str, str | int]:
+def _call_attributes(call: RecordedCall, verdict: ResultVerdict, run_id: str, agent: str) -> dict[str, str | int]:
     attributes = _attributes(
         {
             # A call that was declined or found nothing has neither failed nor succeeded. Without the name of the
             # operation its span is no boundary, and so ends no streak.
-            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL if judgement.outcome != "ignored" else "",
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL if verdict.outcome != "ignored" else "",
             semconv.GEN_AI_TOOL_NAME: call.tool,
             semconv.GEN_AI_TOOL_CALL_ID: call.call_id,
             semconv.GEN_AI_TOOL_CALL_ARGUMENTS: call.arguments,
             semconv.GEN_AI_AGENT_NAME: agent,
             semconv.GEN_AI_CONVERSATION_ID: run_id,
-            semconv.DETECTED: judgement.reason if judgement.detected else "",
+            semconv.DETECTED: verdict.reason if verdict.detected else "",
         }
     )
     return attributes if call.exit_code is None else {**attributes, semconv.PROCESS_EXIT_CODE: call.exit_code}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_trace_id
 
-from otel_errcompact.detector.results import is_control_flow, judge
+from otel_errcompact.detector.results import classify_result, is_control_flow
 from otel_errcompact.otel.spans.boundaries import Held, OpenBoundaries
 from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
 from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences
@@ -75,7 +75,7 @@ class Outcomes:
         if call is None or recorded.traced:
             return True
         text = recorded.message or recorded.text
-        return judge(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
+        return classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
 
     def observe(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
         """Count a failure, and return its class."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from otel_errcompact.detector.results import judge
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.lab.transcripts import RecordedCall, read
 
 T0 = 1_772_445_600_000_000_000
@@ -77,7 +77,9 @@ def test_what_the_recogniser_makes_of_them(sample):
     """Failed commands and patches are failures; an empty search and a process that still runs are none."""
     (run,) = sample("codex.jsonl")
     judged = [
-        judge(one.result, tool=one.tool, arguments=one.arguments, flagged=one.flagged, exit_code=one.exit_code).outcome
+        classify_result(
+            one.result, tool=one.tool, arguments=one.arguments, flagged=one.flagged, exit_code=one.exit_code
+        ).outcome
         for one in run.calls
     ]
     assert judged == ["failure", "failure", "ignored", "ignored", "success", "failure", "failure"]
