@@ -14,7 +14,10 @@ import pytest
 from otel_errcompact.lab import stack
 
 ROOT = Path(__file__).parents[2]
-TESTS = ("core", "otel", "boundary", "context", "test_trajectory.py", "test_installation.py")
+TESTS = (
+    "audit", "boundary", "context", "digest", "engine", "escalator", "history", "installation/test_install.py", "otel",
+    "runtime",
+)  # fmt: skip
 """What a release of OpenTelemetry or pydantic could change; extraction knows neither, as the layers prove."""
 
 TOOLS = ("pytest", "pytest-asyncio", "pytest-timeout", "hypothesis")
