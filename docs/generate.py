@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.config import Options
-from otel_errcompact.dedup.masking import RULES
+from otel_errcompact.dedup.rules import RULES
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import Span
 
+    from otel_errcompact.dedup.rules import MaskRule
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.lab.transcripts.model import RecordedSpan
 
@@ -39,7 +40,7 @@ RECORDED = FOLDER.parent / "tests" / "otel" / "recorded" / "spans"
 _MASKING = """\
 # What is masked, and what is kept
 
-Made from `otel_errcompact/dedup/masking.py` by `make docs`; the examples are also its tests.
+Made from `otel_errcompact/dedup/rules.py` by `make docs`; the examples are also its tests.
 
 A message becomes its template in one pass: at each place the first rule that matches decides. A text under "becomes"
 is masked as shown; a text under "stays" is left as it is. Rules whose token is "kept" protect what a later rule would
@@ -173,17 +174,17 @@ def _refuse(problem: Exception) -> None:
 
 def _masking() -> str:
     rows = [
-        f"| `{rule.name}` | {_token(rule.replacement)} | {_lines(*(f'{a} → {b}' for a, b in rule.masks))} | "
+        f"| `{rule.name}` | {_placeholder(rule)} | {_lines(*(f'{a} → {b}' for a, b in rule.masks))} | "
         f"{_lines(*rule.keeps)} |"
         for rule in RULES
     ]
     return _MASKING + "\n".join(rows) + "\n"
 
 
-def _token(replacement: object) -> str:
-    if isinstance(replacement, str):
-        return _lines(replacement)
-    return "kept" if getattr(replacement, "__name__", "") == "_keep" else "by its parts"
+def _placeholder(rule: MaskRule) -> str:
+    if rule.placeholder:
+        return _lines(rule.placeholder)
+    return "by its parts" if rule.by_parts else "kept"
 
 
 def _formats() -> str:

@@ -25,7 +25,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from e2e.driving import Agent
 from e2e.programs import free_ports
 from e2e.sink import Sink, attributes, eventually
-from otel_errcompact.redaction.redact import RULES, redact
+from otel_errcompact.redaction.redact import redact
+from otel_errcompact.redaction.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

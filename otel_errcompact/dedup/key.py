@@ -1,40 +1,36 @@
-"""When two failures are the same: facts -> template -> dedup key."""
+"""Facts become a template and a dedup key."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, Location
 
 KEY_VERSION: Final = "v1"
-"""Enters every key: a change of rules that moves keys changes it, so that old and new keys never meet by accident."""
+"""Part of every key: a change of rules that moves keys changes it, so that old keys never meet new ones."""
 
 MAX_CAUSE: Final = 2_000
-"""Characters of a cause that are looked at; what differs only beyond them is the same failure."""
+"""Characters of a cause that are masked; causes that differ beyond them are the same."""
 
 _KEY_BYTES: Final = 8
 _FIELD_SEPARATOR: Final = "\x1f"
-_SLASH: Final = re.compile(r"[/\\]")
+_SLASH: Final = lazy_pattern(r"[/\\]")
 
 
 def template_of(facts: Facts) -> str:
-    """
-    Return the cause of `facts` with its volatile parts masked.
-    """
+    """Return the cause of `facts` with its volatile parts masked."""
     return mask(facts.keyed_cause[:MAX_CAUSE])
 
 
 def signature_of(kind: str, location: Location, template: str) -> str:
-    """
-    Return what makes two failures that one text tells of the same; as in keys, the line does not count.
-    """
+    """Return a text that two failures share if they differ in their line alone."""
     return f"{kind} in {location.function} ({location.file_name}): {template}"
 
 
@@ -42,8 +38,8 @@ def dedup_key(facts: Facts, template: str) -> str:
     """
     Return the key that all failures of one class share.
 
-    The line number is left out, since lines shift when code is edited, and so is the qualification of the type, since
-    log records carry only the last part of it.
+    The line number is left out, since lines shift when code is edited. The type's qualification is left out, since log
+    records carry only the last part of it.
 
     Args:
         facts: What the extractor found.
@@ -62,15 +58,10 @@ def dedup_key(facts: Facts, template: str) -> str:
 
 
 def _bare_type(name: str) -> str:
-    """
-    Return the last part of a qualified type name; a type that a tool words freely stays whole.
-    """
+    # A type that a tool words freely stays whole.
     return name if " " in name else name.rpartition(".")[2] or name
 
 
 @lru_cache(maxsize=1_024)
 def _bare_file(path: str) -> str:
-    """
-    Return the final name of `path`, with hashes of builds and names of temporary files masked.
-    """
     return mask(_SLASH.split(path)[-1])

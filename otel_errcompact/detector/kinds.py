@@ -1,4 +1,4 @@
-"""Which kind of failure a raw error is: one that waiting helps, one before anything was executed, or neither."""
+"""The kind of a failure: transient, rejected before execution, or neither."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.runtime.lazy import lazy
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
 
 MAX_CAUSE: Final = 1_000
-"""Characters of a cause that are looked at."""
+"""Characters of a cause that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
-    """
-    What is certain of a failure besides its class; both are False where nothing is.
-    """
+    """The certain traits of a failure; both are False where nothing is certain."""
 
     transient: bool = False
     """Whether its own words say that waiting helps."""
@@ -35,9 +33,9 @@ REJECTED: Final = FailureKind(rejected=True)
 
 def kind_of(raw: RawError, facts: Facts) -> FailureKind:
     """
-    Return the kind of a failure by its type, its codes and the words of its cause.
+    Return the kind of a failure by its type, codes and cause.
 
-    Evidence, such as the output of a program, is not looked at.
+    Evidence, such as the output of a program, has no part in it.
     """
     cause = facts.cause[:MAX_CAUSE]
     words = _words_of(facts.type)
@@ -46,37 +44,15 @@ def kind_of(raw: RawError, facts: Facts) -> FailureKind:
     return TRANSIENT if _is_transient(raw, facts, cause, words) else EXECUTED
 
 
-class _Rule:
-    """
-    A pattern that is compiled when it is first needed: a process in which nothing fails pays for none.
-    """
-
-    def __init__(self, pattern: str, *, ignore_case: bool = False) -> None:
-        self._pattern = pattern
-        self._flags = re.IGNORECASE if ignore_case else 0
-
-    def search(self, text: str) -> re.Match[str] | None:
-        return self._compiled.search(text)
-
-    def match(self, text: str) -> re.Match[str] | None:
-        return self._compiled.match(text)
-
-    @lazy
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._pattern, self._flags)
-
-
 def _words_of(kind: str) -> tuple[str, ...]:
-    """
-    Return the words of a type's own name: `requests.exceptions.ReadTimeout` is `read timeout`.
-    """
+    """Return the words of a type's own name: `requests.exceptions.ReadTimeout` is `read timeout`."""
     name = re.split(r"[.:]+", kind[:_MAX_NAME].strip())[-1]
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 _MAX_NAME: Final = 200
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_QUOTED: Final = re.compile(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`")
+_WORD: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_QUOTED: Final = lazy_pattern(r"'[^'\n]{0,300}'|\"[^\"\n]{0,300}\"|`[^`\n]{0,300}`")
 
 
 # Transient.
@@ -98,7 +74,7 @@ _FAULTS_OF_CODE: Final = frozenset(
 )  # fmt: skip
 """Words of types that say that the code or its input is wrong, whatever the message mentions."""
 
-_TRANSIENT_NAMES: Final = _Rule(
+_TRANSIENT_NAMES: Final = lazy_pattern(
     r"(?:\A| )(?:(?:time ?out|timed out|deadline exceeded|e(?:sock)?et?timedout|etimedout|esockettimedout)(?: |\Z)"
     r"|(?:rate limit|ratelimit|throttl|too many requests|slow down|overloaded|over capacity|server busy)"
     r"|(?:service |server |temporarily |\A)unavailable(?: |\Z)|resource exhausted"
@@ -108,9 +84,9 @@ _TRANSIENT_NAMES: Final = _Rule(
     r"|bad gateway|gateway timeout|internal server error|deadlock|serialization (?:failure|error)"
     r"|(?:lock|locked) (?:exists|held|timeout|not available|wait)|lock not available|sigkill|sigterm|oom killed)"
 )
-"""Types that say that waiting helps, as words in small letters."""
+"""Types of transient failures, as words in small letters."""
 
-_STATUS: Final = _Rule(
+_STATUS: Final = lazy_pattern(
     r"(?:\A|[\s(])(?:HTTP(?:/[0-9](?:\.[0-9])?)?(?: Error| status| code)*|[Ss]tatus(?:[ _]?[Cc]ode)?|Error code)"
     r"[ :=]{0,3}([1-5][0-9]{2})(?![0-9])"
     r"|\A([45][0-9]{2})(?: (?:Client|Server) Error\b|,? [A-Za-z]|\Z)"
@@ -120,12 +96,14 @@ _STATUS: Final = _Rule(
 _WAITING_HELPS: Final = frozenset({"408", "425", "429"})
 _NEVER: Final = frozenset({"501", "505", "506", "510"})
 
-_NO_QUOTA: Final = _Rule(r"insufficient_quota|credit balance is too low|exceeded your current quota|billing hard limit")
-"""What no waiting brings back, unless the server says when."""
+_NO_QUOTA: Final = lazy_pattern(
+    r"insufficient_quota|credit balance is too low|exceeded your current quota|billing hard limit"
+)
+"""Refusals that waiting does not end, unless the server says when."""
 
-_RETRY_IN: Final = _Rule(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in|after) (?:about )?[0-9]")
+_RETRY_IN: Final = lazy_pattern(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in|after) (?:about )?[0-9]")
 
-_TRANSIENT_WORDS: Final = _Rule(
+_TRANSIENT_WORDS: Final = lazy_pattern(
     r"\btimed[ -]out\b|\btime-?out (?:exceeded|expired|reached|error|while|waiting|after|awaiting|occurred|of \d)"
     r"|\btimeout (?:of )?[0-9]{1,9} ?(?:ms|s|seconds)? (?:was )?exceeded|\bi/o timeout\b"
     r"|\b(?:read|connect(?:ion)?|request|response|lock wait|lock|gateway|handshake|idle|statement|query"
@@ -149,20 +127,22 @@ _TRANSIENT_WORDS: Final = _Rule(
     r"|\b(?:try|retry) again (?:later|in (?:a|an|[0-9]))|\b(?:please )?(?:try|retry) (?:later|after [0-9]|in [0-9])"
     r"|\bsignal: killed\b|\A(?:Killed|Overloaded|Timeout)\b|\bOOMKilled\b"
     r"|\bStatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)",
-    ignore_case=True,
+    re.IGNORECASE,
 )
-"""Words of a cause that say that waiting helps: whole phrases, since `timeout` alone may be the name of a parameter."""
+"""Phrases of transient causes; never single words, since `timeout` alone may be the name of a parameter."""
 
-_NO_SUCH_HOST: Final = _Rule(
+_NO_SUCH_HOST: Final = lazy_pattern(
     r"name or service not known|nodename nor servname|getaddrinfo (?:failed|ENOTFOUND)|no such host|certificate",
-    ignore_case=True,
+    re.IGNORECASE,
 )
-_RETRY_AFTER: Final = _Rule(r"(?i)\bretry[-_ ]?after(?:[-_ ]?(?:ms|seconds))?[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9]")
+_RETRY_AFTER: Final = lazy_pattern(
+    r"(?i)\bretry[-_ ]?after(?:[-_ ]?(?:ms|seconds))?[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9]"
+)
 _SERVICE_FORMATS: Final = frozenset({"http", "llm", "rpc", "infra"})
 _ENDED_FROM_OUTSIDE: Final = frozenset({124, 137, 143, -9, -15})
-"""Exit statuses of commands that `timeout`, the kernel or somebody else ended."""
+"""Exit statuses of commands that `timeout`, the kernel or a user ended."""
 
-_ENDED: Final = re.compile(r"exit code (?:124|137|143|-9|-15)\Z")
+_ENDED: Final = lazy_pattern(r"exit code (?:124|137|143|-9|-15)\Z")
 _MAX_ANSWER: Final = 8_192
 
 
@@ -178,37 +158,29 @@ def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...
     status = _status_of(facts.type, cause)
     if status:
         return status in _WAITING_HELPS or (status[0] == "5" and status not in _NEVER)
-    return _is_of_transient_name_or_words(cause, words, name)
+    return _is_named_transient(cause, words, name)
 
 
 def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
-    """
-    Tell whether a server has said when to try again.
-    """
     if _RETRY_IN.search(cause):
         return True
     return facts.format in _SERVICE_FORMATS and _RETRY_AFTER.search(raw.text[:_MAX_ANSWER]) is not None
 
 
-def _is_of_transient_name_or_words(cause: str, words: tuple[str, ...], name: str) -> bool:
+def _is_named_transient(cause: str, words: tuple[str, ...], name: str) -> bool:
     if not _FAULTS_OF_CODE.isdisjoint(words) or words[-2:] == ("exception", "group") or _NO_SUCH_HOST.search(cause):
         return False
     if _TRANSIENT_NAMES.search(name):
         return True
-    return _TRANSIENT_WORDS.search(_QUOTED.sub(_kept, cause)) is not None
+    return _TRANSIENT_WORDS.search(_QUOTED.sub(_keep_path, cause)) is not None
 
 
-def _kept(quoted: re.Match[str]) -> str:
-    """
-    Keep a path of what is quoted; other quoted words are a value, and no statement.
-    """
+def _keep_path(quoted: re.Match[str]) -> str:
+    # Quoted words other than a path are a value, and no statement.
     return quoted[0][1:-1] if " " not in quoted[0] else ""
 
 
 def _status_of(kind: str, cause: str) -> str:
-    """
-    Return the HTTP status that a failure states; empty if it states none.
-    """
     found = _STATUS.search(kind) or _STATUS.search(cause)
     return next((status for status in found.groups() if status), "") if found else ""
 
@@ -226,20 +198,20 @@ _REJECTED_OF_FORMAT: Final = {
     # JSON-RPC: -32602, -32601, -32600, -32700
     "rpc": frozenset({"InvalidParams", "MethodNotFound", "InvalidRequest", "ParseError"}),
 }  # fmt: skip
-"""By format, types of calls that were turned down: by the agent's harness, and by the protocol of tools."""
+"""Types of rejected calls by format: of the agent's harness, and of the protocol of tools."""
 
 _REJECTED_TYPES: Final = frozenset({"CommandNotFound", "UsageError", "MissingScript"})
-"""Types that shells and programs give calls that they turned down."""
+"""Types of calls that shells and programs reject."""
 
-_REJECTED_NAMES: Final = _Rule(
+_REJECTED_NAMES: Final = lazy_pattern(
     r"(?:\A| )(?:(?:no such|unknown|unavailable|unregistered) (?:tool|function)"
     r"|invalid (?:tool|function) (?:input|arguments?|call|params?|parameters?|schema)"
     r"|tool (?:not found|not registered|input parsing|input validation|argument|arguments) ?(?:error|exception)?"
     r"|tool not found)"
 )
-"""Types of agent frameworks for calls that they turned down, as words in small letters."""
+"""Types of calls that agent frameworks reject, as words in small letters."""
 
-_REJECTED_WORDS: Final = _Rule(
+_REJECTED_WORDS: Final = lazy_pattern(
     r"(?:Error: )?(?:(?:Unknown|Unsupported|Unrecognized|Invalid) (?:tool|function)(?: name)?\b"
     r"|(?:No such|No) (?:tool|function) (?:available|named|found|with name|registered|called)\b"
     r"|(?:Tool|Function) ['\"`]?[\w.:/-]{1,100}['\"`]? (?:is |was )?(?:not found|does not exist|not registered|unknown"
@@ -259,20 +231,22 @@ _REJECTED_WORDS: Final = _Rule(
     r"|Justfile does not contain recipe\b|no task [\w:'\"`-]{1,100} found\b|Missing script: "
     r"|Don't know how to build task\b|(?:mise ERROR )?no tasks? named\b)"
 )
-"""How a cause begins that says that the call was turned down."""
+"""Beginnings of causes of rejected calls."""
 
 _GENERIC: Final = frozenset(
     {(), ("error",), ("tool", "error"), ("tool", "exception"), ("exception",), ("make",), ("not", "found", "error")}
 )
-"""Words of types that say nothing, so that the cause's words count."""
+"""Words of types without a meaning, so that the cause's words count."""
 
-_CALLED_WRONG: Final = _Rule(
+_CALLED_WRONG: Final = lazy_pattern(
     r"(?P<function>[\w.<>]{1,200})\(\) (?:missing [0-9]{1,3} required |got an unexpected keyword argument"
     r"|got multiple values for |takes [\w ]{1,40} positional arguments? but )"
 )
-_INVALID_MODEL: Final = _Rule(r"(?:[\w.:/-]{1,100}: )?[0-9]{1,6} validation errors? for (?P<model>[\w\[\].-]{1,200})")
-_SUFFIX_OF_INPUT: Final = re.compile(r"(?:arguments|args|input|inputs|schema|params|parameters|toolinput|toolargs)\Z")
-_NO_LETTERS: Final = re.compile(r"[^a-z0-9]")
+_INVALID_MODEL: Final = lazy_pattern(
+    r"(?:[\w.:/-]{1,100}: )?[0-9]{1,6} validation errors? for (?P<model>[\w\[\].-]{1,200})"
+)
+_SUFFIX_OF_INPUT: Final = lazy_pattern(r"(?:arguments|args|input|inputs|schema|params|parameters|toolinput|toolargs)\Z")
+_NO_LETTERS: Final = lazy_pattern(r"[^a-z0-9]")
 
 
 def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
@@ -289,34 +263,26 @@ def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]
 
 
 def _is_called_wrong(tool: str, cause: str) -> bool:
-    """
-    Tell whether the tool's own function was called with arguments it does not take.
-    """
     found = _CALLED_WRONG.match(cause)
-    return bool(found and tool and _plain(found["function"].rpartition(".")[2]) == _plain(_own_name(tool)))
+    return bool(found and tool and _normalise(found["function"].rpartition(".")[2]) == _normalise(_bare_name(tool)))
 
 
 def _is_input_of(tool: str, model: str) -> bool:
-    """
-    Tell whether what did not validate is the input of the tool, by the names that frameworks give its model.
-
-    Any other model may be one that the tool's code validates in the middle of its work.
-    """
-    name = _own_name(tool)
+    # Frameworks give the model of a tool's input its name. Any other model may be one that the tool's code validates in
+    # the middle of its work.
+    name = _bare_name(tool)
     if model.startswith("call["):
         return True
     if not name:
         return False
-    plain = _plain(model)
-    return model == name or (_SUFFIX_OF_INPUT.sub("", plain) == _plain(name) != plain)
+    plain = _normalise(model)
+    return model == name or (_SUFFIX_OF_INPUT.sub("", plain) == _normalise(name) != plain)
 
 
-def _own_name(tool: str) -> str:
-    """
-    Return a tool's name without the server's: `mcp__shop__find_order` is `find_order`.
-    """
+def _bare_name(tool: str) -> str:
+    """Return a tool's name without the server's: `mcp__shop__find_order` is `find_order`."""
     return re.split(r"__|[.:/]", tool)[-1]
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return _NO_LETTERS.sub("", name.lower())

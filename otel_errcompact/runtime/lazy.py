@@ -1,8 +1,9 @@
-"""Values that are computed when they are first needed, without a lock."""
+"""Values and patterns that are made when they are first needed, without a lock."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+import re
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,10 +13,10 @@ T = TypeVar("T")
 
 class lazy(Generic[T]):  # noqa: N801 - a decorator, like `property`
     """
-    A property that is computed once for each object, and by two threads at worst.
+    A property that is computed at its first use, by two threads at worst.
 
     Before Python 3.12 `functools.cached_property` computes under one lock for all objects of a class: threads wait for
-    each other, and a process forked meanwhile waits for ever.
+    each other, and a process forked in that time waits for ever.
 
     Args:
         compute: The method; two calls of it return equal values.
@@ -36,5 +37,33 @@ class lazy(Generic[T]):  # noqa: N801 - a decorator, like `property`
         if instance is None:
             return self
         value = self._compute(instance)
-        instance.__dict__[self._name] = value  # found before this descriptor from now on
+        # From now on attribute look-up finds the value before this descriptor.
+        instance.__dict__[self._name] = value
         return value
+
+
+def lazy_pattern(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """
+    Return a regular expression that is compiled when it is first used.
+
+    Args:
+        pattern: The expression, or a function that puts it together.
+        flags: As `re.compile` takes them.
+    """
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+
+
+_METHODS: Final = ("search", "match", "fullmatch", "sub", "finditer", "findall", "split")
+
+
+class _LazyPattern:
+    def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
+        self._source = pattern
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        source = self._source if isinstance(self._source, str) else self._source()
+        compiled = re.compile(source, self._flags)
+        # The methods become attributes of this object: from now on they cost what they cost of a compiled pattern.
+        self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
+        return getattr(compiled, name)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.dedup.masking import _PATTERN, RULES, mask, values
+from otel_errcompact.dedup.masking import mask, values
+from otel_errcompact.dedup.pattern import PATTERN
+from otel_errcompact.dedup.rules import RULES
 
 PAIRS = Path(__file__).parents[2].parent / "shared/data/errors/pairs.jsonl"
 BEYOND_MASKING = ("15", "17", "23")
@@ -65,7 +67,7 @@ def test_every_rule_is_needed(rule):
     """
     texts = [text for text, _ in rule.masks] + list(rule.keeps)
 
-    assert any(match.lastgroup == rule.name for text in texts for match in _PATTERN.finditer(text))
+    assert any(match.lastgroup == rule.name for text in texts for match in PATTERN.finditer(text))
 
 
 @pytest.mark.parametrize(

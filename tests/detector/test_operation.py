@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.detector.operation import (
-    MAX_TARGET,
-    MAX_TARGETS,
     call_fingerprint,
     covers,
     last_command,
     operation_of,
     programs_of,
 )
+from otel_errcompact.detector.operation.targets import MAX_TARGET, MAX_TARGETS
 from otel_errcompact.errors import Operation
 
 

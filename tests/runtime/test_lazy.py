@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 
 import pytest
 
-from otel_errcompact.runtime.lazy import lazy
+from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
 
 class Square:
@@ -61,3 +62,26 @@ def test_a_process_forked_while_a_thread_computes_does_not_wait_for_it() -> None
     finally:
         let_go.set()
         thread.join()
+
+
+def test_a_lazy_pattern_is_compiled_at_its_first_use() -> None:
+    """It then has all that a compiled pattern has."""
+    sources: list[str] = []
+
+    def source() -> str:
+        sources.append(r"(?P<word>[a-z]+)")
+        return sources[-1]
+
+    pattern = lazy_pattern(source, re.IGNORECASE)
+    assert sources == []
+    assert pattern.sub("x", "One two") == "x x"
+    assert [found[0] for found in pattern.finditer("One two")] == ["One", "two"]
+    assert len(sources) == 1
+    assert pattern.groupindex == {"word": 1}
+
+
+def test_a_lazy_pattern_does_not_wait_for_a_wrong_expression() -> None:
+    """A wrong expression raises where it is first used."""
+    pattern = lazy_pattern("(")
+    with pytest.raises(re.error):
+        pattern.search("x")

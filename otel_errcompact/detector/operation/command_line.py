@@ -1,0 +1,282 @@
+"""A command line becomes the programs it runs, each with its subcommand and its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from otel_errcompact.detector.operation import programs
+from otel_errcompact.detector.operation.fingerprint import parse_arguments
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_COMMAND: Final = 4_096
+"""Characters of a command line that are read."""
+
+_MAX_COMMANDS: Final = 32
+_MAX_WORDS: Final = 64
+_MAX_NESTING: Final = 3
+_MAX_FOLDERS: Final = 32
+COMMAND_ARGUMENTS: Final = ("command", "cmd", "commands")
+NAMES_COMMAND: Final = lazy_pattern(f'"(?:{"|".join(COMMAND_ARGUMENTS)})"')
+
+SHELL_TOOLS: Final = frozenset(
+    {"bash", "sh", "zsh", "shell", "terminal", "exec", "exec_command", "execute_bash", "run"}
+)
+
+_TOKEN: Final = lazy_pattern(
+    r"(?P<redirect>[0-9]?[<>]+&?-?)"
+    r"|(?P<word>(?:\$(?:\([^()\n]*\))?|[^\s'\"\\|&;<>()$]+|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.)+)"
+    r"|(?P<end>[|&;()\n])",
+    re.DOTALL,
+)
+_QUOTED: Final = lazy_pattern(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
+_COMMENT: Final = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_HERE_DOCUMENT: Final = lazy_pattern(r"<<-?[ \t]*['\"]?(\w+)['\"]?")
+_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*=")
+_SUBCOMMAND: Final = lazy_pattern(r"[a-z][\w:.-]*\Z")
+_PYTHON: Final = lazy_pattern(r"(?:python|pypy)[0-9.]*\Z")
+
+
+class Invocation(NamedTuple):
+    """A program that a command line runs."""
+
+    program: str
+    """The program with its subcommand."""
+    words: list[str] = []  # noqa: RUF012 - never changed
+    """The words that follow."""
+    folders: tuple[str, ...] = ()
+    """The folders that the line changed to before, in order."""
+    piped: bool = False
+    """Whether it reads what another program writes."""
+
+
+def runs_commands(tool: str, arguments: str) -> bool:
+    """Tell at once whether `programs_of` may find a program."""
+    return tool.lower() in SHELL_TOOLS or NAMES_COMMAND.search(arguments) is not None
+
+
+def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[str]:
+    """
+    Yield the programs that a call runs, each with its subcommand.
+
+    Commands that only prepare, such as `cd`, and wrappers such as `sudo` or `timeout 5` are left out.
+    """
+    command = _command_of(tool, arguments)
+    return (run.program for run in islice(invocations_in(command), _MAX_COMMANDS)) if command else iter(())
+
+
+def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tuple[str, ...]:
+    """
+    Return the words of a call's last command, without wrappers; empty without commands.
+
+    The exit status of that command is that of the call.
+    """
+    command = _command_of(tool, arguments)
+    if not isinstance(command, str):
+        return tuple(_unwrap([word for word in command[:_MAX_WORDS] if isinstance(word, str)]))
+    words: list[str] = []
+    for found, _ in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
+        words = found or words
+    return tuple(_unwrap(words))
+
+
+def _command_of(tool: str, arguments: str | Mapping[str, object] | None) -> str | Sequence[object]:
+    if isinstance(arguments, str):
+        if not NAMES_COMMAND.search(arguments):
+            is_command = tool.lower() in SHELL_TOOLS and not arguments.lstrip().startswith("{")
+            return arguments[:MAX_COMMAND] if is_command else ""
+        arguments = cast("Mapping[str, object] | None", parse_arguments(arguments))
+    return command_in(arguments) if isinstance(arguments, Mapping) else ""
+
+
+def command_in(arguments: Mapping[str, object]) -> str | Sequence[object]:
+    """Return the command line or argument vector in arguments; empty without one."""
+    command = next((arguments[name] for name in COMMAND_ARGUMENTS if name in arguments), "")
+    if isinstance(command, str):
+        return command[:MAX_COMMAND]
+    return cast("Sequence[object]", command) if isinstance(command, (list, tuple)) else ""
+
+
+def invocations_in(command: str | Sequence[object], nesting: int = 0) -> Iterator[Invocation]:
+    """Yield the programs that a command line runs, in order."""
+    if not isinstance(command, str):
+        yield from _parse_simple_command([word for word in command[:_MAX_WORDS] if isinstance(word, str)], nesting)
+        return
+    folders: tuple[str, ...] = ()
+    for words, piped in _split_commands(_cut_here_documents(_COMMENT.sub("", command))):
+        if words and words[0] in programs.CHANGING_FOLDER:
+            folders = (*folders, *words[1:2])[-_MAX_FOLDERS:]
+            continue
+        for run in _parse_simple_command(words, nesting):
+            yield run._replace(folders=(*folders, *run.folders), piped=piped) if folders or piped else run
+
+
+def _cut_here_documents(line: str) -> str:
+    kept: list[str] = []
+    start = 0
+    while document := _HERE_DOCUMENT.search(line, start):
+        body = line.find("\n", document.end())
+        end = line.find(f"\n{document[1]}", max(body, document.end()))
+        kept.append(line[start : document.start()] + line[document.end() : body])
+        if body < 0 or end < 0:
+            return "".join(kept)
+        start = end + 1 + len(document[1])
+    return "".join(kept) + line[start:]
+
+
+def _split_commands(line: str) -> Iterator[tuple[list[str], bool]]:
+    """
+    Yield the words of each simple command, and whether a pipe feeds it.
+
+    `cat` into a file only writes that file, and yields no words.
+    """
+    words: list[str] = []
+    is_target = writes = False
+    between = ""
+    for token in _TOKEN.finditer(line):
+        if token.lastgroup == "end":
+            if words:
+                yield [] if writes and words[:1] == ["cat"] else words, between == "|"
+                between = ""
+            between += token[0]
+            words, writes = [], False
+        elif token.lastgroup == "redirect":
+            is_target = not token[0].endswith("-")
+            writes = writes or token[0].startswith(">")
+        elif is_target:
+            is_target = False
+        elif len(words) < _MAX_WORDS:
+            words.append(_QUOTED.sub(_unquote, token[0]))
+    yield [] if writes and words[:1] == ["cat"] else words, between == "|"
+
+
+def _unquote(quoted: re.Match[str]) -> str:
+    return next((text for text in quoted.groups() if text is not None), "")
+
+
+def _parse_simple_command(words: list[str], nesting: int) -> Iterator[Invocation]:
+    words = _unwrap(words)
+    if not words or words[0] in programs.PREPARING:
+        return
+    name, rest = _final_name(words[0]), words[1:]
+    if name in programs.SHELLS and nesting < _MAX_NESTING and len(rest) > 1 and re.fullmatch(r"-[a-z]*c", rest[0]):
+        yield from invocations_in(rest[1], nesting + 1)
+    elif _PYTHON.match(name):
+        yield _parse_script("python", rest, module_option="-m")
+    elif name in programs.INTERPRETERS or name in programs.SHELLS:
+        yield _parse_script(name, rest)
+    elif name in programs.WITH_SUBCOMMAND:
+        yield _parse_subcommand(name, rest)
+    elif name in programs.WITH_ONE_OF or name in programs.TASK_OPTIONS:
+        yield _parse_known_subcommand(name, rest)
+    elif name:
+        yield Invocation(name, rest)
+
+
+def _unwrap(words: list[str]) -> list[str]:
+    """Drop keywords, assignments and wrappers in front of the program that matters."""
+    while words:
+        name = _final_name(words[0])
+        if words[0] in programs.KEYWORDS or _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        elif name == "command" and words[1:2] in (["-v"], ["-V"]):
+            break
+        elif name in programs.WRAPPERS:
+            words = _skip_options(words[1:], programs.WRAPPERS[name])
+            if name == "timeout":
+                words = words[1:]
+        elif f"{name} {''.join(words[1:2])}" in programs.LAUNCHERS:
+            words = _skip_options(words[2:], programs.LAUNCHER_OPTIONS)
+        else:
+            break
+    return words
+
+
+def _skip_options(words: list[str], with_value: frozenset[str]) -> list[str]:
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in with_value else 1
+    return words[at:]
+
+
+def _parse_script(name: str, words: list[str], module_option: str = "") -> Invocation:
+    for at, (word, following) in enumerate(pairwise([*words, ""])):
+        if word == module_option:
+            return Invocation(f"{name} {word} {following}", words[at + 2 :])
+        # Code on the command line has no target: what it is about is unknown.
+        if word in {"-c", "-e", "-"}:
+            return Invocation(f"{name} {word}")
+        if not word.startswith("-"):
+            script = _final_name(word)
+            place = [word] if "/" in word.removeprefix("./") else []
+            if script == "manage.py":
+                return Invocation(f"{name} {script} {following}", [*place, *words[at + 2 :]])
+            return Invocation(f"{name} {script}", [*place, *words[at + 1 :]])
+    return Invocation(name)
+
+
+def _parse_subcommand(name: str, words: list[str]) -> Invocation:
+    if name == "yarn" and words[:1] == ["workspace"]:
+        words = [f"--workspace={''.join(words[1:2])}", *words[2:]]
+    found, rest, at = name, list[str](), 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word.startswith("-"):
+            rest.append(word)
+            if at < len(words) and _takes_value(name, word, words[at]):
+                rest[-1] = f"{word}={words[at]}"
+                at += 1
+        elif not _SUBCOMMAND.match(word):
+            rest.append(word)
+        else:
+            found = f"{found} {word}"
+            if found not in programs.WITH_TWO_SUBCOMMANDS:
+                break
+    return Invocation(found, [*rest, *words[at:]])
+
+
+def _takes_value(name: str, option: str, following: str) -> bool:
+    if "=" in option or following.startswith("-"):
+        return False
+    if option in programs.OPTIONS_WITH_VALUE or option in programs.SCOPING_LETTERS.get(name, programs.NONE):
+        return True
+    if (
+        option in programs.TEXT_LETTERS.get(name, programs.NONE)
+        or option in programs.SCOPING_OPTIONS
+        or option in programs.TEXT_OPTIONS
+    ):
+        return True
+    # The word after an unknown option is its value, unless it is a subcommand of many programs.
+    return option.startswith("--") and not (
+        option in programs.FLAGS
+        or option.startswith("--no-")
+        or following in programs.COMMON_SUBCOMMANDS
+        or option == "--"
+    )
+
+
+def _parse_known_subcommand(name: str, words: list[str]) -> Invocation:
+    options = programs.TASK_OPTIONS.get(name, programs.NONE)
+    found, rest = name, list[str]()
+    known = programs.WITH_ONE_OF.get(name, programs.NONE)
+    for word, following in pairwise([*words, ""]):
+        option, has_value, value = word.partition("=")
+        if option in options and (has_value or following):
+            return Invocation(f"{found} {option} {value if has_value else following}", [])
+    for at, word in enumerate(words):
+        if word in known:
+            return Invocation(f"{found} {word}", [*rest, *words[at + 1 :]])
+        if not word.startswith("-"):
+            return Invocation(found, [*rest, *words[at:]])
+        rest.append(word)
+    return Invocation(found, rest)
+
+
+def _final_name(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".exe")
