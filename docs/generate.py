@@ -21,7 +21,7 @@ from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.lab.transcripts import read as read_transcript
 from otel_errcompact.lab.transcripts.model import RecordedTrace
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans.conventions import convention_of
+from otel_errcompact.otel.spans.conventions import find_convention
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _early(span: RecordedSpan) -> RecordedSpan:
 
 
 def _note(scope: str) -> tuple[str, str]:
-    row = convention_of(scope)
+    row = find_convention(scope)
     return row.name, row.note
 
 

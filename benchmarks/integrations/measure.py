@@ -27,7 +27,7 @@ from benchmarks.integrations.scene import Scene, failing, healthy, look_up
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.providers import put_first, take_out
+from otel_errcompact.otel.sdk import put_first, take_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

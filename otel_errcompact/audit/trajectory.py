@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.json_format import MessageToDict
 from opentelemetry import context as otel_context
-from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY  # pyright: ignore[reportPrivateUsage]
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
@@ -25,6 +24,7 @@ from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.sdk import suppress_instrumentation
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
@@ -104,7 +104,7 @@ class LineFile:
         self.close()
 
     def _flush(self) -> None:
-        token = otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        token = suppress_instrumentation()
         try:
             while self._pending:
                 self.write(self._pending[0])

@@ -25,7 +25,7 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.claims import claims_of
-from otel_errcompact.otel.spans.pending import recorded_of
+from otel_errcompact.otel.spans.recorded import read_exception
 from otel_errcompact.runtime.foreign import string_of
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Call:
             text = as_plain(text, "the text of a failure", self._run.guard)
             self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
             return
-        seen = recorded_of(text)
+        seen = read_exception(text)
         self._error = self._raw(
             text=seen.text,
             type=type or seen.type,
@@ -302,7 +302,7 @@ class Call:
 
     def _conclude(self, error: BaseException | None, *, control: bool) -> None:
         if error is not None and not control:
-            seen = recorded_of(error)
+            seen = read_exception(error)
             self._error = self._raw(
                 text=seen.text, type=seen.type, message=seen.message, exception=error, messages=seen.messages
             )

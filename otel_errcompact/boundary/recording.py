@@ -16,7 +16,7 @@ from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import MAX_LABEL
-from otel_errcompact.otel.spans.conventions import convention_of
+from otel_errcompact.otel.spans.conventions import find_convention
 from otel_errcompact.otel.spans.occurrences import COUNTED, MARK, chain
 from otel_errcompact.runtime.foreign import attribute_of
 
@@ -162,7 +162,7 @@ def tool_span(tool: str, call_id: str) -> Span:
         return trace.INVALID_SPAN
     told = cast("Mapping[str, object]", attributes)
     name, scope = str(getattr(span, "name", "")), getattr(span, "instrumentation_scope", None)
-    is_tool = convention_of(scope.name if scope is not None else "").started(name, told) == semconv.SPAN_TOOL
+    is_tool = find_convention(scope.name if scope is not None else "").classify(name, told) == semconv.SPAN_TOOL
     # Some put the attributes on when the call is over, and till then have only named the span.
     said = told.get(semconv.GEN_AI_TOOL_NAME)
     named = said == tool if said else name in {tool, semconv.MCP_TOOL_CALL} or name.endswith(f" {tool}")

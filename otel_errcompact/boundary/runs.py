@@ -34,7 +34,7 @@ from otel_errcompact.history.history import SHORT_LENGTH
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.claims import claims_of
-from otel_errcompact.otel.spans.pending import recorded_of
+from otel_errcompact.otel.spans.recorded import read_exception
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -561,7 +561,7 @@ class Run:
         """Count an exception that leaves the run, unless something inside the run has counted it already."""
         if self._steers(error):
             return
-        seen = recorded_of(error)
+        seen = read_exception(error)
         raw = RawError(
             text=seen.text,
             exception=error,

@@ -26,7 +26,7 @@ from otel_errcompact.otel.export.queue import MAX_BYTES
 from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor, span_processor
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.metrics.instruments import Telemetry
-from otel_errcompact.otel.providers import TakesLogProcessors, TakesProcessors, processors_of, put_first, take_out
+from otel_errcompact.otel.sdk import TakesLogProcessors, TakesProcessors, put_first, read_processors, take_out
 from otel_errcompact.otel.spans.outcomes import Outcomes
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled, restore_sampler
@@ -279,7 +279,7 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
     loggers = listening.logger_provider or _logs.get_logger_provider()
     log_processor = _watch(loggers, outcomes)
     if isinstance(tracers, TakesProcessors) and processor is not None:
-        exported = bool(processors_of(tracers))
+        exported = bool(read_processors(tracers))
         tracers.add_span_processor(processor)
         put_first(tracers, processor)
         if export and (exporter := otlp.span_exporter()) is not None:
@@ -316,7 +316,7 @@ def _watch(loggers: LoggerProvider, outcomes: Outcomes) -> ErrorCompactionLogRec
     if not isinstance(loggers, TakesLogProcessors):
         return None
     for known in _installed:
-        if known.log_processor is not None and known.log_processor in (processors_of(loggers) or ()):
+        if known.log_processor is not None and known.log_processor in (read_processors(loggers) or ()):
             return known.log_processor if known.log_processor.outcomes is outcomes else None
     processor = ErrorCompactionLogRecordProcessor(outcomes.ledger, outcomes=outcomes)
     loggers.add_log_record_processor(processor)

@@ -83,3 +83,29 @@ def test_generated_files_are_not_tracked() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
     unwanted = (".coverage", "errcompact-trajectory", "__pycache__", ".egg-info")
     assert [name for name in tracked.splitlines() if any(part in name for part in unwanted)] == []
+
+
+def private_reads(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The private names that a module reads of other objects than `self`, or imports from OpenTelemetry."""
+    for node in ast.walk(tree):
+        names: list[object] = []
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in {"self", "cls"}:
+            names = [node.attr]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("opentelemetry"):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"getattr", "hasattr", "setattr", "attrgetter"}:
+            names = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+        private = (name for name in names if isinstance(name, str) and name.startswith("_") and name[:2] != "__")
+        # The API's package of log records, and a method of named tuples.
+        yield from ((node.lineno, name) for name in private if name not in {"_logs", "_replace"})
+
+
+def test_only_the_adapter_reads_what_the_sdk_keeps_private() -> None:
+    """A release of OpenTelemetry that moves something private is met in one module."""
+    reads = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, tree in trees("otel_errcompact", "*.py", "opentelemetry")
+        if path != ROOT / "otel_errcompact" / "otel" / "sdk.py"
+        for line, name in private_reads(tree)
+    ]
+    assert reads == []

@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import with_run
-from otel_errcompact.otel.spans.pending import boundary_call, conversation_of, read
+from otel_errcompact.otel.spans.reading import read_call, read_conversation, read_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,12 +119,12 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
 
 
 def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Tallies) -> None:
-    ended = read(span)
-    call = boundary_call(ended)
+    ended = read_span(span)
+    call = read_call(ended)
     tokens = _tokens(recorded)
     tally.context_tokens += tokens
     if call is not None and call.tool not in semconv.MODEL_OPERATIONS:
-        own = tallies.open(conversation_of(ended) or tally.run_id)
+        own = tallies.open(read_conversation(ended) or tally.run_id)
         own.tool_calls += 1
         own.result_tokens += tokens
 

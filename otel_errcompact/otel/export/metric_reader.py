@@ -8,6 +8,7 @@ from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult,
 
 from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.export.queue import STALLED_S
+from otel_errcompact.otel.sdk import read_preferences
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricsData
@@ -37,10 +38,7 @@ class _EndsAtOnce(MetricExporter):
     """
 
     def __init__(self, inner: MetricExporter) -> None:
-        super().__init__(
-            preferred_temporality=inner._preferred_temporality,  # noqa: SLF001 - as the SDK's reader reads it
-            preferred_aggregation=inner._preferred_aggregation,  # noqa: SLF001 - as above
-        )
+        super().__init__(**read_preferences(inner))
         # The SDK leaves its keyword arguments without a type.
         self._inner: Any = inner
         self._under_way = False

@@ -9,9 +9,7 @@ from functools import partial
 from threading import Condition, RLock, Thread, current_thread
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from opentelemetry import context as otel_context
-from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY  # pyright: ignore[reportPrivateUsage]
-
+from otel_errcompact.otel.sdk import suppress_instrumentation
 from otel_errcompact.runtime.forks import reset_in_child
 
 if TYPE_CHECKING:
@@ -197,7 +195,7 @@ class Outbox(Generic[T]):
                 self._on_lost(number)
 
     def _run(self) -> None:
-        otel_context.attach(otel_context.set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        suppress_instrumentation()
         going_on = True
         while going_on:
             going_on = self._wait()

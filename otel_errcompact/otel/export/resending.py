@@ -16,7 +16,7 @@ from opentelemetry.trace import TraceFlags
 from otel_errcompact.otel.export import otlp
 from otel_errcompact.otel.export.exporter import with_class
 from otel_errcompact.otel.export.queue import MAX_BYTES, Outbox, Pace
-from otel_errcompact.otel.spans.pending import plain
+from otel_errcompact.otel.sdk import copy_attributes, peek_attributes
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
@@ -204,24 +204,19 @@ def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -
 
 def span_bytes(span: ReadableSpan) -> int:
     """Estimate what a span holds in memory."""
-    # Every span that ends is weighed: the SDK's own without its properties, which copy what they give.
-    sdk_span: Any = span
-    try:
-        attributes = sdk_span._attributes  # noqa: SLF001 - as said
-        size = SPAN_BYTES + _texts(attributes._dict if attributes else None)  # noqa: SLF001 - as above
-        if not sdk_span._events._dq and not sdk_span._links._dq and not sdk_span._status._description:  # noqa: SLF001 - as above
-            return size
-    except Exception:  # noqa: BLE001 - another SDK's span
-        size = SPAN_BYTES + _texts(plain(span.attributes))
+    attributes, is_all = peek_attributes(span)
+    size = SPAN_BYTES + _texts(attributes)
+    if is_all:
+        return size
     size += _text(span.status.description)
     parts = [event.attributes for event in span.events] + [link.attributes for link in span.links]
-    return size + sum(EVENT_BYTES + _texts(plain(attributes)) for attributes in parts)
+    return size + sum(EVENT_BYTES + _texts(copy_attributes(attributes)) for attributes in parts)
 
 
 def record_bytes(data: Any) -> int:
     """Estimate what a log record holds in memory."""
     record = data.log_record
-    return RECORD_BYTES + _text(record.body) + _texts(plain(record.attributes))
+    return RECORD_BYTES + _text(record.body) + _texts(copy_attributes(record.attributes))
 
 
 def _without_context(data: Any) -> Any:

@@ -10,13 +10,14 @@ from opentelemetry.sdk._logs import LogRecordProcessor
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.logs.logged import SEVERE, is_exception_event, read_record
+from otel_errcompact.otel.logs.reading import SEVERE, is_exception_event, read_record
+from otel_errcompact.otel.sdk import is_without
 from otel_errcompact.otel.spans.boundaries import Held
 from otel_errcompact.otel.spans.outcomes import Outcomes
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.otel.logs.logged import Logged
+    from otel_errcompact.otel.logs.reading import Logged
     from otel_errcompact.runtime.guard import Guard
 
 _TYPE: Final = semconv.EXCEPTION_TYPE
@@ -54,11 +55,8 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
         """Observe what a log record tells of an exception."""
         try:
             record = log_record.log_record
-            # Private, since to look a name up in the SDK's own mapping costs more than all else here.
-            attributes = record.attributes._dict  # noqa: SLF001 - as said
             if (
-                _TYPE not in attributes
-                and _NAME not in attributes
+                is_without(record, _TYPE, _NAME)
                 and not getattr(record, "event_name", None)
                 and getattr(record, "exception", None) is None
             ):
@@ -88,7 +86,7 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
         outcomes, place = self.outcomes, logged.place
         if not outcomes.counts(logged.recorded, logged.live, None):
             return
-        raw = logged.raw_error()
+        raw = logged.build_raw_error()
         boundary = outcomes.boundaries.around(place.span_id)
         origins = outcomes.occurrences.told(place, raw, named=logged.named)
         alone = logged.named or logged.severe

@@ -11,7 +11,7 @@ from opentelemetry.sdk import _logs as sdk_logs
 
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
-from otel_errcompact.otel.providers import processors_of
+from otel_errcompact.otel.sdk import read_processors
 from otel_errcompact.otel.spans.context import context_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def emit(
 
 def is_exported(provider: _logs.LoggerProvider) -> bool:
     """Tell whether log records of a provider go anywhere: one of the SDK's needs a processor besides our own."""
-    processors = processors_of(provider)
+    processors = read_processors(provider)
     if processors is None:
         return hasattr(provider, "force_flush")
     return any(not isinstance(processor, ErrorCompactionLogRecordProcessor) for processor in processors)

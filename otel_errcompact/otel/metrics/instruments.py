@@ -17,6 +17,7 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.histograms import histogram
 from otel_errcompact.otel.metrics.labels import Attributes, Labels, Series
+from otel_errcompact.otel.sdk import is_placeholder
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -57,9 +58,6 @@ DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 
 """Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
 
 Record = Callable[["_Instruments", float, Attributes, "Context | None"], None]
-
-_PLACEHOLDER: Final = "_ProxyMeterProvider"
-"""The API's stand-in for a global meter provider. Instruments that are made there cannot be made again later."""
 
 _logger = logging.getLogger(semconv.SCOPE)
 
@@ -258,9 +256,9 @@ class Telemetry(Listener):
         """The instruments, if there is a meter provider by now."""
         with self._lock:
             provider = self._meter_provider
-            if type(provider).__name__ == _PLACEHOLDER:
+            if is_placeholder(provider):
                 provider = metrics.get_meter_provider()
-            if self._instruments is None and type(provider).__name__ != _PLACEHOLDER:
+            if self._instruments is None and not is_placeholder(provider):
                 self._instruments = _instruments_of(provider)
                 self._instruments.sources = (*self._instruments.sources, self)
             return self._instruments

@@ -11,8 +11,8 @@ from opentelemetry import trace
 
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SCOPE, SPAN_TOOL
 from otel_errcompact.otel.spans.context import current_run_id
-from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNTOLD, convention_of
-from otel_errcompact.otel.spans.pending import bare
+from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNDECIDED, find_convention
+from otel_errcompact.otel.spans.recorded import bare_name
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
 
@@ -70,7 +70,7 @@ class Held:
         """
         if self.origin in origins:
             return True
-        same = failure is not None and self.origin != STAYED and bare(self.raw.type) == bare(failure.type)
+        same = failure is not None and self.origin != STAYED and bare_name(self.raw.type) == bare_name(failure.type)
         return same and failure is not None and self.raw.message == failure.message
 
 
@@ -152,7 +152,7 @@ class Boundary:
     @property
     def is_holding(self) -> bool:
         """Whether it is a boundary for sure whose outcome is still unknown."""
-        return self.is_open and self.operation != UNTOLD
+        return self.is_open and self.operation != UNDECIDED
 
     @property
     def is_open(self) -> bool:
@@ -203,7 +203,7 @@ class OpenBoundaries:
         scope = span.instrumentation_scope.name if span.instrumentation_scope is not None else ""
         operation = "" if scope in self.plain.get(span.name, ()) else self._operation(span, scope)
         around = self._around(span)
-        if operation not in BOUNDARIES and operation != UNTOLD:
+        if operation not in BOUNDARIES and operation != UNDECIDED:
             self._pass(span, around, operation)
             if operation in AGENTS and not current_run_id(parent_context):
                 self._begin_agent(span, scope)
@@ -245,8 +245,8 @@ class OpenBoundaries:
         self._open_agents.clear()
 
     def _operation(self, span: Span, scope: str) -> str:
-        convention = convention_of(scope)
-        operation = convention.started(span.name, span.attributes or {})
+        convention = find_convention(scope)
+        operation = convention.classify(span.name, span.attributes or {})
         if not operation and convention is OFFICIAL:
             if len(self.plain) >= MAX_PLAIN_NAMES:
                 self.plain.clear()
@@ -260,7 +260,7 @@ class OpenBoundaries:
             if self._agents.get(trace_id) is None:
                 with suppress(TypeError):  # another SDK's span need not allow it
                     self._agents.put(trace_id, ref(span))
-        elif around is not None and around.operation == UNTOLD:
+        elif around is not None and around.operation == UNDECIDED:
             around = around.holder
         if around is not None:
             self._places.put(span.get_span_context().span_id, _Place(around, operation in AGENTS))
@@ -273,7 +273,7 @@ class OpenBoundaries:
 
     def _around(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
-        if self.spans and (place is None or place.boundary.operation == UNTOLD):
+        if self.spans and (place is None or place.boundary.operation == UNDECIDED):
             # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
             place = self.spans.get(trace.get_current_span().get_span_context().span_id) or place
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None

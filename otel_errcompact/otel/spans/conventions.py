@@ -1,9 +1,9 @@
 """
-What the spans of each instrumentation say: one table, keyed by instrumentation scope.
+READ: where the spans of each instrumentation hold what; one table, keyed by instrumentation scope.
 
-There is one convention that the rest of the library reads, the official one of OpenTelemetry for generative AI. A row
-tells where other instrumentations put the same things, and their spans are put into its words. A new instrumentation
-is a row here and a recording in `tests/otel/recorded/`.
+The rest of the library reads one convention, the official one of OpenTelemetry for generative AI. A row names where
+another instrumentation puts the same things, and its spans are translated. A new instrumentation is a row here and a
+recording in `tests/otel/recorded/`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from otel_errcompact.otel import semconv
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from otel_errcompact.otel.spans.pending import EndedSpan
+    from otel_errcompact.otel.data import EndedSpan
 
 BOUNDARIES: Final = semconv.MODEL_OPERATIONS | {semconv.SPAN_TOOL}
 """Operations whose outcome an agent sees."""
@@ -29,29 +29,29 @@ AGENTS: Final = frozenset({semconv.SPAN_RUN, semconv.SPAN_WORKFLOW})
 """Operations inside which another agent sees the outcomes."""
 
 PLAIN: Final = ""
-UNTOLD: Final = "untold"
-"""The operation of a span that tells only at its end which one it is."""
+UNDECIDED: Final = "untold"
+"""The operation of a span that names it only at its end."""
 
 MAX_PARSED: Final = 100_000
 """Characters of an attribute that are read as JSON."""
 
 if TYPE_CHECKING:
     Source = str | Callable[[EndedSpan], str]
-    """The name of an attribute, or what reads more than one attribute."""
+    """The name of an attribute, or a function that reads more than one."""
 
 
-def text_of(attributes: Mapping[str, object], name: str) -> str:
+def read_text(attributes: Mapping[str, object], name: str) -> str:
     """Return an attribute as text; empty if there is none."""
     value = attributes.get(name, "")
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
-def _inside(name: str, *keys: str) -> Callable[[EndedSpan], str]:
-    """Read the first of these members of a JSON object in an attribute; the attribute itself if there is none."""
+def _read_member(name: str, *keys: str) -> Callable[[EndedSpan], str]:
+    """Read the first of these members of a JSON object in an attribute; without one, the attribute."""
 
     def read(span: EndedSpan) -> str:
-        text = text_of(span.attributes, name)
-        # Most values are the arguments themselves; to parse them only to find that out would be waste.
+        text = read_text(span.attributes, name)
+        # Most values are the arguments themselves: parsed only where a member may be there.
         if len(text) > MAX_PARSED or not any(f'"{key}"' in text for key in keys):
             return text
         try:
@@ -65,17 +65,17 @@ def _inside(name: str, *keys: str) -> Callable[[EndedSpan], str]:
     return read
 
 
-def _of_event(event: str, attribute: str) -> Callable[[EndedSpan], str]:
-    """Read an attribute of the first event of a name."""
+def _read_event(event: str, attribute: str) -> Callable[[EndedSpan], str]:
+    """Read an attribute of the first event with a name."""
 
     def read(span: EndedSpan) -> str:
         found = next((each for each in span.events if each.name == event), None)
-        return text_of(cast("Mapping[str, object]", found.attributes), attribute) if found is not None else ""
+        return read_text(cast("Mapping[str, object]", found.attributes), attribute) if found is not None else ""
 
     return read
 
 
-def _description(span: EndedSpan) -> str:
+def _read_description(span: EndedSpan) -> str:
     return span.description or ""
 
 
@@ -84,7 +84,7 @@ _AGENTS_ERROR: Final = re.compile(rf"""['"]error['"]: ?{_QUOTED}""", re.DOTALL)
 _AGNO_FAILED: Final = re.compile(rf"status='failure' [^'\"]{{0,100}}error={_QUOTED}", re.DOTALL)
 
 
-def _quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Callable[[EndedSpan], str]:
+def _read_quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Callable[[EndedSpan], str]:
     """Read the Python or JSON string that a pattern finds."""
 
     def read(span: EndedSpan) -> str:
@@ -99,42 +99,42 @@ def _quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Cal
     return read
 
 
-def _attribute(name: str) -> Callable[[EndedSpan], str]:
-    return lambda span: text_of(span.attributes, name)
+def _read_attribute(name: str) -> Callable[[EndedSpan], str]:
+    return lambda span: read_text(span.attributes, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convention:
     """
-    Where the spans of some instrumentation scopes say what.
+    Where the spans of some instrumentation scopes hold what.
 
-    The first source that says anything counts; an attribute of the official convention is always a source.
+    The first source with a value counts; an attribute of the official convention is always a source.
     """
 
     name: str
     scopes: tuple[str, ...] = ()
-    """Instrumentation scopes; one that ends with a dot stands for all that begin so."""
+    """Instrumentation scopes; one that ends with a dot is a prefix."""
 
     kind: str = ""
-    """The attribute that says what a span is."""
+    """The attribute that names the kind of a span."""
 
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
     """Its values, as operations."""
 
     words: Mapping[str, str] = field(default_factory=dict[str, str])
-    """First words of the names of spans, as operations, for when no attribute says it."""
+    """First words of span names, as operations, where no attribute names the kind."""
 
     beginnings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How such names begin otherwise, as operations."""
+    """Other beginnings of such names, as operations."""
 
     endings: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How they end, as operations."""
+    """Endings of such names, as operations."""
 
     no_calls: tuple[str, ...] = ()
-    """How the names of spans end that make no call, whatever their attributes say."""
+    """Endings of the names of spans that make no call, whatever their attributes are."""
 
-    told_late: bool = False
-    """Whether a span may start without saying what it is."""
+    decides_late: bool = False
+    """Whether a span may start without naming its kind."""
 
     tool: tuple[Source, ...] = ()
     call_id: tuple[Source, ...] = ()
@@ -146,54 +146,54 @@ class Convention:
     """The text of a failure that has no exception event."""
 
     hidden_error: tuple[Source, ...] = ()
-    """The text of a failure that the span's status does not tell of."""
+    """The text of a failure whose span has no status ERROR."""
 
     typed: bool = True
     """Whether `error.type` holds a type."""
 
     note: str = ""
-    """What is worth knowing of these spans; for the documentation."""
+    """A peculiarity of these spans; for the documentation."""
 
-    def started(self, name: str, attributes: Mapping[str, object]) -> str:
-        """Return the operation of a span that starts: `PLAIN` if it is of no interest, `UNTOLD` if it does not say."""
-        told = self._operation(name, attributes)
-        return (UNTOLD if self.told_late else PLAIN) if told is None else told
+    def classify(self, name: str, attributes: Mapping[str, object]) -> str:
+        """Return the operation of a span that starts: `PLAIN` if of no interest, `UNDECIDED` if it names none yet."""
+        found = self._find_operation(name, attributes)
+        return (UNDECIDED if self.decides_late else PLAIN) if found is None else found
 
-    def ended(self, span: EndedSpan) -> EndedSpan:
-        """Put a span that has ended into the words of the official convention."""
+    def translate(self, span: EndedSpan) -> EndedSpan:
+        """Return a span that has ended in the words of the official convention."""
         attributes = dict(span.attributes)
-        operation = self._operation(span.name, attributes)
+        operation = self._find_operation(span.name, attributes)
         if operation is not None:
             attributes[semconv.GEN_AI_OPERATION_NAME] = operation
-        said = self._of_run()
+        wanted = self._run_sources()
         if operation == semconv.SPAN_TOOL:
-            said |= self._of_call()
-        for name, sources in said.items():
-            if found := _first(sources, span):
+            wanted |= self._call_sources()
+        for name, sources in wanted.items():
+            if found := _read_first(sources, span):
                 attributes[name] = found
-        error = _first(self.hidden_error if not span.failed else self.error, span)
+        error = _read_first(self.hidden_error if not span.failed else self.error, span)
         if not self.typed:
             attributes.pop(semconv.ERROR_TYPE, None)
         return span._replace(
             attributes=attributes, failed=span.failed or bool(error), description=error or span.description
         )
 
-    def _of_run(self) -> dict[str, tuple[Source, ...]]:
+    def _run_sources(self) -> dict[str, tuple[Source, ...]]:
         return {semconv.GEN_AI_CONVERSATION_ID: self.conversation, semconv.GEN_AI_AGENT_NAME: self.agent}
 
-    def _of_call(self) -> dict[str, tuple[Source, ...]]:
+    def _call_sources(self) -> dict[str, tuple[Source, ...]]:
         return {
             semconv.GEN_AI_TOOL_NAME: self.tool,
             semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
             semconv.GEN_AI_TOOL_CALL_ARGUMENTS: self.arguments,
         }
 
-    def _operation(self, name: str, attributes: Mapping[str, object]) -> str | None:
+    def _find_operation(self, name: str, attributes: Mapping[str, object]) -> str | None:
         if self.no_calls and name.endswith(self.no_calls):
             return PLAIN
-        if official := text_of(attributes, semconv.GEN_AI_OPERATION_NAME):
+        if official := read_text(attributes, semconv.GEN_AI_OPERATION_NAME):
             return official
-        if self.kind and (kind := text_of(attributes, self.kind)):
+        if self.kind and (kind := read_text(attributes, self.kind)):
             return self.kinds.get(kind, PLAIN)
         if (word := name.split(" ", 1)[0]) in self.words:
             return self.words[word]
@@ -203,9 +203,9 @@ class Convention:
         return next((operation for ending, operation in self.endings.items() if name.endswith(ending)), None)
 
 
-def _first(sources: tuple[Source, ...], span: EndedSpan) -> str:
+def _read_first(sources: tuple[Source, ...], span: EndedSpan) -> str:
     for source in sources:
-        if found := text_of(span.attributes, source) if isinstance(source, str) else source(span):
+        if found := read_text(span.attributes, source) if isinstance(source, str) else source(span):
             return found
     return ""
 
@@ -223,7 +223,7 @@ OFFICIAL: Final = Convention(
     words=_WORDS,
     note="The official instrumentations name the conversation on the agent's span alone, and only when it ends",
 )
-"""The convention of every scope that has no row."""
+"""The convention of a scope without a row."""
 
 _OPENINFERENCE: Final = Convention(
     name="OpenInference",
@@ -235,10 +235,10 @@ _OPENINFERENCE: Final = Convention(
         "EMBEDDING": "embeddings",
         "AGENT": semconv.SPAN_RUN,
     },
-    told_late=True,
+    decides_late=True,
     tool=("tool.name",),
     call_id=("tool_call.id", "tool.id"),
-    arguments=(_inside("input.value", "kwargs"),),
+    arguments=(_read_member("input.value", "kwargs"),),
     conversation=(semconv.SESSION_ID,),
     agent=("agent.name",),
 )
@@ -290,7 +290,7 @@ CONVENTIONS: Final = (
         OFFICIAL,
         name="OpenTelemetry GenAI for the OpenAI Agents SDK",
         scopes=("opentelemetry.instrumentation.genai.openai_agents",),
-        error=(_quoted(_AGENTS_ERROR, _description),),
+        error=(_read_quoted(_AGENTS_ERROR, _read_description),),
         note=_REDACTED,
     ),
     replace(
@@ -304,7 +304,7 @@ CONVENTIONS: Final = (
         OFFICIAL,
         name="Strands Agents",
         scopes=("strands.telemetry.tracer",),
-        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, _of_event(semconv.GEN_AI_TOOL_MESSAGE, "content")),
+        arguments=(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, _read_event(semconv.GEN_AI_TOOL_MESSAGE, "content")),
         note="The conversation is what the agent's `trace_attributes` name as `session.id`",
     ),
     replace(
@@ -324,7 +324,7 @@ CONVENTIONS: Final = (
         _OPENINFERENCE,
         name="OpenInference for the OpenAI Agents SDK",
         scopes=("openinference.instrumentation.openai_agents",),
-        error=(_quoted(_AGENTS_ERROR, _description),),
+        error=(_read_quoted(_AGENTS_ERROR, _read_description),),
         note=_REDACTED,
     ),
     replace(
@@ -353,22 +353,22 @@ CONVENTIONS: Final = (
         # Of a graph inside a tool the nodes are the agent: its own span is not around them.
         words={**_WORDS, "execute_task": semconv.SPAN_WORKFLOW},
         arguments=(
-            _inside(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, "inputs", "input_str"),
-            _inside("traceloop.entity.input", "inputs", "input_str"),
+            _read_member(semconv.GEN_AI_TOOL_CALL_ARGUMENTS, "inputs", "input_str"),
+            _read_member("traceloop.entity.input", "inputs", "input_str"),
         ),
     ),
     replace(
         _OPENLLMETRY,
         name="OpenLLMetry for the OpenAI Agents SDK",
         scopes=("opentelemetry.instrumentation.openai_agents",),
-        error=(_quoted(_AGENTS_ERROR, _description),),
+        error=(_read_quoted(_AGENTS_ERROR, _read_description),),
         note=_REDACTED,
     ),
     replace(
         _OPENLLMETRY,
         name="OpenLLMetry for Agno",
         scopes=("opentelemetry.instrumentation.agno",),
-        hidden_error=(_quoted(_AGNO_FAILED, _attribute("traceloop.entity.output")),),
+        hidden_error=(_read_quoted(_AGNO_FAILED, _read_attribute("traceloop.entity.output")),),
         note="No span has the status ERROR: a failure is recognised by the tool's output",
     ),
     _LOGFIRE,
@@ -385,7 +385,7 @@ CONVENTIONS: Final = (
         tool=("name",),
         arguments=("input",),
         conversation=("group_id",),
-        error=(_quoted(_AGENTS_ERROR, _attribute("error")), _inside("error", "message")),
+        error=(_read_quoted(_AGENTS_ERROR, _read_attribute("error")), _read_member("error", "message")),
         note=_REDACTED,
     ),
     replace(
@@ -398,22 +398,22 @@ CONVENTIONS: Final = (
         note="`error.type` holds the message; the agent names its conversation only when it ends",
     ),
 )
-"""All rows. The longest scope that fits decides."""
+"""All rows. The longest scope that matches decides."""
 
 _EXACT: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if not scope.endswith(".")}
 _BEGINNINGS: Final = {scope: row for row in CONVENTIONS for scope in row.scopes if scope.endswith(".")}
 
 
 @lru_cache(maxsize=1_024)
-def convention_of(scope: str) -> Convention:
-    """Return the convention that an instrumentation scope follows; the official one if nothing else is known."""
+def find_convention(scope: str) -> Convention:
+    """Return the convention of an instrumentation scope; the official one if it has no row."""
     found = _EXACT.get(scope)
     if found is not None:
         return found
     return next((row for beginning, row in _BEGINNINGS.items() if scope.startswith(beginning)), OFFICIAL)
 
 
-def understood(span: EndedSpan) -> EndedSpan:
+def translate(span: EndedSpan) -> EndedSpan:
     """Return a span that has ended in the words of the official convention."""
-    row = convention_of(span.scope)
-    return span if row is OFFICIAL else row.ended(span)
+    row = find_convention(span.scope)
+    return span if row is OFFICIAL else row.translate(span)

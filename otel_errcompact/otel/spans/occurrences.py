@@ -8,13 +8,14 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.extract.live import context_of
-from otel_errcompact.otel.spans.pending import bare, http_status, http_url, is_agent, mentions
+from otel_errcompact.otel.spans.reading import is_agent, read_http_status, read_http_url
+from otel_errcompact.otel.spans.recorded import bare_name, mentions
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.foreign import attribute_of
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
-    from otel_errcompact.otel.spans.pending import EndedSpan
+    from otel_errcompact.otel.data import EndedSpan
 
 MARK: Final = "__errcompact_mark__"
 COUNTED: Final = "__errcompact_counted__"
@@ -77,7 +78,7 @@ class _Child(NamedTuple):
 
     def is_passed_on(self, raw: RawError) -> bool:
         """Tell whether the parent's failure is this child's: the same, or one whose stack trace holds it."""
-        same = self.message == raw.message[:MAX_MESSAGE] and bare(self.type) == bare(raw.type)
+        same = self.message == raw.message[:MAX_MESSAGE] and bare_name(self.type) == bare_name(raw.type)
         return same or mentions(raw.text, self.type, self.message) or self.is_raised(raw)
 
     def is_raised(self, raw: RawError) -> bool:
@@ -92,13 +93,13 @@ class _Child(NamedTuple):
 
     def is_behind(self, raw: RawError) -> bool:
         """Tell whether this is what a span's bare status stands for."""
-        return self.logged and (self.named or bare(self.type) == bare(raw.type))
+        return self.logged and (self.named or bare_name(self.type) == bare_name(raw.type))
 
     def is_told_again(self, raw: RawError, *, named: bool) -> bool:
         """Tell whether a log record tells of this failure again."""
         if self.marked and raw.exception is not None:
             return False
-        if not self.whole and (named or bare(self.type) == bare(raw.type)):
+        if not self.whole and (named or bare_name(self.type) == bare_name(raw.type)):
             return True
         return self.is_passed_on(raw)
 
@@ -139,8 +140,8 @@ class Occurrences:
         parent_id = span.parent.span_id if span.parent is not None else 0
         marked = _mark(raw.exception, _Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
         child = _Child(raw.type, raw.message[:MAX_MESSAGE], origin, whole=whole, marked=marked, end_ns=span.end_ns)
-        if not whole and (status := http_status(span.attributes)):
-            child = child._replace(status=status, url=http_url(span.attributes))
+        if not whole and (status := read_http_status(span.attributes)):
+            child = child._replace(status=status, url=read_http_url(span.attributes))
         self._ended.update((span.trace_id, span.span_id), child.among)
         if parent_id:
             self._children.update((span.trace_id, parent_id), child.among)

@@ -11,7 +11,8 @@ from otel_errcompact.detector.results import classify_result, is_control_flow
 from otel_errcompact.otel.spans.boundaries import Held, OpenBoundaries
 from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
 from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences
-from otel_errcompact.otel.spans.pending import boundary_call, conversation_of, is_agent, is_control_flow_name, read
+from otel_errcompact.otel.spans.reading import is_agent, read_call, read_conversation, read_span
+from otel_errcompact.otel.spans.recorded import is_control_flow_name
 from otel_errcompact.otel.spans.unattended import UnattendedRuns
 from otel_errcompact.runtime.forks import reset_in_child
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.data import BoundaryCall, EndedSpan, Recorded
     from otel_errcompact.otel.spans.boundaries import Boundary
-    from otel_errcompact.otel.spans.pending import BoundaryCall, EndedSpan, Recorded
     from otel_errcompact.runtime.guard import Guard
 
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
@@ -131,7 +132,7 @@ class Outcomes:
     def end(self, root: EndedSpan) -> None:
         """Note that a local root span has ended, and with it the run of its trace."""
         # What a conversation's tool or model has failed with is no end of the conversation.
-        if root.failed and (run_id := conversation_of(root)) and boundary_call(root) is None:
+        if root.failed and (run_id := read_conversation(root)) and read_call(root) is None:
             self.runs.conclude(run_id, root, failed=True)
         self.runs.end_trace(root.trace_id, failed=root.failed)
 
@@ -141,11 +142,11 @@ class Outcomes:
         if self.runs.is_booked(span.trace_id) and is_agent(span):
             # It names its conversation when it ends, and what went before has counted for the trace.
             return open_run
-        told = conversation_of(span) or open_run
+        told = read_conversation(span) or open_run
         if told:
             return told
         agent = self.boundaries.agent_of(span.trace_id)
-        return conversation_of(read(agent)) if agent is not None else ""
+        return read_conversation(read_span(agent)) if agent is not None else ""
 
     def _count_evicted_span(self) -> None:
         self.guard.failures[OPEN_SPAN_EVICTED] += 1

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.trace import StatusCode
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.detector.results import is_control_flow
+from otel_errcompact.otel.sdk import FilteringSpanProcessor
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.outcomes import Outcomes
-from otel_errcompact.otel.spans.pending import (
-    agent_on,
-    bare,
-    boundary_call,
-    class_on,
-    failures_of,
+from otel_errcompact.otel.spans.reading import (
     is_agent,
-    is_live,
     is_made_here,
     is_refused,
     is_serving,
     is_settled_by_maker,
-    raw_error,
-    read,
+    read_agent,
+    read_call,
+    read_class,
+    read_span,
 )
+from otel_errcompact.otel.spans.recorded import bare_name, build_raw_error, is_live, read_failures
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -36,12 +31,9 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.data import BoundaryCall, EndedSpan
     from otel_errcompact.otel.spans.boundaries import Boundary, Held
-    from otel_errcompact.otel.spans.pending import BoundaryCall, EndedSpan
     from otel_errcompact.runtime.guard import Guard
-
-
-_ERROR: Final = StatusCode.ERROR
 
 
 class _Failures(NamedTuple):
@@ -62,7 +54,7 @@ class _Failures(NamedTuple):
 _NOTHING: Final = _Failures(None, whole=True, handled=[])
 
 
-class ErrorCompactionSpanProcessor(SpanProcessor):
+class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
     """
     Observe the failures of spans that nobody wrapped, each occurrence once.
 
@@ -83,48 +75,15 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         self._claims = claims_of(ledger)
         self._guard = guard or ledger.guard
         self._ending = self._guard.stage("on_end")
-        self._boundaries = self.outcomes.boundaries
+        self._boundaries = boundaries = self.outcomes.boundaries
         self._occurrences = self.outcomes.occurrences
-        self._plain_names = self._boundaries.plain
-        self._open_spans = self._boundaries.spans
-        self._open_agents = self._boundaries.agents
-        self._open_traces = self.outcomes.runs.traces
+        super().__init__(boundaries.plain, boundaries.spans, boundaries.agents, self.outcomes.runs.traces)
         self._closed = False
 
     @property
     def duplicates(self) -> int:
         """Records of failures that were recognised as known occurrences."""
         return self.outcomes.duplicates
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Take note of a span that is a boundary or starts inside one."""
-        # Private attributes, since the public ones would double what a healthy span costs; where they are not there
-        # the span is looked at in full, by public attributes alone.
-        sdk_span: Any = span
-        try:
-            scopes = self._plain_names[sdk_span._name]  # noqa: SLF001 - as said
-            if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:  # noqa: SLF001 - as said
-                return
-        except Exception:  # noqa: BLE001, S110 - a name that is new or no text, or another SDK's span
-            pass
-        with self._guard.stage("on_start"):
-            self._started(span, parent_context)
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Observe what a span has failed with."""
-        sdk_span: Any = span
-        try:
-            if (
-                sdk_span._status._status_code is not _ERROR  # noqa: SLF001 - as in `on_start`
-                and not sdk_span._events._dq  # noqa: SLF001 - as above
-                and not self._open_spans
-                and (not self._open_traces or self._is_inside(sdk_span))
-            ):
-                return
-        except Exception:  # noqa: BLE001, S110 - another SDK's span
-            pass
-        with self._ending:
-            self._ended(read(span))
 
     def shutdown(self) -> None:
         """End the runs that are known from their traces alone; spans that end later are ignored."""
@@ -141,9 +100,14 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         """Return the dedup key of the failure that was recorded on a span lately; None if it is not known."""
         return self._occurrences.class_of(span_id)
 
-    def _started(self, span: Span, parent_context: Context | None) -> None:
-        if not self._closed:
-            self._boundaries.enter(span, parent_context)
+    def _start(self, span: Span, parent_context: Context | None) -> None:
+        with self._guard.stage("on_start"):
+            if not self._closed:
+                self._boundaries.enter(span, parent_context)
+
+    def _end(self, span: ReadableSpan) -> None:
+        with self._ending:
+            self._ended(read_span(span))
 
     def _ended(self, span: EndedSpan) -> None:
         if self._closed or not span.context.is_valid:
@@ -160,13 +124,6 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             self.outcomes.conclude(span)
         if self._is_local_root(span):
             self.outcomes.end(span)
-
-    def _is_inside(self, sdk_span: Any) -> bool:
-        """Tell whether a span ends no run: it is neither an agent's nor a local root."""
-        parent = sdk_span._parent  # noqa: SLF001 - as in `on_start`
-        return (
-            parent is not None and not parent.is_remote and sdk_span._context.span_id not in self._open_agents  # noqa: SLF001 - as above
-        )
 
     def _note(self, span: EndedSpan, boundary: Boundary | None) -> None:
         """Take the failures of a span that is no boundary: to the boundary around it, if there is one."""
@@ -198,7 +155,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         held = boundary.close()
         if not (held or span.failed or span.events or boundary.outer) and boundary.run_id and is_made_here(span):
             return  # as nearly all of our own are
-        call = boundary_call(span)
+        call = read_call(span)
         if call is None:
             self._release(boundary, span, held)
             return
@@ -250,7 +207,7 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
         if found.failure is None:
             return
         self._occurrences.remember(span, found.failure, min(origins, default=span.span_id), whole=found.whole)
-        if key := class_on(span) or self.outcomes.key_of(origins):
+        if key := read_class(span) or self.outcomes.key_of(origins):
             self._occurrences.judge(key, span.span_id, *_span_ids(part))
 
     def _fail(
@@ -290,12 +247,12 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
                 call.tool,
                 operation=call.operation,
                 arguments=call.arguments,
-                agent=agent_on(span),
+                agent=read_agent(span),
                 began=boundary.began,
             )
 
     def _failures(self, span: EndedSpan, call: BoundaryCall | None) -> _Failures:
-        records, repeated = failures_of(span)
+        records, repeated = read_failures(span)
         if not records:
             return _NOTHING
         self.outcomes.duplicates += repeated
@@ -305,9 +262,9 @@ class ErrorCompactionSpanProcessor(SpanProcessor):
             live = None
         counts = self.outcomes.counts
         handled = [
-            raw_error(span, record, exception=None, call=call) for record in records if counts(record, None, call)
+            build_raw_error(span, record, exception=None, call=call) for record in records if counts(record, None, call)
         ]
-        newest = raw_error(span, last, exception=live, call=call) if counts(last, live, call) else None
+        newest = build_raw_error(span, last, exception=live, call=call) if counts(last, live, call) else None
         whole = last.traced or live is not None
         if newest is not None and not span.failed:
             handled.append(newest)
@@ -327,7 +284,7 @@ def _passes_on(raw: RawError, failure: RawError | None) -> bool:
     """
     Tell whether a span's own record is what its failure was raised as, of which our boundary has put the cause there.
     """
-    return failure is not None and f"{bare(failure.type)}: {failure.message}" in raw.text
+    return failure is not None and f"{bare_name(failure.type)}: {failure.message}" in raw.text
 
 
 def _root(held: list[Held], origins: frozenset[int]) -> Held | None:

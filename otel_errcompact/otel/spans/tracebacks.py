@@ -28,73 +28,75 @@ reset_in_child(_frames.clear)
 
 class _KnownFrames(traceback.StackSummary):
     """
-    Frames that keep their text: to find out what to underline Python compiles the line again, and what fails in a loop
-    fails in the same lines.
+    Frames that keep their text.
+
+    To underline a part of a line Python compiles the line again, and a failure in a loop fails in the same lines.
     """
 
     def format_frame_summary(self, frame_summary: Any, **options: Any) -> str:
         """Return the text of one frame."""
-        frame, anew = frame_summary, cast("Any", super())  # Python 3.10 has no such method
+        frame, printer = frame_summary, cast("Any", super())  # Python 3.10 has no such method
         place = (frame.filename, frame.lineno, frame.name, frame.line, frame.colno, frame.end_colno, frame.end_lineno)
         text = _frames.get(place)
         if text is None:
-            text = str(anew.format_frame_summary(frame, **options))
+            text = str(printer.format_frame_summary(frame, **options))
             _frames.put(place, text)
         return text
 
 
-def stack_text(exception: BaseException) -> str:
+def print_stack(exception: BaseException) -> str:
     """Return what `traceback.format_exception` gives, as one text."""
-    return printed(exception)[0]
+    return print_exception(exception)[0]
 
 
-def printed(exception: BaseException) -> tuple[str, dict[int, str]]:
+def print_exception(exception: BaseException) -> tuple[str, dict[int, str]]:
     """
     Return what `traceback.format_exception` gives, as one text, and each exception's own message by its `id`.
 
-    An exception's `__str__` is the application's code: it may take long, say something else each time, and raise.
+    An exception's `__str__` is the application's code: it may take long, return another text each time, and raise.
     """
     try:
         found = traceback.TracebackException(type(exception), exception, exception.__traceback__, compact=True)
         if sys.version_info >= (3, 11):  # before that nothing is underlined
-            _remember(found)
-        return "".join(found.format()), _messages(found, exception)
+            _keep_frames(found)
+        return "".join(found.format()), _read_messages(found, exception)
     except Exception:  # noqa: BLE001 - so do attributes, notes and metaclasses, which Python's printing reads bare
         messages: dict[int, str] = {}
-        return "".join(_plainly(exception, messages)), messages
+        return "".join(_print_plainly(exception, messages)), messages
 
 
-def _messages(found: Any, exception: BaseException) -> dict[int, str]:
+def _read_messages(found: Any, exception: BaseException) -> dict[int, str]:
     messages: dict[int, str] = {}
     waiting: list[tuple[Any, BaseException | None]] = [(found, exception)]
     while waiting and len(messages) < MAX_NESTED:
-        said, link = waiting.pop()
-        if said is None or link is None:
+        printed, link = waiting.pop()
+        if printed is None or link is None:
             continue
-        # Newer Pythons put their guesses behind the messages of these.
-        text = None if issubclass(type(link), _GUESSED) else getattr(said, "_str", None)
+        # To the messages of these newer Pythons append their guesses.
+        text = None if issubclass(type(link), _GUESSED) else getattr(printed, "_str", None)
         messages[id(link)] = string_of(link) if text is None else text
-        waiting += (said.__cause__, link.__cause__), (said.__context__, link.__context__)
-        waiting += zip(getattr(said, "exceptions", None) or (), getattr(link, "exceptions", ()), strict=False)
+        waiting += (printed.__cause__, link.__cause__), (printed.__context__, link.__context__)
+        waiting += zip(getattr(printed, "exceptions", None) or (), getattr(link, "exceptions", ()), strict=False)
     return messages
 
 
-def _plainly(exception: BaseException, messages: dict[int, str]) -> Iterator[str]:
+def _print_plainly(exception: BaseException, messages: dict[int, str]) -> Iterator[str]:
     """Print an exception that Python cannot print."""
     origin, is_cause = origin_of(exception)
     message = messages[id(exception)] = string_of(exception)
     if origin is not None and id(origin) not in messages and len(messages) < MAX_NESTED:
-        yield from _plainly(origin, messages)
+        yield from _print_plainly(origin, messages)
         yield _CAUSED if is_cause else _DURING
     yield f"{HEADER}\n"
     yield from traceback.format_tb(traceback_of(exception))
     yield f"{qualified_name_of(type(exception))}: {message}\n"
 
 
-def with_callers(text: str, exception: BaseException) -> str:
+def insert_callers(text: str, exception: BaseException) -> str:
     """
-    Return a stack text with the callers that it lacks because an instrumentation recorded it: the innermost own one,
-    and what that has called.
+    Return a stack text with the callers that it lacks because an instrumentation recorded it.
+
+    These are the innermost frame of the application and all that it has called.
     """
     callers = callers_of(traceback_of(exception))
     start = f"\n{text}".rfind(f"\n{HEADER}\n")
@@ -105,7 +107,7 @@ def with_callers(text: str, exception: BaseException) -> str:
     return f"{text[:at]}{''.join(steps.format())}{text[at:]}"
 
 
-def _remember(exception: Any) -> None:
+def _keep_frames(exception: Any) -> None:
     waiting: list[Any] = [exception]
     seen = 0
     while waiting and seen < MAX_NESTED:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.otel.spans.pending import EndedSpan
+    from otel_errcompact.otel.data import EndedSpan
 
 MAX_TRACES: Final = 4_096
 MAX_CONVERSATIONS: Final = 1_000

@@ -29,7 +29,7 @@ from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.spans.context import context_of
-from otel_errcompact.otel.spans.pending import qualified_name, recorded_of
+from otel_errcompact.otel.spans.recorded import read_exception
 from otel_errcompact.runtime.guard import Guard
 from tests.otel.conftest import Told
 
@@ -71,7 +71,7 @@ class Logs:
     ) -> None:
         """Emit a record of an exception, as an instrumentation does: with the object itself, or what it says."""
         if error is not None and not live:
-            told = recorded_of(error)
+            told = read_exception(error)
             known = {"exception.type": told.type, "exception.message": told.message, "exception.stacktrace": told.text}
             attributes = {**known, **attributes}
         context = (span or trace.get_current_span()).get_span_context()
@@ -516,7 +516,7 @@ class TestStandardLibrary:
                 logger.exception("failed")
                 raise
         (observation,) = rig.told.observed
-        assert (observation.raw.type, observation.raw.message) == (qualified_name(error), str(error))
+        assert (observation.raw.type, observation.raw.message) == (read_exception(error).type, str(error))
 
     def test_logged_later(self, rig, logs, tracer):
         """Where the object is out of sight, the stack text tells type and message."""

@@ -1,4 +1,4 @@
-"""Spans that real instrumentations have made, played through the real processor: what is understood of them."""
+"""Spans that real instrumentations have made, played through the real processor: what is translate of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opentelemetry.trace import SpanContext, Status, StatusCode, format_trace_id
 
 from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.lab.transcripts import read
-from otel_errcompact.otel.spans.conventions import CONVENTIONS, convention_of
+from otel_errcompact.otel.spans.conventions import CONVENTIONS, find_convention
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -512,7 +512,7 @@ class TestScopes:
     )
     def test_convention(self, scope, name):
         """A scope follows the row it is in, and the official convention if it is in none."""
-        assert convention_of(scope).name == name
+        assert find_convention(scope).name == name
 
     def test_no_scope_twice(self):
         """No scope is in two rows."""

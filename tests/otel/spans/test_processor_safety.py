@@ -184,8 +184,8 @@ class TestHealthy:
         """A healthy span of a known name costs two tests: it is looked at no closer."""
         tracer.start_span("GET").end()
         looked_at = []
-        monkeypatch.setattr(rig.processor, "_started", lambda *_: looked_at.append("start"))
-        monkeypatch.setattr(rig.processor, "_ended", lambda *_: looked_at.append("end"))
+        monkeypatch.setattr(rig.processor, "_start", lambda *_: looked_at.append("start"))
+        monkeypatch.setattr(rig.processor, "_end", lambda *_: looked_at.append("end"))
         tracer.start_span("GET").end()
         assert looked_at == []
 

@@ -13,20 +13,21 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, Status, StatusCode
 
 from otel_errcompact.errors import Operation
-from otel_errcompact.otel.spans.pending import (
-    BoundaryCall,
-    EndedSpan,
-    boundary_call,
-    class_on,
-    conversation_of,
-    failures_of,
+from otel_errcompact.otel.data import BoundaryCall, EndedSpan
+from otel_errcompact.otel.spans.reading import (
+    is_settled_by_maker,
+    read_call,
+    read_class,
+    read_conversation,
+    read_span,
+)
+from otel_errcompact.otel.spans.recorded import (
+    build_raw_error,
     is_control_flow_name,
     is_live,
-    is_settled_by_maker,
     mentions,
-    qualified_name,
-    raw_error,
-    read,
+    read_exception,
+    read_failures,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def ended(
     span = provider.get_tracer(scope).start_span(name, attributes=attributes)
     work(span)
     span.end()
-    return read(exporter.get_finished_spans()[0])
+    return read_span(exporter.get_finished_spans()[0])
 
 
 def raised(error: BaseException) -> BaseException:
@@ -93,12 +94,12 @@ def told(
 class TestFailures:
     def test_healthy_span(self):
         """A span without exception event and without status ERROR has no failure."""
-        assert failures_of(ended(lambda span: span.add_event("gen_ai.choice"))) == ([], 0)
+        assert read_failures(ended(lambda span: span.add_event("gen_ai.choice"))) == ([], 0)
 
     def test_event(self):
         """An exception event gives type, message and the whole stack trace."""
         error = raised(LookupError("no such order"))
-        (recorded,), repeated = failures_of(ended(lambda span: span.record_exception(error)))
+        (recorded,), repeated = read_failures(ended(lambda span: span.record_exception(error)))
         assert (recorded.type, recorded.message, recorded.traced) == ("LookupError", "no such order", True)
         assert recorded.text == "".join(traceback.format_exception(error))
         assert repeated == 0
@@ -110,7 +111,7 @@ class TestFailures:
             span.record_exception(raised(ValueError("x")))
             escaping(ValueError("x"))(span)
 
-        distinct, repeated = failures_of(ended(work))
+        distinct, repeated = read_failures(ended(work))
         assert [recorded.message for recorded in distinct] == ["x"]
         assert repeated == 1
 
@@ -130,7 +131,7 @@ class TestFailures:
             except RuntimeError as error:
                 span.record_exception(error)
 
-        distinct, repeated = failures_of(ended(work))
+        distinct, repeated = read_failures(ended(work))
         assert [recorded.type for recorded in distinct] == ["RuntimeError"]
         assert repeated == 1
 
@@ -142,7 +143,7 @@ class TestFailures:
             span.record_exception(raised(ValueError("second attempt")))
             escaping(TimeoutError("gave up"))(span)
 
-        distinct, repeated = failures_of(ended(work))
+        distinct, repeated = read_failures(ended(work))
         assert [recorded.message for recorded in distinct] == ["first attempt", "second attempt", "gave up"]
         assert repeated == 0
 
@@ -153,7 +154,7 @@ class TestFailures:
             for number in range(100):
                 span.add_event("exception", {"exception.type": "E", "exception.message": f"m{number};"})
 
-        distinct, _ = failures_of(ended(work))
+        distinct, _ = read_failures(ended(work))
         assert [recorded.message for recorded in distinct] == [f"m{number};" for number in range(36, 100)]
 
     @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ class TestFailures:
     )
     def test_status_only(self, work, expected):
         """A span with status ERROR and no event has failed with what its status and `error.type` tell."""
-        (recorded,), _ = failures_of(ended(work))
+        (recorded,), _ = read_failures(ended(work))
         assert (recorded.type, recorded.message, recorded.text) == expected
         assert not recorded.traced
 
@@ -190,18 +191,18 @@ class TestFailures:
             span.add_event("exception")
             span.set_status(Status(StatusCode.ERROR, "it broke"))
 
-        assert failures_of(ended(work))[0][0].text == "it broke"
+        assert read_failures(ended(work))[0][0].text == "it broke"
 
     def test_event_without_stack(self):
         """An exception event without a stack trace gives its type and message as the text."""
         work = lambda span: span.add_event("exception", {"exception.type": "E", "exception.message": "m"})  # noqa: E731
-        recorded = failures_of(ended(work))[0][0]
+        recorded = read_failures(ended(work))[0][0]
         assert (recorded.text, recorded.traced) == ("E: m", False)
 
     def test_result_as_stack(self):
         """A text that is no Python traceback is whole as it is, whatever the message says."""
         details = {"exception.type": "tool_error", "exception.message": "", "exception.stacktrace": "go: build failed"}
-        recorded = failures_of(ended(lambda span: span.add_event("exception", details)))[0][0]
+        recorded = read_failures(ended(lambda span: span.add_event("exception", details)))[0][0]
         assert (recorded.type, recorded.text, recorded.traced) == ("tool_error", "go: build failed", True)
 
 
@@ -214,7 +215,7 @@ class TestAnswers:
             span.add_event("exception", {"exception.stacktrace": answer})
             span.set_status(Status(StatusCode.ERROR, "usage: export [-h] export: error: invalid choice: 'xlsx'"))
 
-        (recorded,), _ = failures_of(ended(work))
+        (recorded,), _ = read_failures(ended(work))
         assert (recorded.type, recorded.message, recorded.text) == ("", "", answer)
 
 
@@ -222,7 +223,7 @@ class TestLimits:
     def test_cut_stack(self):
         """A stack trace that the length limit has cut is marked, and ended by what the status description tells."""
         limits = SpanLimits(max_attribute_length=60)
-        recorded = failures_of(ended(escaping(ValueError("the value 17 is too large")), limits=limits))[0][0]
+        recorded = read_failures(ended(escaping(ValueError("the value 17 is too large")), limits=limits))[0][0]
         first, *_, mark, last = recorded.text.splitlines()
         assert first == "Traceback (most recent call last):"
         assert mark == "... cut by the span limits ..."
@@ -233,19 +234,19 @@ class TestLimits:
         """A message that the length limit has cut is completed from the status description."""
         message = "the value " + "1" * 100
         limits = SpanLimits(max_attribute_length=40)
-        recorded = failures_of(ended(escaping(ValueError(message)), limits=limits))[0][0]
+        recorded = read_failures(ended(escaping(ValueError(message)), limits=limits))[0][0]
         assert (recorded.type, recorded.message) == ("ValueError", message)
 
     def test_message_that_only_looks_complete(self):
         """A message of one digit, found by chance in what is left of a stack trace, does not make the trace whole."""
         limits = SpanLimits(max_attribute_length=120)
-        recorded = failures_of(ended(escaping(ValueError("1")), limits=limits))[0][0]
+        recorded = read_failures(ended(escaping(ValueError("1")), limits=limits))[0][0]
         assert recorded.text.endswith("... cut by the span limits ...\nValueError: 1")
 
     def test_dropped_type_and_message(self):
         """Where the attribute limit has dropped type and message, the status description has them."""
         limits = SpanLimits(max_event_attributes=2)
-        recorded = failures_of(ended(escaping(ValueError("boom")), limits=limits))[0][0]
+        recorded = read_failures(ended(escaping(ValueError("boom")), limits=limits))[0][0]
         assert (recorded.type, recorded.message, recorded.traced) == ("ValueError", "boom", True)
 
     def test_foreign_description(self):
@@ -256,7 +257,7 @@ class TestLimits:
             span.set_status(Status(StatusCode.ERROR, "KeyError: 'a'"))
 
         limits = SpanLimits(max_attribute_length=20)
-        recorded = failures_of(ended(work, limits=limits))[0][0]
+        recorded = read_failures(ended(work, limits=limits))[0][0]
         assert (recorded.type, recorded.message) == ("ValueError", "boom")
 
     def test_message_not_repeated_in_the_stack(self):
@@ -266,7 +267,7 @@ class TestLimits:
             compile("x = (", "order.py", "exec")
         except SyntaxError as caught:
             error = caught
-        recorded = failures_of(ended(lambda span: span.record_exception(error)))[0][0]
+        recorded = read_failures(ended(lambda span: span.record_exception(error)))[0][0]
         assert recorded.traced
 
 
@@ -288,7 +289,7 @@ class TestLive:
     def test_match(self, error, work, live):
         """A live exception is the recorded one only if its type, qualified or bare, and its message agree."""
         span = ended(work)
-        assert is_live(error, failures_of(span)[0][-1], span) is live
+        assert is_live(error, read_failures(span)[0][-1], span) is live
 
     def test_cut_message(self):
         """A message that the limits have cut, and nothing completes, agrees with one that starts with it."""
@@ -298,7 +299,7 @@ class TestLive:
             span.set_status(StatusCode.ERROR)
 
         span = ended(work, limits=SpanLimits(max_attribute_length=12))
-        assert is_live(ValueError("abcdefghijklmnop"), failures_of(span)[0][-1], span)
+        assert is_live(ValueError("abcdefghijklmnop"), read_failures(span)[0][-1], span)
 
     def test_unprintable(self):
         """An exception that cannot be printed is no match, and no fault of ours."""
@@ -308,14 +309,14 @@ class TestLive:
                 raise RuntimeError("no")
 
         span = ended(told("Hostile", "x"))
-        assert not is_live(Hostile(), failures_of(span)[0][-1], span)
+        assert not is_live(Hostile(), read_failures(span)[0][-1], span)
 
 
 class TestRawError:
     def test_from_event(self):
         """A plain span's failure carries its name as the operation, its ids and time; it has no tool."""
         span = ended(escaping(ValueError("x")), name="load", attributes={"gen_ai.agent.name": "shop"})
-        raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=None)
+        raw = build_raw_error(span, read_failures(span)[0][-1], exception=None, call=None)
         assert (raw.tool, str(raw.operation), raw.agent) == ("", "load", "shop")
         assert (raw.type, raw.message, raw.boundary) == ("ValueError", "x", False)
         assert raw.time_ns == span.end_ns
@@ -328,14 +329,14 @@ class TestRawError:
         """A command's exit status is part of its failure, where it is a number."""
         attributes = {} if status is None else {"process.exit.code": status}
         span = ended(told("tool_error", "jqq: command not found"), attributes=attributes)
-        raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=None)
+        raw = build_raw_error(span, read_failures(span)[0][-1], exception=None, call=None)
         assert raw.exit_code == known
 
     def test_live_exception_completes_the_text(self):
         """Where the span has no stack trace, the live exception gives it whole."""
         error = raised(LookupError("no such order"))
         span = ended(told("LookupError", "no such order"))
-        raw = raw_error(span, failures_of(span)[0][-1], exception=error, call=None)
+        raw = build_raw_error(span, read_failures(span)[0][-1], exception=error, call=None)
         assert raw.text == "".join(traceback.format_exception(error))
         assert (raw.type, raw.message, raw.exception) == ("LookupError", "no such order", error)
 
@@ -343,13 +344,13 @@ class TestRawError:
         """A boundary's failure carries the call's tool, operation, id and arguments."""
         call = BoundaryCall(tool="db", operation=Operation("db:read"), call_id="c1", arguments="{}")
         span = ended(told("tool_error"))
-        raw = raw_error(span, failures_of(span)[0][-1], exception=None, call=call)
+        raw = build_raw_error(span, read_failures(span)[0][-1], exception=None, call=call)
         assert (raw.tool, str(raw.operation), raw.call_id, raw.arguments) == ("db", "db:read", "c1", "{}")
         assert raw.boundary
 
     def test_span_without_context(self):
         """A span that has no ids has invalid ones."""
-        assert read(ReadableSpan("x")).context is INVALID_SPAN_CONTEXT
+        assert read_span(ReadableSpan("x")).context is INVALID_SPAN_CONTEXT
 
 
 class TestBoundary:
@@ -391,7 +392,7 @@ class TestBoundary:
     )
     def test_call(self, name, attributes, expected):
         """Tool calls, MCP calls and model calls are boundaries, if their attributes say so."""
-        call = boundary_call(ended(name=name, attributes=attributes))
+        call = read_call(ended(name=name, attributes=attributes))
         found = call and (call.tool, str(call.operation), call.call_id, call.arguments)
         assert found == expected
 
@@ -406,18 +407,18 @@ class TestBoundary:
     )
     def test_conversation(self, attributes, expected):
         """A span's own conversation names its run, else its session."""
-        assert conversation_of(ended(attributes=attributes)) == expected
+        assert read_conversation(ended(attributes=attributes)) == expected
 
     def test_settled_by_maker(self):
         """Spans of our own scope are settled by their maker, and so is their class."""
         assert is_settled_by_maker(ended(scope="otel_errcompact", attributes={"errcompact.class": "3f2a"}))
         assert not is_settled_by_maker(ended(scope="app"))
-        assert not is_settled_by_maker(read(ReadableSpan("x")))
+        assert not is_settled_by_maker(read_span(ReadableSpan("x")))
 
     def test_class_on(self):
         """The class a maker has put on its span is read from there."""
-        assert class_on(ended(attributes={"errcompact.class": "3f2a"})) == "3f2a"
-        assert class_on(read(ReadableSpan("x"))) == ""
+        assert read_class(ended(attributes={"errcompact.class": "3f2a"})) == "3f2a"
+        assert read_class(read_span(ReadableSpan("x"))) == ""
 
 
 @pytest.mark.parametrize(
@@ -442,9 +443,9 @@ def test_mentions(text, kind, message, expected):
 
 def test_qualified_name():
     """A type is written with its module, unless it is a built-in."""
-    assert qualified_name(ValueError()) == "ValueError"
-    assert qualified_name(UnicodeError()) == "UnicodeError"
-    assert qualified_name(json.JSONDecodeError("m", "d", 0)) == "json.decoder.JSONDecodeError"
+    assert read_exception(ValueError()).type == "ValueError"
+    assert read_exception(UnicodeError()).type == "UnicodeError"
+    assert read_exception(json.JSONDecodeError("m", "d", 0)).type == "json.decoder.JSONDecodeError"
 
 
 @pytest.mark.parametrize(

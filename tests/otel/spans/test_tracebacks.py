@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from otel_errcompact.otel.spans import tracebacks
-from otel_errcompact.otel.spans.tracebacks import stack_text
+from otel_errcompact.otel.spans.tracebacks import print_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,13 +65,13 @@ def test_it_is_what_python_prints(fail: Callable[[], None]) -> None:
     with pytest.raises(Exception) as caught:
         fail()
     printed = "".join(traceback.format_exception(caught.value))
-    assert stack_text(caught.value) == printed
-    assert stack_text(caught.value) == printed
+    assert print_stack(caught.value) == printed
+    assert print_stack(caught.value) == printed
 
 
 def test_an_exception_that_was_never_raised_has_no_frames() -> None:
     """As tools make them that return their errors."""
-    assert stack_text(ValueError("bad")) == "ValueError: bad\n"
+    assert print_stack(ValueError("bad")) == "ValueError: bad\n"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="nothing is underlined, and nothing kept")
@@ -89,7 +89,7 @@ def test_a_frame_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         with pytest.raises(LookupError) as caught:
             plain()
-        stack_text(caught.value)
+        print_stack(caught.value)
     assert len(formatted) == 2
     assert len(set(formatted)) == 2
 
@@ -102,7 +102,7 @@ def test_an_edited_file_is_shown_as_it_is(tmp_path: Path) -> None:
         with pytest.raises(AttributeError) as caught:
             exec(compile(file.read_text(), str(file), "exec"))
         file.touch()
-        printed.append(stack_text(caught.value))
+        printed.append(print_stack(caught.value))
         assert printed[-1] == "".join(traceback.format_exception(caught.value))
     assert "first.first" in printed[0]
     assert "other.other" in printed[1]

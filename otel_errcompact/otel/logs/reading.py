@@ -14,18 +14,12 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from otel_errcompact.otel import semconv
+from otel_errcompact.otel.data import EndedSpan, Recorded
+from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.spans.context import is_in_call
-from otel_errcompact.otel.spans.pending import (
-    EndedSpan,
-    Recorded,
-    bare,
-    plain,
-    qualified_name,
-    raw_error,
-    read,
-    recorded_in,
-    recorded_of,
-)
+from otel_errcompact.otel.spans.reading import read_span
+from otel_errcompact.otel.spans.recorded import bare_name, build_raw_error, read_exception, read_recorded
+from otel_errcompact.runtime.foreign import qualified_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,9 +57,9 @@ class Logged(NamedTuple):
     in_call: bool
     """Whether one of our own boundaries is open around it, which counts what leaves it."""
 
-    def raw_error(self) -> RawError:
+    def build_raw_error(self) -> RawError:
         """Return the raw error; one outside any trace has no span."""
-        raw = raw_error(self.place, self.recorded, exception=self.live, call=None)
+        raw = build_raw_error(self.place, self.recorded, exception=self.live, call=None)
         raw = replace(raw, type=self.recorded.type, message=self.recorded.message)
         return raw if self.place.trace_id else replace(raw, span=None)
 
@@ -90,7 +84,7 @@ def read_record(data: Any) -> Logged | None:
             `ReadWriteLogRecord`, each with the record and its scope.
     """
     record = data.log_record
-    attributes = plain(record.attributes)
+    attributes = copy_attributes(record.attributes)
     named = is_exception_event(event_name(record, attributes))
     told: BaseException | None = getattr(record, "exception", None)
     scope = data.instrumentation_scope.name if data.instrumentation_scope is not None else ""
@@ -100,7 +94,7 @@ def read_record(data: Any) -> Logged | None:
         return None
     context = getattr(record, "context", None)
     place = _place(record, attributes, scope, context)
-    recorded = recorded_in(place, attributes) or Recorded("", "", str(record.body or ""), traced=False)
+    recorded = read_recorded(place, attributes) or Recorded("", "", str(record.body or ""), traced=False)
     live = told if told is not None else _live(recorded)
     severity = record.severity_number
     return Logged(
@@ -119,7 +113,7 @@ def _place(record: Any, attributes: dict[str, object], scope: str, context: Cont
     span = trace.get_current_span(context)
     there = span.get_span_context()
     if isinstance(span, ReadableSpan) and (there.trace_id, there.span_id) == (trace_id, span_id):
-        around = read(span)
+        around = read_span(span)
         attributes = {**around.attributes, **attributes}
         return around._replace(failed=False, description=None, attributes=attributes, events=(), end_ns=now)
     flags = TraceFlags(record.trace_flags or TraceFlags.DEFAULT)
@@ -142,7 +136,7 @@ def _place(record: Any, attributes: dict[str, object], scope: str, context: Cont
 def _live(recorded: Recorded) -> BaseException | None:
     """The exception that is being handled, if it is the one the record tells of."""
     live = sys.exc_info()[1]
-    if live is None or bare(recorded.type) != type(live).__name__:
+    if live is None or bare_name(recorded.type) != type(live).__name__:
         return None
     try:
         # The standard library's handler writes the first argument in place of the message.
@@ -155,9 +149,9 @@ def _live(recorded: Recorded) -> BaseException | None:
 def _seen(live: BaseException, recorded: Recorded) -> Recorded:
     """What is recorded of an exception that can be seen, as a span would have it."""
     if not recorded.traced:
-        return recorded_of(live)
+        return read_exception(live)
     try:
-        return Recorded(qualified_name(live), str(live), recorded.text, traced=True)
+        return Recorded(qualified_name_of(type(live)), str(live), recorded.text, traced=True)
     except Exception:  # noqa: BLE001 - as above
         return recorded
 
@@ -167,7 +161,7 @@ def _completed(recorded: Recorded) -> Recorded:
     start = recorded.text.rfind(_LAST_FRAME)
     if start < 0 or not recorded.type:
         return recorded
-    last = rf"^((?:[\w<>]+\.)*{re.escape(bare(recorded.type))})(?:: (.*))?\Z"
+    last = rf"^((?:[\w<>]+\.)*{re.escape(bare_name(recorded.type))})(?:: (.*))?\Z"
     found = re.search(last, recorded.text[start:].rstrip("\n"), re.MULTILINE | re.DOTALL)
     if found is None or recorded.message not in (found[2] or ""):
         return recorded

@@ -1,0 +1,73 @@
+"""The data of the OpenTelemetry edge: a span that has ended, a failure recorded on it, the call it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import UNKNOWN, Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from opentelemetry.sdk.trace import Event
+    from opentelemetry.trace import SpanContext
+
+_NO_MESSAGES: Final[Mapping[int, str]] = {}
+
+
+class EndedSpan(NamedTuple):
+    """
+    A span that has ended, in the words of the official convention.
+
+    Read once, since the SDK's properties copy what they return at each access.
+    """
+
+    name: str
+    context: SpanContext
+    trace_id: int
+    span_id: int
+    parent: SpanContext | None
+    failed: bool
+    """Whether its status is ERROR."""
+
+    description: str | None
+    """The text of its status."""
+
+    attributes: Mapping[str, object]
+    events: Sequence[Event]
+    scope: str
+    """The name of the instrumentation that made it."""
+
+    start_ns: int
+    end_ns: int
+
+    is_server: bool = False
+    """Whether its kind is SERVER: it answers a call that another process has made."""
+
+
+class Recorded(NamedTuple):
+    """
+    One failure as a span or a log record holds it.
+    """
+
+    type: str
+    message: str
+    text: str
+    traced: bool
+    """Whether the text is a whole stack trace, and not just the text of a status."""
+
+    messages: Mapping[int, str] = _NO_MESSAGES
+    """The messages of a live exception and of those linked to it, by their `id`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundaryCall:
+    """
+    The call that a boundary span stands for.
+    """
+
+    tool: str
+    operation: Operation = UNKNOWN
+    call_id: str = ""
+    arguments: str = ""

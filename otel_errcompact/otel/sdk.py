@@ -1,0 +1,293 @@
+"""
+The one reader of what the SDK and the API keep private, each read with its reason and what happens without it.
+
+All else in this package keeps to public names, so that a release of OpenTelemetry that moves something is met here.
+What is not where it was makes a processor slower or a provider's order stay as it is; nothing raises, nothing is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+
+from opentelemetry import context as otel_context
+from opentelemetry.sdk.trace import SpanProcessor
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanKind, StatusCode
+
+from otel_errcompact.otel.data import EndedSpan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping
+    from contextvars import Token
+
+    from opentelemetry.context import Context
+    from opentelemetry.sdk._logs import LogRecordProcessor
+    from opentelemetry.sdk.metrics.export import MetricExporter
+    from opentelemetry.sdk.trace import ReadableSpan, Span
+
+    Processors = tuple[object, ...]
+
+_ERROR: Final = StatusCode.ERROR
+_SUPPRESS: Final[str] = getattr(
+    otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", otel_context.create_key("suppress_instrumentation")
+)
+
+_SHAPES: Final = (
+    ("_active_span_processor", "_span_processors"),
+    ("_multi_log_record_processor", "_log_record_processors"),
+)
+"""Where the SDK's tracer and logger providers keep their processors."""
+
+_PLACEHOLDER: Final = "_ProxyMeterProvider"
+"""The API's stand-in for a global meter provider."""
+
+
+class FilteringSpanProcessor(SpanProcessor):
+    """
+    A span processor that passes healthy spans of no interest over, for less than one public property costs.
+
+    Reads `_name`, `_instrumentation_scope._name`, `_status._status_code`, `_events._dq`, `_parent` and `_context` of a
+    span: the public ones copy what they return, and would double what a healthy span costs. In the methods themselves,
+    since a call costs as much as the reads. Where one is missing, every span is looked at.
+
+    Args:
+        plain_names: Names of spans of no interest, and the scopes in which they are not.
+        open_spans: The open boundaries, and the spans inside them.
+        open_agents: The open spans of agents.
+        open_traces: The open traces that are known.
+    """
+
+    def __init__(
+        self,
+        plain_names: Mapping[str, Container[str]],
+        open_spans: Mapping[int, object],
+        open_agents: Mapping[int, object],
+        open_traces: Mapping[int, object],
+    ) -> None:
+        self._plain_names = plain_names
+        self._open_spans = open_spans
+        self._open_agents = open_agents
+        self._open_traces = open_traces
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Look at a span that starts, unless it is plain and outside every boundary."""
+        sdk_span: Any = span
+        try:
+            scopes = self._plain_names[sdk_span._name]
+            if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:
+                return
+        except Exception:  # noqa: BLE001, S110 - a name that is new or no text, or another SDK's span
+            pass
+        self._start(span, parent_context)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Look at a span that ends, unless it is healthy, outside every boundary, and ends no run."""
+        sdk_span: Any = span
+        try:
+            if (
+                sdk_span._status._status_code is not _ERROR
+                and not sdk_span._events._dq
+                and not self._open_spans
+                and (not self._open_traces or self._is_inside(sdk_span))
+            ):
+                return
+        except Exception:  # noqa: BLE001, S110 - another SDK's span
+            pass
+        self._end(span)
+
+    def _start(self, span: Span, parent_context: Context | None) -> None:
+        raise NotImplementedError
+
+    def _end(self, span: ReadableSpan) -> None:
+        raise NotImplementedError
+
+    def _is_inside(self, sdk_span: Any) -> bool:
+        """Return whether a span ends no run: it is neither an agent's nor a local root."""
+        parent = sdk_span._parent
+        return parent is not None and not parent.is_remote and sdk_span._context.span_id not in self._open_agents
+
+
+def read_span(span: ReadableSpan) -> EndedSpan:
+    """
+    Read a span that has ended.
+
+    Reads the fields behind thirteen properties of the SDK's span, several of which copy what they return; a failing
+    span would cost twice as much. Where one is missing, all are read by their public names.
+    """
+    try:
+        return _read_privately(span)
+    except Exception:  # noqa: BLE001 - another SDK's span, or one without ids
+        return _read_publicly(span)
+
+
+def _read_privately(span: Any) -> EndedSpan:
+    context, status, scope = span._context, span._status, span._instrumentation_scope
+    return EndedSpan(
+        span._name,
+        context,
+        context.trace_id,
+        context.span_id,
+        span._parent,
+        status._status_code is _ERROR,
+        status._description,
+        span._attributes.copy(),
+        tuple(span._events._dq),
+        scope.name if scope is not None else "",
+        span._start_time or 0,
+        span._end_time or 0,
+        span._kind is SpanKind.SERVER,
+    )
+
+
+def _read_publicly(span: ReadableSpan) -> EndedSpan:
+    context, status, scope = span.get_span_context() or INVALID_SPAN_CONTEXT, span.status, span.instrumentation_scope
+    return EndedSpan(
+        span.name,
+        context,
+        context.trace_id,
+        context.span_id,
+        span.parent,
+        status.status_code is _ERROR,
+        status.description,
+        copy_attributes(span.attributes),
+        span.events,
+        scope.name if scope is not None else "",
+        span.start_time or 0,
+        span.end_time or 0,
+        getattr(span, "kind", None) is SpanKind.SERVER,
+    )
+
+
+def peek_attributes(span: ReadableSpan) -> tuple[Mapping[str, object] | None, bool]:
+    """
+    Return a span's attributes, not to be changed, and whether that is all the text it has.
+
+    Reads `_attributes._dict`, `_events._dq`, `_links._dq` and `_status._description`, since every exported span is
+    weighed. Where one is missing, the attributes are copied, and events, links and status are to be read publicly.
+    """
+    sdk_span: Any = span
+    try:
+        attributes = sdk_span._attributes
+        texts = attributes._dict if attributes else None
+        is_all = not sdk_span._events._dq and not sdk_span._links._dq and not sdk_span._status._description
+    except Exception:  # noqa: BLE001 - another SDK's span
+        return copy_attributes(span.attributes), False
+    return texts, is_all
+
+
+def copy_attributes(attributes: Mapping[str, object] | None) -> dict[str, object]:
+    """Return attributes as a plain dictionary: a copy costs less than looking one name up in the SDK's mapping."""
+    return cast("Any", attributes).copy() if attributes else {}
+
+
+def is_without(log_record: Any, *names: str) -> bool:
+    """
+    Return whether a log record surely has none of these attributes.
+
+    Reads `attributes._dict`, since looking a name up in the SDK's mapping costs more than all else that is done about
+    a record. Where it is missing the answer is no, and the record is read in full.
+    """
+    try:
+        attributes = log_record.attributes._dict
+    except Exception:  # noqa: BLE001 - another SDK's record
+        return False
+    return not any(name in attributes for name in names)
+
+
+def read_preferences(exporter: MetricExporter) -> dict[str, Any]:
+    """
+    Return the temporality and the aggregation that an exporter prefers, as arguments of another exporter.
+
+    Reads `_preferred_temporality` and `_preferred_aggregation`, which the SDK's reader reads too: there is no public
+    way. Where they are missing the new exporter has the SDK's defaults.
+    """
+    return {
+        "preferred_temporality": getattr(exporter, "_preferred_temporality", None),
+        "preferred_aggregation": getattr(exporter, "_preferred_aggregation", None),
+    }
+
+
+def suppress_instrumentation() -> Token[Context]:
+    """
+    Have the instrumentations of HTTP and gRPC make no spans in this context; detach the token to end it.
+
+    Reads `_SUPPRESS_INSTRUMENTATION_KEY`, as the SDK's exporters do: there is no public way. Where it is missing,
+    exports make spans.
+    """
+    return otel_context.attach(otel_context.set_value(_SUPPRESS, True))
+
+
+def is_placeholder(provider: object) -> bool:
+    """
+    Return whether a meter provider is the API's stand-in for one that the application may set later.
+
+    Compares the private name of its class: an instrument that is made there cannot be made again on the real one.
+    Where the class has another name, instruments are made at once.
+    """
+    return type(provider).__name__ == _PLACEHOLDER
+
+
+@runtime_checkable
+class TakesProcessors(Protocol):
+    """
+    A tracer provider that span processors can be added to.
+    """
+
+    def add_span_processor(self, span_processor: SpanProcessor) -> None:
+        """Add a processor."""
+        ...
+
+
+@runtime_checkable
+class TakesLogProcessors(Protocol):
+    """
+    A logger provider that processors of log records can be added to.
+    """
+
+    def add_log_record_processor(self, log_record_processor: LogRecordProcessor) -> None:
+        """Add a processor."""
+        ...
+
+
+def read_processors(provider: object) -> Processors | None:
+    """
+    Return the processors of an SDK's provider in their order; None where it keeps them in another way.
+
+    Reads the tuple that the SDK keeps in the provider's processor of processors: there is no public way.
+    """
+    holder, name = _holder(provider)
+    processors: object = getattr(holder, name, None)
+    return cast("Processors", processors) if isinstance(processors, tuple) else None
+
+
+def put_first(provider: object, processor: object) -> None:
+    """
+    Let a processor run before all others: an exporter right behind it asks it for the class of a failure.
+
+    Replaces the SDK's tuple under the SDK's lock. Where either is missing, the order stays as it is.
+    """
+    _change(provider, lambda processors: (processor, *_without(processors, processor)))
+
+
+def take_out(provider: object, processor: object) -> None:
+    """Remove a processor, in the same way; one that is shut down is inert in any case."""
+    _change(provider, lambda processors: _without(processors, processor))
+
+
+def _holder(provider: object) -> tuple[Any, str]:
+    for holder, name in _SHAPES:
+        if hasattr(provider, holder):
+            return getattr(provider, holder), name
+    return None, ""
+
+
+def _change(provider: object, change: Callable[[Processors], Processors]) -> None:
+    holder, name = _holder(provider)
+    if read_processors(provider) is None or not hasattr(holder, "_lock"):
+        return
+    # The SDK itself replaces this tuple as a whole, under this lock, when it adds a processor.
+    with holder._lock:
+        setattr(holder, name, change(getattr(holder, name)))
+
+
+def _without(processors: Processors, processor: object) -> Processors:
+    return tuple(other for other in processors if other is not processor)

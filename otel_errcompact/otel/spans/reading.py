@@ -1,0 +1,103 @@
+"""READ: a span that has ended, and what its attributes say of the call, the agent and the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.detector.operation import operation_of
+from otel_errcompact.errors import Operation
+from otel_errcompact.otel import sdk, semconv
+from otel_errcompact.otel.data import BoundaryCall
+from otel_errcompact.otel.spans.conventions import AGENTS, read_text, translate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from otel_errcompact.otel.data import EndedSpan
+
+NO_CALL_ID: Final = "<not specified>"
+"""The call id that Google ADK writes where there is none."""
+
+
+def read_span(span: ReadableSpan) -> EndedSpan:
+    """Read a span that has ended, in the words of the official convention."""
+    return translate(sdk.read_span(span))
+
+
+def read_call(span: EndedSpan) -> BoundaryCall | None:
+    """
+    Return the call that an ended span is the boundary of, or None if it is none.
+
+    At its start the name alone makes a span a candidate; whether it is a boundary only its attributes tell.
+    """
+    attributes = span.attributes
+    operation = read_text(attributes, semconv.GEN_AI_OPERATION_NAME)
+    if operation in semconv.MODEL_OPERATIONS:
+        return BoundaryCall(tool=operation, operation=Operation(operation))
+    if operation != semconv.SPAN_TOOL and read_text(attributes, semconv.MCP_METHOD_NAME) != semconv.MCP_TOOL_CALL:
+        return None
+    tool = read_text(attributes, semconv.GEN_AI_TOOL_NAME) or span.name.partition(" ")[2]
+    arguments = read_text(attributes, semconv.GEN_AI_TOOL_CALL_ARGUMENTS)
+    return BoundaryCall(
+        tool=tool,
+        operation=operation_of(tool, arguments),
+        call_id=read_text(attributes, semconv.GEN_AI_TOOL_CALL_ID).removeprefix(NO_CALL_ID),
+        arguments=arguments,
+    )
+
+
+def read_conversation(span: EndedSpan) -> str:
+    """Return the conversation or session that a span names; empty if it names none."""
+    attributes = span.attributes
+    return read_text(attributes, semconv.GEN_AI_CONVERSATION_ID) or read_text(attributes, semconv.SESSION_ID)
+
+
+def read_agent(span: EndedSpan) -> str:
+    """Return the name of the agent that a span belongs to; empty if it names none."""
+    return read_text(span.attributes, semconv.GEN_AI_AGENT_NAME)
+
+
+def read_class(span: EndedSpan) -> str:
+    """Return the dedup key that the maker of a span has put on it; empty if there is none."""
+    return read_text(span.attributes, semconv.CLASS)
+
+
+def read_http_status(attributes: Mapping[str, object]) -> str:
+    """Return the HTTP status of a span; empty if there is none."""
+    return read_text(attributes, semconv.HTTP_RESPONSE_STATUS_CODE) or read_text(attributes, semconv.HTTP_STATUS_CODE)
+
+
+def read_http_url(attributes: Mapping[str, object]) -> str:
+    """Return the address of an HTTP client's span; empty if there is none."""
+    return read_text(attributes, semconv.URL_FULL) or read_text(attributes, semconv.HTTP_URL)
+
+
+def is_agent(span: EndedSpan) -> bool:
+    """Return whether a span is an agent's or a workflow's, which words in its own way what fails inside."""
+    return read_text(span.attributes, semconv.GEN_AI_OPERATION_NAME) in AGENTS
+
+
+def is_serving(span: EndedSpan) -> bool:
+    """Return whether a span is the server's side of a tool call: the run is the caller's."""
+    return span.is_server and read_text(span.attributes, semconv.MCP_METHOD_NAME) == semconv.MCP_TOOL_CALL
+
+
+def is_made_here(span: EndedSpan) -> bool:
+    """Return whether a boundary of this library has made a span."""
+    return span.scope == semconv.SCOPE
+
+
+def is_settled_by_maker(span: EndedSpan) -> bool:
+    """
+    Return whether a boundary of this library counts the span's call.
+
+    It has made the span; or it found the span open for the call, and put the class on it or refused the call.
+    """
+    return is_made_here(span) or semconv.CLASS in span.attributes or is_refused(span)
+
+
+def is_refused(span: EndedSpan) -> bool:
+    """Return whether a boundary of this library has kept the span's call from being executed."""
+    return semconv.OUTCOME in span.attributes
