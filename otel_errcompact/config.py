@@ -188,8 +188,7 @@ def environment_variables() -> dict[str, str]:
 
 
 def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
-    # Python 3.10 takes `frozenset[str]` for a type, which `issubclass` then refuses.
-    return typing.get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:

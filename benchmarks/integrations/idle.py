@@ -10,8 +10,7 @@ from otel_errcompact.boundary.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from typing_extensions import Self
+    from typing import Self
 
 _IDENTITY = "without a digest"
 

@@ -31,9 +31,9 @@ from otel_errcompact.runtime.foreign import string_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
+    from typing import Self
 
     from opentelemetry.trace import Span
-    from typing_extensions import Self
 
     from otel_errcompact.boundary.runs import Run
     from otel_errcompact.engine.observations import Observation

@@ -13,8 +13,9 @@ from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from opentelemetry.trace import TracerProvider
-    from typing_extensions import Unpack
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport

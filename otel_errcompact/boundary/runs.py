@@ -38,9 +38,9 @@ from otel_errcompact.otel.spans.recorded import read_exception
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     from opentelemetry.trace import Span, Tracer, TracerProvider
-    from typing_extensions import Self
 
     from otel_errcompact.boundary.arguments import Arguments
     from otel_errcompact.boundary.recording import Counted

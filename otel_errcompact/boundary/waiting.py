@@ -121,8 +121,6 @@ async def within(seconds: float | None, awaitable: Any) -> Any:
         with loaded_trio().fail_after(seconds):
             return await awaitable
     if library == "asyncio":
-        if sys.version_info < (3, 11):
-            return await asyncio.wait_for(awaitable, seconds)
         async with asyncio.timeout(seconds):
             return await awaitable
     return await awaitable

@@ -14,7 +14,7 @@ import shlex
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.digest import one_line
@@ -697,7 +697,7 @@ def _moment(value: object) -> float | None:
         zone = (match[3] or "Z").replace("Z", "+00:00")
         zone = zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
         try:
-            moment = datetime.fromisoformat(f"{match[1]}{zone}").astimezone(timezone.utc)
+            moment = datetime.fromisoformat(f"{match[1]}{zone}").astimezone(UTC)
         except (ValueError, OverflowError):
             return None
         seconds = moment.timestamp() + float(f"0.{match[2] or 0}")

@@ -9,7 +9,6 @@ from opentelemetry import metrics, trace
 from opentelemetry.trace import set_span_in_context
 
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.metrics.histograms import histogram
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
@@ -56,8 +55,11 @@ class ContextTelemetry:
             "{token}",
             "Tokens of contexts before and after a layer, and of those that a prompt cache has to read anew.",
         )
-        self._duration = histogram(
-            meter, semconv.LAYER_DURATION, "s", "What a layer took; a summary waits for its model.", DURATION_BUCKETS
+        self._duration = meter.create_histogram(
+            semconv.LAYER_DURATION,
+            "s",
+            "What a layer took; a summary waits for its model.",
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
         self._overflows = meter.create_counter(
             semconv.OVERFLOWS, "{overflow}", "Calls that a provider refused as too long, by what became of them."

@@ -28,9 +28,9 @@ with required("agent-framework-core", "1.6.0", extra="agent_framework"):
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from typing import Unpack
 
     from agent_framework import AgentContext, AgentResponseUpdate, ChatContext, FunctionInvocationContext
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary import Run, RunSettings
 

@@ -20,8 +20,9 @@ with required("anthropic", "0.85.0", extra="anthropic"):
         ToolError,
     )
 if TYPE_CHECKING:
+    from typing import Self
+
     from anthropic.types.beta import BetaToolUnionParam
-    from typing_extensions import Self
 
     from otel_errcompact.boundary.call import Call
 

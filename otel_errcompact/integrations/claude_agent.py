@@ -16,9 +16,9 @@ with required("claude-agent-sdk", "0.2.187", extra="claude_agent"):
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from typing import Unpack
 
     from claude_agent_sdk.types import HookEvent
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary.announced import AnnouncedCall
     from otel_errcompact.boundary.registry import RunSettings

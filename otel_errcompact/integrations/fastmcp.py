@@ -18,10 +18,10 @@ with required("fastmcp", "4.0.0", extra="fastmcp"):
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary.runs import Ask
 

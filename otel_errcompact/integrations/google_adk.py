@@ -21,12 +21,13 @@ with required("google-adk", "2.10.0", extra="google_adk"):
     from google.genai import types
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext
     from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
-    from typing_extensions import Unpack
 
 Fields = dict[str, Any]
 MAX_CALLS: Final = 4_096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from otel_errcompact.boundary import RunRegistry, current_run
 from otel_errcompact.detector.results import classify_result
@@ -19,14 +19,13 @@ with required("langchain", "1.2.15", extra="langchain"):
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
     from langgraph.graph import END
     from langgraph.types import Command, interrupt
-    from typing_extensions import NotRequired
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Unpack
 
     from langchain.tools import ToolRuntime
     from langgraph.runtime import Runtime
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary import Call, Run, RunSettings
 
@@ -183,7 +182,7 @@ def _answer(run: Run, question: Question) -> Halt | Continue:
     while True:
         try:
             action = run.answer(interrupt(question))
-        except ConfigurationError as error:  # noqa: PERF203 - a human is slower
+        except ConfigurationError as error:
             question = {**question, "problem": str(error)}
         else:
             if not isinstance(action, Pause):

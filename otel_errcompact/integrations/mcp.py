@@ -21,11 +21,11 @@ with required("mcp", "2.1.0", extra="mcp"):
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Unpack
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.mcpserver import Context
     from mcp.types import CallToolRequestParams
-    from typing_extensions import Unpack
 
     Request = ServerRequestContext[Any, Any]
     Handler = Callable[[Request, CallToolRequestParams], Awaitable[Any]]

@@ -17,7 +17,7 @@ with required("openai-agents", "0.24.0", extra="openai_agents"):
     from agents.exceptions import AgentsException
     from agents.tool import default_tool_error_function, default_tool_timeout_error_message
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
     from otel_errcompact.boundary.registry import RunSettings
     from otel_errcompact.boundary.runs import Run

@@ -17,6 +17,8 @@ with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart, UserPromptPart
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from pydantic import ValidationError
     from pydantic_ai.capabilities.abstract import (
         NodeResult,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import ModelRequestContext
     from pydantic_ai.run import AgentRunResult
     from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary import Call, Run, RunSettings
 

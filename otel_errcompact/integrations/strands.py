@@ -16,8 +16,9 @@ with required("strands-agents", "1.51.0", extra="strands"):
     from strands.hooks import HookProvider, HookRegistry, events
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from strands.types.agent import LocalAgent
-    from typing_extensions import Unpack
 
     from otel_errcompact.boundary.announced import AnnouncedCall
     from otel_errcompact.boundary.registry import RunSettings

@@ -74,7 +74,7 @@ class App:
 
     def event_names(self) -> list[str]:
         """The names of the log records that are events."""
-        return [getattr(record, "event_name", None) or record.attributes["event.name"] for record in self.records()]
+        return [record.event_name for record in self.records()]
 
 
 @pytest.fixture
@@ -231,8 +231,7 @@ class TestInstalled:
         )
         counted: list[str] = []
         installed.ledger.add_listener(Counted(counted))
-        record = records._record("exception", "", {"exception.message": "boom"}, None, 7, loggers.resource)
-        loggers.get_logger("app").emit(record)
+        loggers.get_logger("app").emit(event_name="exception", attributes={"exception.message": "boom"}, timestamp=7)
         assert counted == ["boom"]
         assert make_app
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 import tracemalloc
 from collections import defaultdict
@@ -74,11 +73,10 @@ def test_what_is_not_remembered_is_classified_all_the_same():
     assert classify(RawError(text="", exception=caught(fail, f"{long} 1"))).facts.cause.startswith("xxx")
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
 def test_group_is_classified():
     """A group of one kind has the class of that kind."""
     one = caught(fail, "boom")
-    group = ExceptionGroup("sync", [one, one])  # noqa: F821
+    group = ExceptionGroup("sync", [one, one])
     assert classify(RawError(text="", exception=group)).key == classify(RawError(text="", exception=one)).key
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import linecache
 import subprocess
-import sys
 import traceback
 from typing import Any
 
@@ -14,8 +13,6 @@ import pytest
 from otel_errcompact.errors import Location, RawError
 from otel_errcompact.extract import extract
 from otel_errcompact.extract.live import read_chain
-
-needs_groups = pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups came with Python 3.11")
 
 
 class ToolError(Exception):
@@ -248,37 +245,33 @@ def test_an_output_that_no_format_recognises_changes_nothing():
 # --- groups ----------------------------------------------------------------------------------------------------------
 
 
-@needs_groups
 def test_group_counts_its_children():
     """Distinct children with their counts; the same child twice is the same failure."""
     one = ValueError("bad shard 1")
-    group = ExceptionGroup("sync failed", [one, one, KeyError("x")])  # noqa: F821
+    group = ExceptionGroup("sync failed", [one, one, KeyError("x")])
     assert facts(group).cause == "sync failed: 2 x ValueError: bad shard 1; KeyError: 'x'"
 
 
-@needs_groups
 def test_group_in_any_order():
     """The order in which children failed does not count for the key."""
     errors = [ValueError("bad shard 1"), KeyError("x"), TimeoutError()]
-    keys = {facts(ExceptionGroup("sync", list(order))).key_cause for order in (errors, errors[::-1])}  # noqa: F821
+    keys = {facts(ExceptionGroup("sync", list(order))).key_cause for order in (errors, errors[::-1])}
     assert len(keys) == 1
 
 
-@needs_groups
 def test_large_groups_are_bounded():
     """Only so many exceptions are looked at, in one group and in all."""
-    group = ExceptionGroup("all", [ValueError(f"no {n}") for n in range(100_000)])  # noqa: F821
+    group = ExceptionGroup("all", [ValueError(f"no {n}") for n in range(100_000)])
     assert facts(group).type == "ValueError"
-    nested = ExceptionGroup("all", [ExceptionGroup("each", [KeyError(m) for m in range(100)]) for n in range(100)])  # noqa: F821
+    nested = ExceptionGroup("all", [ExceptionGroup("each", [KeyError(m) for m in range(100)]) for n in range(100)])
     assert sum(len(chain[0].children) for chain in read_chain(nested)[0].children) <= 1_000
 
 
-@needs_groups
 def test_deep_groups_are_bounded():
     """Groups in groups are looked into as deep as Python prints them."""
     group = ValueError("root")
     for _ in range(100):
-        group = ExceptionGroup("level", [group])  # noqa: F821
+        group = ExceptionGroup("level", [group])
     assert facts(group).type == "ExceptionGroup"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import concurrent.futures
 import json
 import multiprocessing
@@ -15,7 +14,7 @@ import sys
 import traceback
 import urllib.request
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pydantic
 import pytest
@@ -26,9 +25,6 @@ from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract import extract
 from tests.tracing import untraced
-
-ExceptionGroup: Any = getattr(builtins, "ExceptionGroup", None)
-needs_groups = pytest.mark.skipif(ExceptionGroup is None, reason="exception groups came with Python 3.11")
 
 
 class ToolError(Exception):
@@ -323,7 +319,7 @@ ZOO = [
     unicode_error,
     generated_code,
     *(
-        pytest.param(raiser, marks=needs_groups)
+        pytest.param(raiser)
         for raiser in (
             with_notes,
             group,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -217,10 +216,9 @@ def test_an_exception_is_printed_once(ledger: Ledger) -> None:
             except Spoken as cause:
                 raise ValueError("on top") from cause
         assert Spoken.spoken == 2
-        if sys.version_info >= (3, 11):
-            with run.tool("t") as call:
-                raise ExceptionGroup("several", [Spoken(), Spoken()])  # noqa: F821 - of newer Pythons
-            assert Spoken.spoken == 4
+        with run.tool("t") as call:
+            raise ExceptionGroup("several", [Spoken(), Spoken()])
+        assert Spoken.spoken == 4
 
 
 def test_an_interrupt_of_the_program_is_not_taken_for_the_value_s_own() -> None:

@@ -285,6 +285,7 @@ class TestEntryPoints:
     )
     def test_switched_off_in_a_configuration_file(self, tracers, log, monkeypatch, tmp_path, file, off):
         """Auto-instrumentation itself loads every instrumentor all the same; this one asks the file."""
+        pytest.importorskip("opentelemetry.configuration")
         path = tmp_path / "otel.yaml"
         path.write_text(f'file_format: "1.0"\n{file}\n', encoding="utf-8")
         monkeypatch.setenv("OTEL_CONFIG_FILE", str(path))
@@ -303,6 +304,7 @@ class TestEntryPoints:
     )
     def test_sections_of_a_configuration_file(self, tracers, monkeypatch, tmp_path, file, same):
         """Ours wins over the variables; without one they count."""
+        pytest.importorskip("opentelemetry.configuration")
         path = tmp_path / "otel.yaml"
         path.write_text(f'file_format: "1.0"\n{file}\n', encoding="utf-8")
         monkeypatch.setenv("OTEL_CONFIG_FILE", str(path))

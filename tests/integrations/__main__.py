@@ -12,14 +12,10 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # the runner's own interpreter; what it starts may be older
-    raise SystemExit("python -m tests.integrations needs Python 3.11 or later")
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".environments"

@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +16,6 @@ import pytest
 from otel_errcompact.exceptions import MissingExtraError, UnsupportedVersionError
 from otel_errcompact.integrations import requirement
 from otel_errcompact.integrations.requirement import required
-
-if sys.version_info >= (3, 11):
-    import tomllib
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -79,7 +77,6 @@ def test_each_integration_names_its_own_extra(name: str, monkeypatch: pytest.Mon
         _import(name)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_version_that_is_asked_for_is_the_extra_s_and_the_oldest_tested(name: str) -> None:
     """One number in three places: the module, the extra, and the environment it is tested in."""

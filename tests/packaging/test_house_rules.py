@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+from tests.packaging.test_wheel import TESTS
+
 ROOT = Path(__file__).parents[2]
 OURS = ("errcompact.", "gen_ai.", "exception.")
 CHECKOUT = ("benchmarks", "docs", "examples")
@@ -70,8 +72,8 @@ def test_what_the_wheel_is_tested_by_needs_no_checkout() -> None:
     """These folders are copied beside the wheel, without the benchmarks, the documentation or the examples."""
     imported = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.module}"
-        for folder in ("core", "extract", "otel", "boundary")
-        for path, tree in trees(f"tests/{folder}", "*.py", *(f"from {name}" for name in CHECKOUT))
+        for folder in TESTS
+        for path, tree in trees(folder, "*.py", *(f"from {name}" for name in CHECKOUT))
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in CHECKOUT
     ]

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 
 import otel_errcompact
 from otel_errcompact import context

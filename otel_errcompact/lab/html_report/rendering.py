@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, cast
@@ -23,7 +23,7 @@ SIGNATURE: Final = "<!doctype html>\n<!-- errcompact report -->"
 """How every page begins: what begins like this may be written over."""
 
 _PACKAGE: Final = "otel_errcompact.lab.html_report"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _HEIGHT: Final = 24
 _LEAST: Final = 2
 """Height of the lowest bar: one occurrence among thousands is seen."""

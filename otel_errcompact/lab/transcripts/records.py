@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeGuard
 
@@ -27,7 +27,7 @@ _TIME: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
 _LARGEST: Final = sys.float_info.max
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SHOWN: Final = 40
 """How much of a wrong value a message shows."""
 
@@ -303,7 +303,7 @@ def parse_time(text: str) -> int | None:
     """
     Parse an ISO 8601 time to nanoseconds since the epoch; return `None` if it is none, or before 1970 or after 2262.
     """
-    # `datetime.fromisoformat` of Python 3.10 knows neither `Z` nor nanoseconds.
+    # `datetime` has no nanoseconds.
     match = _TIME.fullmatch(text)
     if match is None:
         return None

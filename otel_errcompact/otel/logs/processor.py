@@ -57,7 +57,7 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
             record = log_record.log_record
             if (
                 is_without(record, _TYPE, _NAME)
-                and not getattr(record, "event_name", None)
+                and not record.event_name
                 and getattr(record, "exception", None) is None
             ):
                 return
@@ -66,9 +66,6 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
         with self._emitting:
             if not self._closed and (logged := read_record(log_record)) is not None:
                 self._take(logged, log_record.log_record)
-
-    emit = on_emit
-    """The same under the name that it had until OpenTelemetry 1.35."""
 
     def enabled(self, *, severity_number: Any = None, event_name: str | None = None, **_: object) -> bool:
         """Ask for records that may be exceptions, and for no others: those are made only if somebody exports them."""

@@ -1,13 +1,11 @@
-"""Log records by OpenTelemetry's own interface, whose shape has changed between the releases that are supported."""
+"""Log records by OpenTelemetry's own interface."""
 
 from __future__ import annotations
 
-import inspect
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from opentelemetry import _logs, trace
-from opentelemetry.sdk import _logs as sdk_logs
+from opentelemetry import _logs
 
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
@@ -18,11 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.errors import SpanRef
-
-_RECORD: Final[Any] = getattr(sdk_logs, "LogRecord", _logs.LogRecord)
-"""Where the SDK has a record of its own, it takes no other."""
-
-_TAKES: Final = frozenset(inspect.signature(_RECORD.__init__).parameters)
 
 
 def emit(
@@ -45,8 +38,15 @@ def emit(
         span: The span it belongs to; the current one if None.
         time_ns: Nanoseconds since the epoch; now if zero.
     """
-    logger: Any = (provider or _logs.get_logger_provider()).get_logger(semconv.SCOPE)
-    logger.emit(_record(event, body, attributes, span, time_ns, getattr(logger, "resource", None)))
+    (provider or _logs.get_logger_provider()).get_logger(semconv.SCOPE).emit(
+        timestamp=time_ns or None,
+        severity_text="ERROR",
+        severity_number=_logs.SeverityNumber.ERROR,
+        body=body,
+        attributes=dict(attributes),
+        event_name=event,
+        context=context_of(span),
+    )
 
 
 def is_exported(provider: _logs.LoggerProvider) -> bool:
@@ -73,26 +73,3 @@ def _is_bridge(handler: logging.Handler) -> bool:
         kind.__name__ == "LoggingHandler" and kind.__module__.startswith("opentelemetry.")
         for kind in type(handler).__mro__
     )
-
-
-def _record(
-    event: str, body: str, attributes: Mapping[str, str | bytes], span: SpanRef | None, time_ns: int, resource: object
-) -> Any:
-    context = context_of(span)
-    details: dict[str, object] = {
-        "timestamp": time_ns or None,
-        "severity_text": "ERROR",
-        "severity_number": _logs.SeverityNumber.ERROR,
-        "body": body,
-        "attributes": dict(attributes),
-        "event_name": event,
-        "context": context,
-    }
-    if "event_name" not in _TAKES:
-        details["attributes"] = {**attributes, semconv.EVENT_NAME: event}
-    if "context" not in _TAKES:
-        told = trace.get_current_span(context).get_span_context()
-        details |= {"trace_id": told.trace_id, "span_id": told.span_id, "trace_flags": told.trace_flags}
-    if "resource" in _TAKES:
-        details["resource"] = resource
-    return _RECORD(**{name: value for name, value in details.items() if name in _TAKES})

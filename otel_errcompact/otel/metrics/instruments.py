@@ -15,7 +15,6 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
-from otel_errcompact.otel.metrics.histograms import histogram
 from otel_errcompact.otel.metrics.labels import Attributes, Labels, Series
 from otel_errcompact.otel.sdk import is_placeholder
 from otel_errcompact.otel.spans.context import context_of
@@ -314,8 +313,11 @@ class _Instruments:
             semconv.REFUSALS, "{call}", "Identical calls that were not executed again."
         )
         self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
-        self.duration: Final = histogram(
-            meter, semconv.COMPACTION_DURATION, "s", "What it took to compact one failure.", DURATION_BUCKETS
+        self.duration: Final = meter.create_histogram(
+            semconv.COMPACTION_DURATION,
+            "s",
+            "What it took to compact one failure.",
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
         meter.create_observable_gauge(
             semconv.CLASS_INFO, [self._report(Telemetry.class_info, max)], "{class}", "What an error class key means."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.metrics.histograms import histogram
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
@@ -28,12 +27,11 @@ class TokenUsage:
 
     def __init__(self, meter_provider: MeterProvider, *, scope: str, provider: str) -> None:
         self._provider = provider
-        self._histogram = histogram(
-            meter_provider.get_meter(scope),
+        self._histogram = meter_provider.get_meter(scope).create_histogram(
             semconv.TOKEN_USAGE,
             "{token}",
             "Number of input and output tokens used (estimated: characters / 4).",
-            BUCKETS,
+            explicit_bucket_boundaries_advisory=BUCKETS,
         )
 
     def record(self, tokens: int, token_type: str, *, agent: str = "", model: str = "") -> None:

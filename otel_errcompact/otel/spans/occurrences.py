@@ -291,9 +291,6 @@ def _chain(exception: BaseException) -> list[BaseException]:
 
 
 def _members(exception: BaseException) -> list[BaseException]:
-    """The members of an exception group; recognised by its shape, since Python 3.10 has no such class."""
-    members: object = getattr(exception, "exceptions", None)
-    if not isinstance(members, tuple):
+    if not isinstance(exception, BaseExceptionGroup):
         return []
-    found = cast("tuple[object, ...]", members)[:MAX_CHAIN]
-    return [member for member in found if isinstance(member, BaseException)]
+    return list(cast("BaseExceptionGroup[BaseException]", exception).exceptions[:MAX_CHAIN])

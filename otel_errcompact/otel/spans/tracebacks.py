@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.extract.callers import callers_of
 from otel_errcompact.runtime.bounded import BoundedTable
@@ -35,11 +34,11 @@ class _KnownFrames(traceback.StackSummary):
 
     def format_frame_summary(self, frame_summary: Any, **options: Any) -> str:
         """Return the text of one frame."""
-        frame, printer = frame_summary, cast("Any", super())  # Python 3.10 has no such method
+        frame = frame_summary
         place = (frame.filename, frame.lineno, frame.name, frame.line, frame.colno, frame.end_colno, frame.end_lineno)
         text = _frames.get(place)
         if text is None:
-            text = str(printer.format_frame_summary(frame, **options))
+            text = super().format_frame_summary(frame, **options)
             _frames.put(place, text)
         return text
 
@@ -57,8 +56,7 @@ def print_exception(exception: BaseException) -> tuple[str, dict[int, str]]:
     """
     try:
         found = traceback.TracebackException(type(exception), exception, exception.__traceback__, compact=True)
-        if sys.version_info >= (3, 11):  # before that nothing is underlined
-            _keep_frames(found)
+        _keep_frames(found)
         return "".join(found.format()), _read_messages(found, exception)
     except Exception:  # noqa: BLE001 - so do attributes, notes and metaclasses, which Python's printing reads bare
         messages: dict[int, str] = {}

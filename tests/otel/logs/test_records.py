@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 InMemory: Any = getattr(sdk_export, "InMemoryLogRecordExporter", None) or sdk_export.InMemoryLogExporter
-HAS_EVENT_NAMES = "event_name" in records._TAKES
 
 SPAN = SpanRef(trace_id=0xA, span_id=0xB)
 RAW = RawError(
@@ -63,7 +62,7 @@ def rig() -> Rig:
 
 
 def test_an_escalation(rig):
-    """Severity, body, attributes, time, and the span of the occurrence; the event's name where there is a field."""
+    """Severity, body, attributes, time, the span of the occurrence and the event's name."""
     key = rig.escalate()
     (record,) = rig.records()
     assert (record.severity_text, record.severity_number.value) == ("ERROR", 17)
@@ -76,11 +75,10 @@ def test_an_escalation(rig):
         "errcompact.class": key,
         "error.type": "ConnectionError",
     }
-    assert {name: value for name, value in record.attributes.items() if name != "event.name"} == expected
+    assert record.attributes == expected
     assert (record.trace_id, record.span_id, int(record.trace_flags)) == (0xA, 0xB, 1)
     assert record.timestamp == RAW.time_ns
-    name = record.event_name if HAS_EVENT_NAMES else record.attributes["event.name"]
-    assert name == "errcompact.escalation"
+    assert record.event_name == "errcompact.escalation"
 
 
 def test_one_that_no_span_recorded(rig):
@@ -176,24 +174,3 @@ class TestBridged:
             assert records.is_bridged(logger)
         finally:
             logging.getLogger().removeHandler(handler)
-
-
-def test_an_older_interface(monkeypatch):
-    """Where records have no field for the event's name it is an attribute; where they have no context, ids are told."""
-    took: dict[str, Any] = {}
-    old = {"timestamp", "trace_id", "span_id", "trace_flags", "body", "attributes", "resource", "severity_text"}
-    monkeypatch.setattr(records, "_TAKES", frozenset(old))
-    monkeypatch.setattr(records, "_RECORD", lambda **details: took.update(details))
-    provider = LoggerProvider(shutdown_on_exit=False)
-    monkeypatch.setattr(sdk_logs.Logger, "emit", lambda *_, **__: None)
-    records.emit(provider, "event", "text", {"a": "b"}, span=SPAN, time_ns=7)
-    assert took.pop("resource") is provider.resource
-    assert took == {
-        "timestamp": 7,
-        "severity_text": "ERROR",
-        "body": "text",
-        "attributes": {"a": "b", "event.name": "event"},
-        "trace_id": 0xA,
-        "span_id": 0xB,
-        "trace_flags": 1,
-    }

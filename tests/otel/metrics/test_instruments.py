@@ -19,7 +19,6 @@ from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.escalation import Halt, Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.otel.metrics import instruments
-from otel_errcompact.otel.metrics.histograms import histogram
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.runtime.guard import Guard
 
@@ -424,17 +423,6 @@ class TestInstruments:
         meter = metered(provider=placeholder)
         meter.telemetry._meter_provider = placeholder
         meter.telemetry.close()
-
-    def test_old_api(self):
-        """An API that knows no advice on buckets makes the histogram without."""
-        made = []
-
-        class OldMeter(metrics.NoOpMeter):
-            def create_histogram(self, name: str, unit: str = "", description: str = "") -> Any:
-                made.append((name, unit))
-
-        histogram(OldMeter("old"), "a", "s", "b", (1.0,))
-        assert made == [("a", "s")]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

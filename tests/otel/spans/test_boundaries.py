@@ -111,20 +111,14 @@ class TestFailing:
 
     def test_group(self, rig, tracer):
         """A tool that fails with a group of what failed inside is one occurrence, and nothing was handled."""
-
-        class Group(Exception):
-            exceptions: tuple[BaseException, ...] = ()
-
         errors = (ConnectionError("a"), ConnectionError("b"))
 
         def work() -> None:
             for error in errors:
                 attempt(tracer, error)
-            group = Group("2 failed")
-            group.exceptions = errors
-            raise group
+            raise ExceptionGroup("2 failed", errors)
 
-        with pytest.raises(Group):
+        with pytest.raises(ExceptionGroup):
             call(tracer, work)
         assert len(rig.told.observed) == 1
         assert rig.told.handled == []

@@ -224,20 +224,17 @@ class TestWrapped:
     def test_group(self, rig, tracer):
         """A group of known failures is no further occurrence."""
 
-        class Group(Exception):
-            exceptions: tuple[BaseException, ...] = ()
-
         def outer() -> None:
             with tracer.start_as_current_span("outer"):
-                group = Group("2 failed")
+                errors = []
                 for message in ("a", "b"):
                     try:
                         nested(tracer, ValueError(message), depth=1)
                     except ValueError as error:
-                        group.exceptions = (*group.exceptions, error)
-                raise group
+                        errors.append(error)
+                raise ExceptionGroup("2 failed", errors)
 
-        with pytest.raises(Group):
+        with pytest.raises(ExceptionGroup):
             outer()
         assert rig.told.causes == ["a", "b"]
         assert rig.processor.duplicates == 1
