@@ -14,7 +14,7 @@ import pytest
 
 from docs.generate import PAGES
 from otel_errcompact.config import ContextOptions, Options
-from otel_errcompact.lab.transcripts.lives import EVENTS
+from otel_errcompact.lab.transcripts.run_lives import EVENTS
 from otel_errcompact.otel import semconv
 from tests import console
 

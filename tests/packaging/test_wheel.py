@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.lab import stack
+from otel_errcompact.lab.cli import stack
 
 ROOT = Path(__file__).parents[2]
 THEIRS = re.compile(r"^ *(?:from|import) (?:opentelemetry|pydantic)\b", re.MULTILINE)

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from otel_errcompact.lab.analysis.calibration import Calibration
 from otel_errcompact.lab.analysis.outcomes import Outcomes, read_outcomes
+from otel_errcompact.lab.analysis.recommendation import Recommendation
 from otel_errcompact.lab.analysis.runs import Analyzer, RunAnalysis
 from otel_errcompact.lab.analysis.total import Total
-from otel_errcompact.lab.analysis.verdict import Verdict
 
-__all__ = ["Analyzer", "Calibration", "Outcomes", "RunAnalysis", "Total", "Verdict", "read_outcomes"]
+__all__ = ["Analyzer", "Calibration", "Outcomes", "Recommendation", "RunAnalysis", "Total", "read_outcomes"]

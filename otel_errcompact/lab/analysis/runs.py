@@ -14,20 +14,20 @@ from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.lab.analysis.counts import Counts
+from otel_errcompact.lab.analysis.recommendation import recommend_for_run
 from otel_errcompact.lab.analysis.refusals import Refusals, Retries
 from otel_errcompact.lab.analysis.repetition import Repetition
 from otel_errcompact.lab.analysis.silence import confidence_in
 from otel_errcompact.lab.analysis.stops import Breaches
 from otel_errcompact.lab.analysis.turns import Turns
-from otel_errcompact.lab.analysis.verdict import verdict_on_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.detector.results import ResultVerdict
     from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.lab.analysis.recommendation import Recommendation
     from otel_errcompact.lab.analysis.stops import Reached, Stop
-    from otel_errcompact.lab.analysis.verdict import Verdict
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
 
 
@@ -70,7 +70,7 @@ class RunAnalysis:
     refusals: Refusals
     """What the refusal of identical calls would have done."""
 
-    verdict: Verdict
+    recommendation: Recommendation
 
     @property
     def stop(self) -> Stop | None:
@@ -92,7 +92,7 @@ class RunAnalysis:
             "unflagged_signs": signs_to_json(self.unflagged_signs),
             "stops": [stop.to_json() for stop in self.stops],
             "refusals": self.refusals.to_json(),
-            "verdict": self.verdict.to_json(),
+            "verdict": self.recommendation.to_json(),
         }
 
 
@@ -172,7 +172,7 @@ class _Reading:
             stops=tuple(self.breaches.stops(turns)),
             reached=reached,
             refusals=self.retries.sums,
-            verdict=verdict_on_run(self.counts),
+            recommendation=recommend_for_run(self.counts),
         )
 
     def _retry(self, call: RecordedCall) -> _Retry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from otel_errcompact.lab.analysis.verdict import Confidence
+    from otel_errcompact.lab.analysis.recommendation import Confidence
 
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error at the end", "an error in a file"})
 """A program may print these on purpose, and go on: a script that reproduces an error, a log that is shown."""

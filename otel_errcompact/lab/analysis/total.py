@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final, Literal
 from otel_errcompact.escalator.escalation import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import Counts
 from otel_errcompact.lab.analysis.intervals import Ratio
+from otel_errcompact.lab.analysis.recommendation import ADVICE, recommend_for_runs
 from otel_errcompact.lab.analysis.refusals import Refusals
 from otel_errcompact.lab.analysis.runs import signs_to_json
 from otel_errcompact.lab.analysis.stops import named
 from otel_errcompact.lab.analysis.turns import NOTHING, After
-from otel_errcompact.lab.analysis.verdict import ADVICE, verdict_on_runs
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.lab.analysis.recommendation import Advice, Recommendation
     from otel_errcompact.lab.analysis.runs import RunAnalysis
-    from otel_errcompact.lab.analysis.verdict import Advice, Verdict
 
 Rule = Literal["same", "rejected", "loop", "consecutive", "total", "any"]
 """A threshold, or whichever of them is reached first."""
@@ -91,13 +91,13 @@ class Total:
             self.stopped[stop.threshold].add(stop.after)
         if run.stop is not None:
             self.stopped["any"].add(run.stop.after)
-        self.runs_by_advice[run.verdict.advice] += 1
+        self.runs_by_advice[run.recommendation.advice] += 1
         self._ratio.add(run.counts.error_tokens, run.counts.context_tokens)
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on all runs."""
-        return verdict_on_runs(self.counts, self.runs, self._ratio.interval())
+    def recommendation(self) -> Recommendation:
+        """The recommendation for all runs."""
+        return recommend_for_runs(self.counts, self.runs, self._ratio.interval())
 
     def limit(self, threshold: Threshold) -> int:
         """Return the value of a threshold."""
@@ -120,5 +120,5 @@ class Total:
             "loop_halt": {"limit": self.thresholds.loop_halt, **self.looping.to_json()},
             "refusals": self.refusals.to_json(),
             "runs_by_advice": {advice: self.runs_by_advice[advice] for advice in ADVICE},
-            "verdict": self.verdict.to_json(),
+            "verdict": self.recommendation.to_json(),
         }

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from otel_errcompact.escalator.escalation import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import share
+from otel_errcompact.lab.analysis.recommendation import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.lab.analysis.silence import confidence_in
 from otel_errcompact.lab.analysis.total import RULES
-from otel_errcompact.lab.analysis.verdict import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.lab.cli.column_fit import console_of, print_fitting
 from otel_errcompact.lab.cli.output import printable
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import Threshold
     from otel_errcompact.lab.analysis import Calibration, RunAnalysis, Total
     from otel_errcompact.lab.analysis.calibration import Control, Power, Row, Side, Table
+    from otel_errcompact.lab.analysis.recommendation import Advice
     from otel_errcompact.lab.analysis.refusals import Refusals
     from otel_errcompact.lab.analysis.total import Rule
-    from otel_errcompact.lab.analysis.verdict import Advice
-    from otel_errcompact.lab.cli.analyze import Analysis
 
 PIPE_WIDTH: Final = 120
 """Columns where there is no terminal to ask."""
@@ -66,26 +65,34 @@ _MIN_NAME_WIDTH: Final = 11
 _NUMBERS_WIDTH: Final = 69
 
 
-def print_tables(analysis: Analysis, heaviest: Sequence[RunAnalysis]) -> None:
+def print_tables(
+    total: Total, heaviest: Sequence[RunAnalysis], calibration: Calibration | None, tolerance: float
+) -> None:
     """
-    Print the heaviest runs, what all runs say together, and the calibration if it was asked for.
+    Print tables and sentences about recorded runs.
+
+    Args:
+        total: The sums over all runs.
+        heaviest: The runs of the first table.
+        calibration: Effects of each value of each threshold; None to leave them out.
+        tolerance: The share of good runs that a threshold may stop.
     """
     console = console_of(PIPE_WIDTH)
     if heaviest:
-        print_fitting(console, _runs(heaviest, analysis.total, console.width), _SPARE_OF_RUNS)
+        print_fitting(console, _runs(heaviest, total, console.width), _SPARE_OF_RUNS)
         console.print(Text(_LEGEND))
         console.print()
-    for sentence in _sentences(analysis.total):
+    for sentence in _sentences(total):
         console.print(Text(sentence))
-    if analysis.total.counts.failures:
+    if total.counts.failures:
         console.print()
-        print_fitting(console, _thresholds(analysis.total), _SPARE_OF_STOPS)
+        print_fitting(console, _thresholds(total), _SPARE_OF_STOPS)
         for line in _stops(heaviest):
             console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
-    if analysis.request.calibrate and analysis.total.runs_with_outcome:
-        _print_calibration(analysis, console)
+    if calibration is not None and total.runs_with_outcome:
+        _print_calibration(console, calibration, total, tolerance)
     console.print()
-    for sentence in _verdict(analysis.total):
+    for sentence in _recommend(total):
         console.print(Text(sentence))
 
 
@@ -111,7 +118,7 @@ def _runs(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
         ("again", _share(counts.class_repeats, counts.failures)),
         ("lines", _share(counts.seen_characters + counts.doubled_characters, counts.error_characters)),
         ("stop", f"{total.stopped['any'].runs:,}"),
-        ("verdict", total.verdict.advice),
+        ("verdict", total.recommendation.advice),
     )
     for name, sum_ in columns:
         grid.add_column(name, sum_, justify="left" if name == "verdict" else "right", no_wrap=True)
@@ -134,7 +141,7 @@ def _cells(run: RunAnalysis) -> tuple[str, ...]:
         _share(counts.class_repeats, counts.failures),
         _share(counts.seen_characters + counts.doubled_characters, counts.error_characters),
         f"@{run.stop.call:,}" if run.stop is not None else "-",
-        run.verdict.advice,
+        run.recommendation.advice,
     )
 
 
@@ -224,10 +231,9 @@ def _stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
         yield f"  {_rule(stop.threshold, stop.limit)} at call {stop.call:,} of {run.run_id}{how}: {stop.error}"
 
 
-def _print_calibration(analysis: Analysis, console: Console) -> None:
-    calibration, tolerance = analysis.calibration, analysis.request.tolerance
+def _print_calibration(console: Console, calibration: Calibration, total: Total, tolerance: float) -> None:
     console.print()
-    print_fitting(console, _calibration(calibration.all, analysis.total), _SPARE_OF_CALIBRATION)
+    print_fitting(console, _calibration(calibration.all, total), _SPARE_OF_CALIBRATION)
     console.print(Text(_CALIBRATION_LEGEND))
     if len(calibration.by_agent) > 1:
         console.print()
@@ -236,7 +242,7 @@ def _print_calibration(analysis: Analysis, console: Console) -> None:
         console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
     console.print()
     console.print(Text(_which(calibration.all, tolerance)))
-    console.print(Text(_powers(calibration.all, analysis.total)))
+    console.print(Text(_powers(calibration.all, total)))
     console.print(Text(_refusals(calibration.refusals)))
 
 
@@ -352,23 +358,23 @@ def _lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) ->
     return f"{name} none" if lowest is None else f"{name} from {lowest}"
 
 
-def _verdict(total: Total) -> Iterator[str]:
-    verdict = total.verdict
-    if verdict.advice == "unknown":
-        yield f"Verdict: {MEANING[verdict.advice]}."
+def _recommend(total: Total) -> Iterator[str]:
+    found = total.recommendation
+    if found.advice == "unknown":
+        yield f"Verdict: {MEANING[found.advice]}."
         return
-    because = f" ({'; '.join(verdict.reasons)})" if verdict.reasons else ""
+    because = f" ({'; '.join(found.reasons)})" if found.reasons else ""
     yield (
-        f"Verdict on digests: {MEANING[verdict.advice]}. Errors are {verdict.share:.1%} of the context; "
-        f"confidence {verdict.confidence}{because}."
+        f"Verdict on digests: {MEANING[found.advice]}. Errors are {found.share:.1%} of the context; "
+        f"confidence {found.confidence}{because}."
     )
     shown: list[Advice] = [advice for advice in ADVICE if advice != "unknown" or total.runs_by_advice[advice]]
     spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in shown)
     yield f"By run: {spread}. Records lack system prompts and tool schemas: true shares are lower."
-    yield f"Verdict on loops: {_loop_verdict(total)}"
+    yield f"Verdict on loops: {_judge_loops(total)}"
 
 
-def _loop_verdict(total: Total) -> str:
+def _judge_loops(total: Total) -> str:
     limit, stopped = total.thresholds.loop_halt, total.looping
     if not stopped.runs:
         return (

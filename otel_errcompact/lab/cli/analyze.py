@@ -113,7 +113,8 @@ def print_analysis(request: Request, *, as_json: bool) -> int:
     if analysis.total.runs:
         from otel_errcompact.lab.cli.analysis_tables import print_tables
 
-        print_tables(analysis, heaviest)
+        calibration = analysis.calibration if request.calibrate else None
+        print_tables(analysis.total, heaviest, calibration, request.tolerance)
     return analysis.problems.exit_code
 
 

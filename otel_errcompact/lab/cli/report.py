@@ -49,17 +49,17 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
     Write the account of all runs as one HTML page, say where and how large, and return the exit code.
     """
     # jinja2 is loaded for a page only.
-    from otel_errcompact.lab.html_report import Gathering, check_output, play, write_page
+    from otel_errcompact.lab.html_report import Collector, check_output, play, write_page
 
     check_output(output)
     problems = Problems()
-    gathering = Gathering(raw=raw)
+    collector = Collector(raw=raw)
     files = list(find(paths, on_problem=problems.take))
     with progress(files) as advance:
-        lost = play(files, gathering, on_problem=problems.take, on_bytes=advance)
+        lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
     if lost:
         problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
-    page = gathering.page()
+    page = collector.page()
     size = write_page(page, output)
     say(f"{output}: {page.totals.failures:,} failures of {page.totals.runs:,} runs, {size:,} bytes")
     return problems.exit_code

@@ -1,15 +1,36 @@
-"""`errcompact stack export`: the operator's side, written to a folder and explained."""
+"""
+`errcompact stack export`: the operator's side as files, written to a folder of the user's.
+
+Docker Compose, configuration, dashboards and alerts: an installed wheel carries them in `_stack/`; in a checkout they
+stand where people edit them.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Final
+from importlib.metadata import version
+from importlib.resources import files
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import printable
-from otel_errcompact.lab.stack import export
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
+    from importlib.abc import Traversable
+
+PARTS: Final = ("docker-compose.yml", ".env", "collector-config", "dashboards/generated", "dashboards/RUNBOOK.md")
+"""Files and folders of the stack, each under its place in the checkout."""
+
+KEPT_AS: Final = ".orig"
+"""The suffix of a replaced file, which no program of the stack reads."""
+
+MAX_NAMED: Final = 10
+
+_IN_CHECKOUT: Final = b"ERRCOMPACT_PACKAGE=/src[otlp,cli]\n"
 
 NEXT: Final = """
 Start it, and open http://localhost:3000:
@@ -46,3 +67,87 @@ def print_export(folder: Path, *, force: bool) -> int:
     unchanged = f", {len(done.unchanged)} are as they should be" if done.unchanged else ""
     sys.stdout.write(f"{len(done.written)} {files} written{unchanged}\n{NEXT.format(folder=place)}")
     return 0
+
+
+class Export(NamedTuple):
+    """The files of an export."""
+
+    written: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Replaced files, under their new names."""
+
+
+def export(folder: Path, *, force: bool = False) -> Export:
+    """
+    Write the files of the stack to a folder, unless they are there already.
+
+    Args:
+        folder: The folder; it is made if it is missing.
+        force: Replace files that differ, and keep each under another name; else nothing is written if there are any.
+
+    Returns:
+        The names of the files, relative to the folder.
+
+    Raises:
+        ConfigurationError: Files differ, or the folder cannot be written.
+    """
+    stack = contents()
+    try:
+        pending = {name: content for name, content in stack.items() if _content(folder / name) != content}
+        changed = [name for name in pending if (folder / name).exists()]
+        if changed and not force:
+            raise ConfigurationError(_refusal(folder, changed))
+        kept = tuple(_set_aside(folder, name) for name in changed)
+        for name, content in pending.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise ConfigurationError(f"{error.filename}: {error.strerror}; export to another folder") from error
+    return Export(
+        written=tuple(pending),
+        unchanged=tuple(name for name in stack if name not in pending),
+        kept=kept,
+    )
+
+
+def contents() -> Mapping[str, bytes]:
+    """Return the files of the stack by name, as an installation needs them."""
+    root = _root()
+    found = dict(sorted(file for part in PARTS for file in _files(root.joinpath(part), part)))
+    # The demo agent installs this very version; the mounted source exists in a checkout alone.
+    installed = f"ERRCOMPACT_PACKAGE=otel-errcompact[otlp,cli]=={version('otel-errcompact')}\n".encode()
+    found[".env"] = found[".env"].replace(_IN_CHECKOUT, installed)
+    return found
+
+
+def _root() -> Traversable:
+    carried = files("otel_errcompact").joinpath("_stack")
+    return carried if carried.is_dir() else Path(__file__).parents[3]
+
+
+def _files(node: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    if not node.is_dir():
+        yield name, node.read_bytes()
+        return
+    for child in node.iterdir():
+        yield from _files(child, f"{name}/{child.name}")
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def _set_aside(folder: Path, name: str) -> str:
+    names = (f"{name}{number}{KEPT_AS}" for number in chain([""], (f".{n}" for n in count(2))))
+    kept = next(other for other in names if not os.path.lexists(folder / other))
+    (folder / name).rename(folder / kept)
+    return kept
+
+
+def _refusal(folder: Path, changed: list[str]) -> str:
+    more = f" and {len(changed) - MAX_NAMED} more" if len(changed) > MAX_NAMED else ""
+    return (
+        f"{folder} holds other versions of {', '.join(changed[:MAX_NAMED])}{more}; nothing was written "
+        f"(--force replaces them and keeps yours as NAME{KEPT_AS})"
+    )

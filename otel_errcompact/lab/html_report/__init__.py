@@ -6,8 +6,8 @@ It needs jinja2, which the extra `cli` brings.
 
 from __future__ import annotations
 
-from otel_errcompact.lab.html_report.collector import Gathering
+from otel_errcompact.lab.html_report.collector import Collector
 from otel_errcompact.lab.html_report.replay import play
 from otel_errcompact.lab.html_report.writing import check_output, write_page
 
-__all__ = ["Gathering", "check_output", "play", "write_page"]
+__all__ = ["Collector", "check_output", "play", "write_page"]

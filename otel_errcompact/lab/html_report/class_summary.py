@@ -44,7 +44,7 @@ class _Kept:
     count: int = 1
 
 
-class ClassDraft:
+class ClassSummary:
     """
     What is known of one class so far.
 

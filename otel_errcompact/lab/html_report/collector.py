@@ -9,19 +9,19 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.lab.html_report.class_summary import ClassDraft
+from otel_errcompact.lab.html_report.class_summary import ClassSummary
 from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import (
     Axis,
-    Bill,
     EscalationEntry,
     PageData,
     Place,
     RunEntry,
     StreakEntry,
+    TokenTotals,
     Totals,
 )
-from otel_errcompact.lab.transcripts.draft import FIRST_NS
+from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ MADE_UP_NS: Final = 86_400_000_000_000
 """A day: how far the made-up times of a record without any may be from `FIRST_NS`."""
 
 
-class Gathering(Listener):
+class Collector(Listener):
     """
     Listens to the ledger of a replay, takes each run as it ends, and makes the page's data of it all.
 
@@ -74,9 +74,9 @@ class Gathering(Listener):
         self._failures_only = False
         self._files: int = 0
         self._totals: Counter[str] = Counter()
-        self._bill: Counter[str] = Counter()
+        self._tokens: Counter[str] = Counter()
         self._longest = 0
-        self._classes: dict[str, ClassDraft] = {}
+        self._classes: dict[str, ClassSummary] = {}
         self._other_keys: set[str] = set()
         self._other_failures = 0
         self._room = ROOM
@@ -104,10 +104,10 @@ class Gathering(Listener):
         self._totals["observed"] += 1
         time_ns = _real(observation.raw.time_ns)
         self._mark(at, time_ns)
-        draft = self._class_of(observation, at)
-        draft.observe(observation, at=at, time_ns=time_ns)
+        summary = self._class_of(observation, at)
+        summary.observe(observation, at=at, time_ns=time_ns)
         place = Place(run_id=self._shown(observation.run_id), source=self._source)
-        self._room -= draft.exemplify(observation.raw, self._texts(observation.raw), place, time_ns, self._room)
+        self._room -= summary.exemplify(observation.raw, self._texts(observation.raw), place, time_ns, self._room)
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Keep a breach until its run ends."""
@@ -123,8 +123,8 @@ class Gathering(Listener):
         self._take_escalations(run, place)
         fired = Counter(escalation.key for escalation in run.escalations)
         for found in run.report.classes:
-            if (draft := self._classes.get(found.key)) is not None:
-                draft.end(found, self._standing(found, fired), replace(place, count=found.count), fired[found.key])
+            if (summary := self._classes.get(found.key)) is not None:
+                summary.end(found, self._standing(found, fired), replace(place, count=found.count), fired[found.key])
         for key, length in run.streaks.items():
             if not self._failures_only:
                 self._take_streak(key, length, place)
@@ -133,7 +133,7 @@ class Gathering(Listener):
         """Return all that was kept."""
         self._prune(MAX_CLASSES)
         axis = self._axis()
-        drafts = sorted(self._classes.values(), key=lambda draft: (-draft.count, draft.first_at))
+        summaries = sorted(self._classes.values(), key=lambda summary: (-summary.count, summary.first_at))
         escalated = self._totals["escalations"]
         return PageData(
             totals=Totals(
@@ -141,9 +141,9 @@ class Gathering(Listener):
                 longest_streak=self._longest,
                 **{name: self._totals[name] for name in _COUNTED},
             ),
-            bill=Bill(**self._bill),
+            tokens=TokenTotals(**self._tokens),
             axis=axis,
-            classes=tuple(draft.entry(axis, BINS) for draft in drafts) if axis is not None else (),
+            classes=tuple(summary.entry(axis, BINS) for summary in summaries) if axis is not None else (),
             other_classes=len(self._other_keys),
             other_failures=self._other_failures,
             others_uncounted=len(self._other_keys) >= MAX_KEYS,
@@ -172,26 +172,26 @@ class Gathering(Listener):
         self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
         self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
 
-    def _class_of(self, observation: Observation, at: int) -> ClassDraft:
+    def _class_of(self, observation: Observation, at: int) -> ClassSummary:
         key = observation.found.key
-        draft = self._classes.get(key)
-        if draft is None:
+        summary = self._classes.get(key)
+        if summary is None:
             if len(self._classes) >= 2 * MAX_CLASSES:
                 self._prune(MAX_CLASSES)
-            draft = self._classes[key] = ClassDraft(observation, shown=self._shown, at=at)
-        return draft
+            summary = self._classes[key] = ClassSummary(observation, shown=self._shown, at=at)
+        return summary
 
     def _prune(self, keep: int) -> None:
         """Give up the rows of the classes with the fewest failures; they stay counted."""
         if len(self._classes) <= keep:
             return
-        by_count = sorted(self._classes.values(), key=lambda draft: (-draft.count, -draft.last_at))
-        for draft in by_count[keep:]:
-            del self._classes[draft.key]
-            self._other_failures += draft.count
-            self._room += draft.characters
+        by_count = sorted(self._classes.values(), key=lambda summary: (-summary.count, -summary.last_at))
+        for summary in by_count[keep:]:
+            del self._classes[summary.key]
+            self._other_failures += summary.count
+            self._room += summary.characters
             if len(self._other_keys) < MAX_KEYS:
-                self._other_keys.add(draft.key)
+                self._other_keys.add(summary.key)
         self._other_keys.difference_update(self._classes)
 
     def _standing(self, found: ClassReport, fired: Counter[str]) -> Standing:
@@ -204,13 +204,13 @@ class Gathering(Listener):
     def _count(self, run: ReplayedRun) -> None:
         counts = {name: getattr(run, name) for name in ("failures", "detected", "handled", "ignored")}
         self._totals.update(counts, runs=1, runs_with_failures=run.failures > 0)
-        self._bill.update(raw=run.raw_error_tokens, digests=run.digest_tokens)
+        self._tokens.update(raw=run.raw_error_tokens, digests=run.digest_tokens)
         if self._failures_only:
             self._totals["failures_only_runs"] += 1
             return
         self._longest = max(self._longest, run.longest_streak)
         self._totals.update(tool_calls=run.tool_calls, escalations=len(run.escalations))
-        self._bill.update(
+        self._tokens.update(
             whole_raw=run.raw_error_tokens,
             whole_digests=run.digest_tokens,
             results=run.result_tokens,
@@ -238,13 +238,13 @@ class Gathering(Listener):
             _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)
 
     def _take_streak(self, key: str, length: int, place: Place) -> None:
-        draft = self._classes.get(key)
-        if draft is None or length < _ROW:
+        summary = self._classes.get(key)
+        if summary is None or length < _ROW:
             return
-        draft.streak = max(draft.streak or 0, length)
+        summary.streak = max(summary.streak or 0, length)
         self._streaks_seen += 1
         entry = StreakEntry(
-            length=length, key=key, type=draft.type, cause=draft.cause, run_id=place.run_id, source=place.source
+            length=length, key=key, type=summary.type, cause=summary.cause, run_id=place.run_id, source=place.source
         )
         _push(self._streaks, length, -next(self._serial), entry, MAX_STREAKS)
 

@@ -160,7 +160,7 @@ class RunEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
+class TokenTotals:
     """
     Tokens, as estimated by the library's counter.
     """
@@ -218,7 +218,7 @@ class PageData:
     """
 
     totals: Totals
-    bill: Bill
+    tokens: TokenTotals
     axis: Axis | None
     """None where nothing has failed."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from otel_errcompact.lab.html_report.collector import Gathering
+    from otel_errcompact.lab.html_report.collector import Collector
     from otel_errcompact.lab.replay import Pipeline, ReplayedRun
     from otel_errcompact.lab.transcripts import RecordedLife, RecordedRun
     from otel_errcompact.lab.transcripts.records import OnProblem
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 def play(
     files: Iterable[Path],
-    gathering: Gathering,
+    collector: Collector,
     *,
     options: Options | None = None,
     on_problem: OnProblem,
     on_bytes: Callable[[int], None] | None = None,
 ) -> int:
     """
-    Play the runs of all files, tell the gathering of them, and return how many spans could not be exported.
+    Play the runs of all files, tell the collector of them, and return how many spans could not be exported.
 
     Args:
         files: Trajectory files and transcripts.
-        gathering: What goes on the page.
+        collector: What goes on the page.
         options: All options; read from the environment if None. No trajectory file is written.
         on_problem: Takes what is malformed.
         on_bytes: Takes the number of bytes read since its last call.
@@ -43,7 +43,7 @@ def play(
     options = options or Options.from_environ()
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
     with ExitStack() as stack:
-        played = _Played(options, gathering, stack)
+        played = _Played(options, collector, stack)
         for file in files:
             played.play(file, read(file, on_problem=on_problem, on_bytes=on_bytes))
     return played.lost_spans
@@ -54,9 +54,9 @@ class _Played:
     The pipelines that records are played through: one for those that tell what succeeded, one for the others.
     """
 
-    def __init__(self, options: Options, gathering: Gathering, stack: ExitStack) -> None:
+    def __init__(self, options: Options, collector: Collector, stack: ExitStack) -> None:
         self._options = options
-        self._gathering = gathering
+        self._gathering = collector
         self._stack = stack
         self._pipelines: dict[bool, Pipeline] = {}
 

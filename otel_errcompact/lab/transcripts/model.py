@@ -30,7 +30,7 @@ class RecordedCall:
     """The whole text the agent got."""
 
     start_ns: int
-    """When the agent asked, in nanoseconds since the epoch; made up where the record has no times (see `draft`)."""
+    """When the agent asked, in nanoseconds since the epoch; made up in records without times (`run_builder`)."""
 
     end_ns: int
     """When the answer came; never before `start_ns`."""

@@ -130,7 +130,7 @@ class Record:
         self._refuse(key, "true or false")
         return None
 
-    def verdict(self, key: str) -> bool | None:
+    def lenient_flag(self, key: str) -> bool | None:
         """
         Return true or false, which may be written as 1 or 0; what is neither says nothing and is no mistake.
         """

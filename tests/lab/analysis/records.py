@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from otel_errcompact.lab.transcripts.draft import Draft
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts import RecordedRun
@@ -51,13 +51,13 @@ def run(
     answer: str = "",
 ) -> RecordedRun:
     """Make a run of turns: one call, or several at once; each call says one token, `{}`, beside its result."""
-    draft = Draft()
-    draft.say(TASK)
+    builder = RunBuilder()
+    builder.say(TASK)
     for turn in turns:
         steps = (turn,) if isinstance(turn, Step) else turn
         for number, step in enumerate(steps):
-            draft.request(str(number), tool=step.tool, arguments=step.arguments)
+            builder.request(str(number), tool=step.tool, arguments=step.arguments)
         for number, step in enumerate(steps):
-            draft.answer(str(number), result=step.result, flagged=step.flagged, exit_code=step.exit_code)
-    draft.say(answer)
-    return draft.build(run_id=run_id, agent=agent, source="runs/shop.jsonl", succeeded=succeeded)
+            builder.answer(str(number), result=step.result, flagged=step.flagged, exit_code=step.exit_code)
+    builder.say(answer)
+    return builder.build(run_id=run_id, agent=agent, source="runs/shop.jsonl", succeeded=succeeded)

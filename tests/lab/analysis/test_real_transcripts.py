@@ -115,5 +115,5 @@ def test_errors_are_a_small_part_of_the_context(both: Both) -> None:
     total = Total(Thresholds())
     for found, _ in both:
         total.add(found)
-    assert (total.runs, total.verdict.advice) == (216, "leave")
+    assert (total.runs, total.recommendation.advice) == (216, "leave")
     assert total.runs_by_advice["must"] == 2

@@ -75,7 +75,7 @@ def test_an_empty_failure_weighs_nothing_and_counts() -> None:
     """Its exit status is all that there is to digest."""
     found = Analyzer().analyze(run(Step("", exit_code=2, tool="bash", arguments='{"command": "make"}'), healthy()))
     assert (found.counts.failures, found.counts.error_tokens) == (1, 0)
-    assert found.verdict.advice == "leave"
+    assert found.recommendation.advice == "leave"
 
 
 def test_thresholds_stop_at_the_call_that_reaches_them() -> None:

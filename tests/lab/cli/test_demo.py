@@ -30,14 +30,14 @@ from otel_errcompact.config import runs_path
 from otel_errcompact.lab.cli.app import app
 from otel_errcompact.lab.cli.demo import session as demo_session
 from otel_errcompact.lab.cli.demo import tools as demo_tools
-from otel_errcompact.lab.cli.demo.account import write_account, write_opening, write_step
 from otel_errcompact.lab.cli.demo.agent import TASK, ToolCall
-from otel_errcompact.lab.cli.demo.bill import Cost, bill
-from otel_errcompact.lab.cli.demo.paper import Paper, excerpt
+from otel_errcompact.lab.cli.demo.console import DemoConsole, excerpt
+from otel_errcompact.lab.cli.demo.narrative import write_opening, write_step, write_summary
 from otel_errcompact.lab.cli.demo.project import write_project
 from otel_errcompact.lab.cli.demo.server import Addresses, servers
 from otel_errcompact.lab.cli.demo.session import Session, Step, play
 from otel_errcompact.lab.cli.demo.telemetry import Signals, telemetry
+from otel_errcompact.lab.cli.demo.token_costs import Cost, cost_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -277,7 +277,7 @@ class TestArtefacts:
 
     def test_the_tokens_of_the_counter_the_report_and_the_bill_agree(self, played: Played) -> None:
         """Three ways to the same number."""
-        errors = bill(played.session.steps).errors
+        errors = cost_session(played.session.steps).errors
         report = played.session.report
 
         assert (report.raw_tokens, report.digest_tokens) == (errors.raw, errors.digest)
@@ -292,7 +292,7 @@ class TestBill:
 
     def test_digests_save_less_of_a_larger_bill(self, played: Played) -> None:
         """The saving is largest on the errors alone and smallest on all prompts, and the account shows all three."""
-        costs = bill(played.session.steps)
+        costs = cost_session(played.session.steps)
 
         assert 100 > costs.errors.saved_percent > costs.conversation.saved_percent > costs.prompts.saved_percent > 50
 
@@ -312,14 +312,14 @@ class TestBill:
         )
         assert len(TASK) == 54
 
-        costs = bill([step, step])
+        costs = cost_session([step, step])
 
         assert costs.errors == Cost(raw=50, digest=10)
         assert costs.conversation == Cost(raw=14 + 32 + 32, digest=14 + 12 + 12)
         assert costs.prompts == Cost(raw=14 + (14 + 32), digest=14 + (14 + 12 + 10))
 
     def test_nothing_saves_nothing(self) -> None:
-        """A bill of zero has no saving."""
+        """A cost_session of zero has no saving."""
         assert Cost(raw=0, digest=0).saved_percent == 0
 
 
@@ -346,7 +346,7 @@ class TestCommand:
         assert sections == [
             "errcompact demo",
             "What the tool said, and what the agent read",
-            "The bill",
+            "The cost_session",
             "What the operator gets: OpenTelemetry metrics and log records",
             "The run report: halted, 12 failures in 7 classes",
             "The ladder: tell, refuse, ask, halt",
@@ -546,7 +546,7 @@ def tokens(metrics: Sequence[ExportMetricsServiceRequest]) -> dict[str, tuple[in
 
 
 def test_the_whole_bill_goes_out_as_the_standard_histogram(exported: Exported) -> None:
-    """One call of a model before each step: all prompts, as the account's bill has them, and all answers."""
+    """One call of a model before each step: all prompts, as the account's cost_session has them, and all answers."""
     (into, out) = (tokens(exported.metrics)[kind] for kind in ("input", "output"))
     billed = re.search(r"all 21 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
     assert billed is not None
@@ -603,24 +603,24 @@ def test_a_demo_without_end_is_ended_by_a_signal(
     assert collector.bodies["/v1/metrics"]
 
 
-class TestPaper:
+class TestNarrative:
     """How the account looks."""
 
     @pytest.mark.parametrize("width", [60, 80, 100, 120])
     def test_no_line_is_wider_than_the_terminal(self, played: Played, width: int) -> None:
         """At any sensible width nothing runs over the edge."""
-        console = Console(file=io.StringIO(), width=width, color_system=None)
-        paper = Paper(console=console, box=box.ROUNDED)
-        write_opening(paper)
+        terminal = Console(file=io.StringIO(), width=width, color_system=None)
+        console = DemoConsole(terminal=terminal, box=box.ROUNDED)
+        write_opening(console)
         for step in played.session.steps:
-            write_step(paper, step)
-        write_account(paper, played.session, played.signals, played.trajectory)
+            write_step(console, step)
+        write_summary(console, played.session, played.signals, played.trajectory)
 
-        assert max(map(len, console.file.getvalue().splitlines())) <= width
+        assert max(map(len, terminal.file.getvalue().splitlines())) <= width
 
     def test_text_of_tools_is_data(self) -> None:
         """What a tool says changes no terminal's state, and is no markup."""
-        console = Console(file=io.StringIO(), width=80, color_system=None)
+        terminal = Console(file=io.StringIO(), width=80, color_system=None)
         call = ToolCall(tool="t", arguments={"a": "[red]x[/red]"}, thought="[bold]y[/bold]")
         read = "\x1b]0;title\x07[link=http://x]z[/link]\u202e"
         step = Step(
@@ -635,9 +635,9 @@ class TestPaper:
             answered=None,
         )
 
-        write_step(Paper(console=console, box=box.ROUNDED), step)
+        write_step(DemoConsole(terminal=terminal, box=box.ROUNDED), step)
 
-        assert console.file.getvalue().split("\n") == [
+        assert terminal.file.getvalue().split("\n") == [
             "",
             "> [bold]y[/bold]",
             ' 1 t(a="[red]x[/red]")                                                    failed',
@@ -687,15 +687,17 @@ class TestOtherEndings:
     def test_an_agent_that_publishes_is_done(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Against a service that is well the same agent ends its work, and everything it met is recovered from."""
         monkeypatch.setattr(demo_session, "servers", healthy_servers)
-        console = Console(file=io.StringIO(), width=80, color_system=None)
+        terminal = Console(file=io.StringIO(), width=80, color_system=None)
 
         with telemetry(tmp_path / "t.jsonl") as running:
             session = play(lambda _: None, running.tracer_provider)
-            write_account(Paper(console=console, box=box.ASCII), session, running.signals(), tmp_path / "t.jsonl")
+            write_summary(
+                DemoConsole(terminal=terminal, box=box.ASCII), session, running.signals(), tmp_path / "t.jsonl"
+            )
 
         assert [(step.call.tool, step.outcome) for step in session.steps] == [*STEPS[:12], ("publish", "ok")]
         assert (session.report.result, session.halted) == ("recovered", "")
-        assert "RunHalted" not in console.file.getvalue()
+        assert "RunHalted" not in terminal.file.getvalue()
 
     def test_a_session_is_bounded(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """The harness ends a session that nothing else ends."""

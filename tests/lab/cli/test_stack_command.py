@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.lab import stack
+from otel_errcompact.lab.cli import stack
 
 if TYPE_CHECKING:
     from tests.lab.cli.conftest import Errcompact

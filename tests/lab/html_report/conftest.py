@@ -9,7 +9,7 @@ import pytest
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.errors import RawError
-from otel_errcompact.lab.html_report import Gathering, play
+from otel_errcompact.lab.html_report import Collector, play
 from tests.lab.cli.transcripts import conversation, write_lines
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def write_trajectory(tmp_path: Path) -> WriteTrajectory:
 
 
 def page_of(*files: Path, raw: bool = False) -> PageData:
-    gathering = Gathering(raw=raw)
-    play(files, gathering, options=Options(), on_problem=_refuse)
-    return gathering.page()
+    collector = Collector(raw=raw)
+    play(files, collector, options=Options(), on_problem=_refuse)
+    return collector.page()
 
 
 def _refuse(problem: Exception) -> None:

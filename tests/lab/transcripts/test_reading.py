@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.lab.transcripts import FORMATS, RecordedRun, RecordedTrace, find, read
-from otel_errcompact.lab.transcripts.source import read_values
+from otel_errcompact.lab.transcripts.file_values import read_values
 
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.exceptions import TranscriptError

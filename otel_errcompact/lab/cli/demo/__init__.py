@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.lab.cli.demo.account import write_account, write_again, write_opening, write_step
 from otel_errcompact.lab.cli.demo.agent import MODEL
-from otel_errcompact.lab.cli.demo.bill import model_calls
-from otel_errcompact.lab.cli.demo.paper import paper
+from otel_errcompact.lab.cli.demo.console import open_console
+from otel_errcompact.lab.cli.demo.narrative import write_opening, write_repeat, write_step, write_summary
 from otel_errcompact.lab.cli.demo.session import AGENT, play
 from otel_errcompact.lab.cli.demo.telemetry import telemetry
+from otel_errcompact.lab.cli.demo.token_costs import model_calls
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1
         ConfigurationError: The trajectory cannot be written, or OpenTelemetry is switched off.
     """
     file = _writable(trajectory, anew=False) if trajectory else _writable(TRAJECTORY, anew=True)
-    page = paper(plain=plain)
+    console = open_console(plain=plain)
     with _until_interrupted() if repeat != 1 else nullcontext(), telemetry(file) as running:
-        write_opening(page)
-        session = _play(partial(write_step, page), running)
-        write_account(page, session, running.signals(), file)
+        write_opening(console)
+        session = _play(partial(write_step, console), running)
+        write_summary(console, session, running.signals(), file)
         for number in range(2, repeat + 1) if repeat else count(2):
             time.sleep(pause_s)
-            write_again(page, number, _play(lambda _: None, running))
+            write_repeat(console, number, _play(lambda _: None, running))
 
 
 def _play(show: Callable[[Step], None], running: Telemetry) -> Session:

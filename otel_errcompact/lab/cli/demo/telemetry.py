@@ -80,7 +80,7 @@ class Telemetry:
 
     tracer_provider: TracerProvider
     usage: TokenUsage
-    """The whole bill, of which the tokens of errors are a part."""
+    """The whole cost_session, of which the tokens of errors are a part."""
 
     reader: InMemoryMetricReader
     records: Sequence[str]

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.lab.html_report import class_summary as drafts
-from otel_errcompact.lab.html_report import collector as gathering
-from otel_errcompact.lab.html_report.model import Bill, Place, Totals
+from otel_errcompact.lab.html_report import class_summary, collector
+from otel_errcompact.lab.html_report.model import Place, TokenTotals, Totals
 from tests.lab.html_report.conftest import page_of
 
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ def test_totals_and_the_bill(gather: Gather) -> None:
     assert page.totals == Totals(
         files=1, runs=2, runs_with_failures=1, tool_calls=6, failures=4, escalations=2, longest_streak=4
     )
-    assert page.bill.raw == page.bill.whole_raw == 4 * 4
-    assert page.bill.context > page.bill.results > 0
+    assert page.tokens.raw == page.tokens.whole_raw == 4 * 4
+    assert page.tokens.context > page.tokens.results > 0
     assert [run.run_id for run in page.runs] == ["one"]
 
 
@@ -67,7 +66,7 @@ def test_of_a_trajectory_nothing_is_claimed_that_it_does_not_hold(write_trajecto
     (entry,) = page.classes
     assert (entry.standing, entry.streak, entry.escalations) == ("unknown", None, 0)
     assert (page.streaks, page.escalations, page.totals.failures_only_runs) == ((), (), 1)
-    assert page.bill == Bill(raw=page.bill.raw, digests=page.bill.digests)
+    assert page.tokens == TokenTotals(raw=page.tokens.raw, digests=page.tokens.digests)
 
 
 def test_times_of_the_record_are_kept(write_trajectory: WriteTrajectory) -> None:
@@ -112,12 +111,12 @@ def test_of_many_texts_the_first_are_kept_and_the_rest_counted(gather: Gather) -
     """And where all of them lie is told."""
     page = gather(one=[f"Error: refused by 10.0.0.1:{port}" for port in range(15)])
     (entry,) = page.classes
-    assert (len(entry.examples), entry.unshown, entry.places[0].count) == (drafts.MAX_EXAMPLES, 5, 15)
+    assert (len(entry.examples), entry.unshown, entry.places[0].count) == (class_summary.MAX_EXAMPLES, 5, 15)
 
 
 def test_a_text_without_room_keeps_its_ends(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
     """How much is missing is told; the room is for all classes together, as HTML."""
-    monkeypatch.setattr(gathering, "ROOM", 20_000)
+    monkeypatch.setattr(collector, "ROOM", 20_000)
     page = gather(one=["Error: " + "<" * 9_993])
     (example,) = page.classes[0].examples
     assert (len(example.text), len(example.tail), example.cut) == (4_000, 4_000, 2_000)
@@ -125,7 +124,7 @@ def test_a_text_without_room_keeps_its_ends(gather: Gather, monkeypatch: pytest.
 
 def test_rare_classes_give_way_and_stay_counted(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded by rows, not by what is played."""
-    monkeypatch.setattr(gathering, "MAX_CLASSES", 2)
+    monkeypatch.setattr(collector, "MAX_CLASSES", 2)
     words = ["red", "red", "green", "blue", "cyan", "pink", "red", "gold"]
     page = gather(one=[f"Error: {word}" for word in words])
     assert (page.classes[0].cause, page.classes[0].count, len(page.classes)) == ("red", 3, 2)
@@ -135,8 +134,8 @@ def test_rare_classes_give_way_and_stay_counted(gather: Gather, monkeypatch: pyt
 def test_rows_of_runs_streaks_and_escalations_are_bounded(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
     """The largest stay; how many more there are is told."""
     for limit in ("MAX_RUNS", "MAX_STREAKS", "MAX_ESCALATIONS"):
-        monkeypatch.setattr(gathering, limit, 1)
-    monkeypatch.setattr(drafts, "MAX_PLACES", 1)
+        monkeypatch.setattr(collector, limit, 1)
+    monkeypatch.setattr(class_summary, "MAX_PLACES", 1)
     page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3)
     assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 2)
     assert ([streak.length for streak in page.streaks], page.more_streaks) == ([4], 2)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import (
     Record,
     conversations_in,
@@ -23,6 +22,7 @@ from otel_errcompact.lab.transcripts.records import (
     kind_of,
     records,
 )
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,10 +128,10 @@ class _Trace:
 
     def runs(self) -> Iterator[RecordedRun]:
         for number, messages in enumerate(self.tellings.values(), start=1):
-            draft = Draft()
+            builder = RunBuilder()
             for message in messages:
-                _take(message, draft)
-            yield draft.build(
+                _take(message, builder)
+            yield builder.build(
                 run_id=self.name if number == 1 else f"{self.name}/{number}",
                 agent=AGENT,
                 source=self.source,
@@ -216,14 +216,14 @@ def _text_of(message: Record) -> str:
     return message.prose("content")
 
 
-def _take(message: Record, draft: Draft) -> None:
+def _take(message: Record, builder: RunBuilder) -> None:
     if _role_of(message) in {"function", "tool"}:
-        _answer(message, draft)
+        _answer(message, builder)
         return
-    draft.say(_text_of(message))
+    builder.say(_text_of(message))
     for call in _calls_of(message):
         function, call_id = call.child("function"), call.text("id")
-        draft.request(
+        builder.request(
             call_id,
             call_id=call_id,
             tool=call.text("name") or function.text("name"),
@@ -247,10 +247,10 @@ def _arguments(call: Record, function: Record) -> str:
     return ""
 
 
-def _answer(message: Record, draft: Draft) -> None:
+def _answer(message: Record, builder: RunBuilder) -> None:
     call_id = message.text("tool_call_id")
     status = message.text("status")
-    draft.answer(
+    builder.answer(
         call_id,
         call_id=call_id,
         tool=message.text("name"),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import Record, fields_of, record
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +54,7 @@ class _Session:
     session_id: str
     source: str = ""
 
-    drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
+    builders: dict[str, RunBuilder] = field(default_factory=dict[str, RunBuilder])
     """By chain: empty for the main one, else the sub-agent's id."""
 
     seen: set[tuple[str, str]] = field(default_factory=set["tuple[str, str]"])
@@ -64,33 +64,33 @@ class _Session:
     """Of sidechain records that name no agent: the first record of their chain."""
 
     def runs(self) -> Iterator[RecordedRun]:
-        for chain, draft in self.drafts.items():
+        for chain, builder in self.builders.items():
             run_id = f"{self.session_id}/{chain}" if chain else self.session_id
-            yield draft.build(run_id=run_id, agent=AGENT, source=self.source)
+            yield builder.build(run_id=run_id, agent=AGENT, source=self.source)
 
     def take(self, entry: Record) -> None:
         self.source = entry.place.path
         chain = self.chain_of(entry)
         if entry.text("type") not in {"user", "assistant"} or self.is_repeated("record", entry.text("uuid")):
             return
-        draft = self.drafts.setdefault(chain, Draft())
+        builder = self.builders.setdefault(chain, RunBuilder())
         message = entry.child("message")
         if isinstance(message.fields.get("content"), str):
-            draft.say(message.text("content"))
+            builder.say(message.text("content"))
         else:
             time_ns = entry.time("timestamp")
             for block in message.children("content"):
-                self.take_block(block, entry, draft, time_ns)
+                self.take_block(block, entry, builder, time_ns)
 
-    def take_block(self, block: Record, entry: Record, draft: Draft, time_ns: int | None) -> None:
+    def take_block(self, block: Record, entry: Record, builder: RunBuilder, time_ns: int | None) -> None:
         kind = block.text("type")
         call_id = block.text("tool_use_id" if kind == "tool_result" else "id")
         if self.is_repeated(kind, call_id):
             return
         if kind == "text":
-            draft.say(block.text("text"))
+            builder.say(block.text("text"))
         elif kind == "tool_use":
-            draft.request(
+            builder.request(
                 call_id,
                 tool=block.text("name"),
                 call_id=call_id,
@@ -98,7 +98,7 @@ class _Session:
                 time_ns=time_ns,
             )
         elif kind == "tool_result":
-            draft.answer(
+            builder.answer(
                 call_id,
                 call_id=call_id,
                 result=block.prose("content"),

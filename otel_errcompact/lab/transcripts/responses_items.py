@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.lab.transcripts.records import kind_of
 
 if TYPE_CHECKING:
-    from otel_errcompact.lab.transcripts.draft import Draft
     from otel_errcompact.lab.transcripts.records import Record
+    from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 _OUTPUT: Final = "_output"
 """How the kind of an item ends that holds what a call gave back; before it stands the kind of the call."""
@@ -50,27 +50,27 @@ def is_item(value: object) -> bool:
     return kind_of(value) in KINDS
 
 
-def take_item(item: Record, draft: Draft, *, line: int | None = None, time_ns: int | None = None) -> None:
+def take_item(item: Record, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
     """
     Read an item into a run. Reasoning does not count: what was recorded of it is not what the model saw.
     """
     kind = item.text("type") or "message"
     if kind == "message":
-        draft.say(item.prose("content"))
+        builder.say(item.prose("content"))
     elif kind in _CALLS:
-        _request(item, kind, draft, time_ns)
+        _request(item, kind, builder, time_ns)
     elif kind.endswith(_OUTPUT):
-        take_answer(answer_of(item), draft, line=line, time_ns=time_ns)
+        take_answer(answer_of(item), builder, line=line, time_ns=time_ns)
     elif kind in _WHOLE:
-        _request(item, kind, draft, time_ns)
-        take_answer(_answer_within(item, kind), draft, line=line, time_ns=time_ns)
+        _request(item, kind, builder, time_ns)
+        take_answer(_answer_within(item, kind), builder, line=line, time_ns=time_ns)
 
 
-def take_answer(answer: Answer, draft: Draft, *, line: int | None = None, time_ns: int | None = None) -> None:
+def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
     """
     Read what a call gave back into a run.
     """
-    draft.answer(
+    builder.answer(
         answer.call_id,
         call_id=answer.call_id,
         result=answer.result,
@@ -95,9 +95,9 @@ def answer_of(item: Record) -> Answer:
     )
 
 
-def _request(item: Record, kind: str, draft: Draft, time_ns: int | None) -> None:
+def _request(item: Record, kind: str, builder: RunBuilder, time_ns: int | None) -> None:
     call_id = _id_of(item)
-    draft.request(
+    builder.request(
         call_id,
         tool=item.text("name") or _TOOL_OF_CALL.get(kind, kind.removesuffix("_call")),
         call_id=call_id,

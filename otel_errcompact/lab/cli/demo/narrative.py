@@ -10,9 +10,9 @@ from rich.text import Text
 
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo.agent import TASK
-from otel_errcompact.lab.cli.demo.bill import bill
-from otel_errcompact.lab.cli.demo.paper import excerpt, rows, untrusted
+from otel_errcompact.lab.cli.demo.console import excerpt, rows, untrusted
 from otel_errcompact.lab.cli.demo.session import AGENT
+from otel_errcompact.lab.cli.demo.token_costs import cost_session
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.engine.report import ClassReport
-    from otel_errcompact.lab.cli.demo.bill import Cost
-    from otel_errcompact.lab.cli.demo.paper import Paper
+    from otel_errcompact.lab.cli.demo.console import DemoConsole
     from otel_errcompact.lab.cli.demo.session import Outcome, Session, Step
     from otel_errcompact.lab.cli.demo.telemetry import Point, Signals
+    from otel_errcompact.lab.cli.demo.token_costs import Cost
 
 _STYLES: Final[dict[Outcome, str]] = {"ok": "green", "failed": "red", "refused": "yellow"}
 _DIGEST: Final = "cyan"
@@ -31,53 +31,53 @@ _COUNTER: Final = "green"
 _RAW: Final = "magenta"
 
 
-def write_opening(paper: Paper) -> None:
+def write_opening(console: DemoConsole) -> None:
     """Say what is going to happen."""
-    paper.heading("errcompact demo")
-    paper.write(
+    console.heading("errcompact demo")
+    console.write(
         "A scripted agent does a real piece of work with real tools that really fail. It sees no exception and no "
         "traceback: what stands under a failed call is all it reads, and out of that it takes its next step."
     )
-    paper.space()
-    paper.write(f"task: {TASK}", "bold")
+    console.space()
+    console.write(f"task: {TASK}", "bold")
 
 
-def write_step(paper: Paper, step: Step) -> None:
+def write_step(console: DemoConsole, step: Step) -> None:
     """Write one step of the agent: its thought, its call, and what it read."""
-    paper.space()
-    paper.write(f"> {step.call.thought}", "italic")
+    console.space()
+    console.write(f"> {step.call.thought}", "italic")
     line = Table.grid(expand=True, padding=(0, 1))
     line.add_column(width=2, justify="right")
     line.add_column(ratio=1, overflow="fold")
     line.add_column(justify="right", no_wrap=True)
     line.add_row(str(step.number), untrusted(_written(step)), untrusted(step.outcome, f"bold {_STYLES[step.outcome]}"))
-    paper.put(line)
-    paper.write(step.read if step.outcome != "ok" else _last_line(step.read), _style(step), indent=4)
+    console.put(line)
+    console.write(step.read if step.outcome != "ok" else _last_line(step.read), _style(step), indent=4)
     if step.answered is not None:
-        paper.write(f"operator: {step.answered.action}: {step.answered.message}", "bold yellow", indent=4)
+        console.write(f"operator: {step.answered.action}: {step.answered.message}", "bold yellow", indent=4)
     if step.answered is not None and step.answered.action == "continue":
-        paper.put(Text(step.recent_errors, _DIGEST), indent=4)
+        console.put(Text(step.recent_errors, _DIGEST), indent=4)
 
 
-def write_account(paper: Paper, session: Session, signals: Signals, trajectory: Path) -> None:
+def write_summary(console: DemoConsole, session: Session, signals: Signals, trajectory: Path) -> None:
     """Write what the session came to."""
     if session.halted:
-        paper.space()
-        paper.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
-    _comparisons(paper, session)
-    _tokens(paper, session)
-    _counters(paper, session, signals)
+        console.space()
+        console.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
+    _comparisons(console, session)
+    _tokens(console, session)
+    _counters(console, session, signals)
     # What says most comes last: it is what a terminal still shows when the demo is over.
-    _report(paper, session)
-    _ladder(paper, session)
-    _artefacts(paper, session, signals.points)
-    _trajectory(paper, session, trajectory, exported=signals.exported)
+    _report(console, session)
+    _ladder(console, session)
+    _artefacts(console, session, signals.points)
+    _trajectory(console, session, trajectory, exported=signals.exported)
 
 
-def write_again(paper: Paper, number: int, session: Session) -> None:
+def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
     """Say in one line what another session came to."""
     report = session.report
-    paper.write(
+    console.write(
         f"session {number}: {report.result}, {report.occurrences} failures in {len(report.classes)} classes, "
         f"{len(report.escalations)} escalations"
     )
@@ -96,42 +96,42 @@ def _style(step: Step) -> str:
     return "dim" if step.outcome == "ok" else _DIGEST
 
 
-def _artefacts(paper: Paper, session: Session, points: Sequence[Point]) -> None:
+def _artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
     """The three artefacts of one failure, the one with the longest raw error."""
     step = max(_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
-    paper.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    paper.put(paper.panel(f"for the agent: the digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST))
-    paper.put(paper.panel("for the operator: counters by error class", untrusted(str(counter)), style=_COUNTER))
-    raw = excerpt(step.raw, first=4, last=3, width=paper.inside)
-    paper.put(paper.panel(f"for whoever debugs it: the raw error, {lines} lines", untrusted(raw), style=_RAW))
+    console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
+    console.put(console.panel(f"for the agent: the digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST))
+    console.put(console.panel("for the operator: counters by error class", untrusted(str(counter)), style=_COUNTER))
+    raw = excerpt(step.raw, first=4, last=3, width=console.inside)
+    console.put(console.panel(f"for whoever debugs it: the raw error, {lines} lines", untrusted(raw), style=_RAW))
 
 
-def _comparisons(paper: Paper, session: Session) -> None:
+def _comparisons(console: DemoConsole, session: Session) -> None:
     """Raw text and digest of each loop's first failure, and of the first loop's first repeat."""
-    paper.heading("What the tool said, and what the agent read")
+    console.heading("What the tool said, and what the agent read")
     for number, answered in enumerate(session.report.escalations):
         loop = [step for step in _failed(session) if step.key == answered.escalation.key]
         for step in loop[:1] if number else loop[:2]:
-            _compare(paper, step)
+            _compare(console, step)
 
 
-def _compare(paper: Paper, step: Step) -> None:
-    raw = excerpt(step.raw, first=7, last=6, width=paper.beside)
-    said = paper.panel(f"step {step.number}: raw", untrusted(raw), style=_RAW)
-    read = paper.panel(f"step {step.number}: digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST)
-    paper.side_by_side(said, read)
+def _compare(console: DemoConsole, step: Step) -> None:
+    raw = excerpt(step.raw, first=7, last=6, width=console.beside)
+    said = console.panel(f"step {step.number}: raw", untrusted(raw), style=_RAW)
+    read = console.panel(f"step {step.number}: digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST)
+    console.side_by_side(said, read)
 
 
 def _sizes(step: Step) -> str:
     return f"{estimate_tokens(step.read)} tokens instead of {estimate_tokens(step.raw):,}"
 
 
-def _ladder(paper: Paper, session: Session) -> None:
-    paper.heading("The ladder: tell, refuse, ask, halt")
-    table = paper.table("step", "rung", "what happened", right="step")
-    paper.put(rows(table, _rungs(session)))
+def _ladder(console: DemoConsole, session: Session) -> None:
+    console.heading("The ladder: tell, refuse, ask, halt")
+    table = console.table("step", "rung", "what happened", right="step")
+    console.put(rows(table, _rungs(session)))
 
 
 def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
@@ -148,17 +148,17 @@ def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
         yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have gone on"
 
 
-def _tokens(paper: Paper, session: Session) -> None:
-    costs = bill(session.steps)
-    table = paper.table("tokens (characters / 4)", "raw errors", "digests", "saved", right="raw errors digests saved")
+def _tokens(console: DemoConsole, session: Session) -> None:
+    costs = cost_session(session.steps)
+    table = console.table("tokens (characters / 4)", "raw errors", "digests", "saved", right="raw errors digests saved")
     positions = (
         (f"results of the {session.report.occurrences} failures", costs.errors),
         ("the whole conversation at the end", costs.conversation),
         (f"all {len(session.steps)} prompts, as billed without a cache", costs.prompts),
     )
-    paper.heading("The bill")
-    paper.put(rows(table, ((name, *_cost(cost)) for name, cost in positions)))
-    paper.write(
+    console.heading("The cost_session")
+    console.put(rows(table, ((name, *_cost(cost)) for name, cost in positions)))
+    console.write(
         "The prompts count the block of recent errors each time. This run is little else than failures: in today's "
         "coding agents errors are about 2 % of the context, in looping ones 10 to 35 %, and system prompt and tool "
         "schemas come on top. `errcompact replay` tells the figure for your own runs.",
@@ -170,18 +170,18 @@ def _cost(cost: Cost) -> tuple[str, str, str]:
     return f"{cost.raw:,}", f"{cost.digest:,}", f"{cost.saved_percent} %"
 
 
-def _counters(paper: Paper, session: Session, signals: Signals) -> None:
-    paper.heading("What the operator gets: OpenTelemetry metrics and log records")
+def _counters(console: DemoConsole, session: Session, signals: Signals) -> None:
+    console.heading("What the operator gets: OpenTelemetry metrics and log records")
     points = signals.points
-    errors = paper.table("tool", "error.type", "class", "outcome", "errors", right="errors")
+    errors = console.table("tool", "error.type", "class", "outcome", "errors", right="errors")
     order = [found.key for found in session.report.classes]
     counted = sorted(filter(_is_errors, points), key=lambda point: order.index(point.attributes[semconv.CLASS]))
-    paper.put(rows(errors, map(_error_row, counted)))
-    others = paper.table("instrument", "attributes", "value", right="value")
-    paper.put(rows(others, _others(points)))
-    paper.write(f"({semconv.GEN_AI_AGENT_NAME}={AGENT} is left out)", "dim")
+    console.put(rows(errors, map(_error_row, counted)))
+    others = console.table("instrument", "attributes", "value", right="value")
+    console.put(rows(others, _others(points)))
+    console.write(f"({semconv.GEN_AI_AGENT_NAME}={AGENT} is left out)", "dim")
     for record in signals.records:
-        paper.write(record)
+        console.write(record)
 
 
 def _is_errors(point: Point) -> bool:
@@ -200,12 +200,12 @@ def _others(points: Iterable[Point]) -> Iterator[tuple[str, ...]]:
             yield point.instrument, point.labels(without=semconv.GEN_AI_AGENT_NAME), str(point.value)
 
 
-def _report(paper: Paper, session: Session) -> None:
+def _report(console: DemoConsole, session: Session) -> None:
     report = session.report
-    paper.heading(f"The run report: {report.result}, {report.occurrences} failures in {len(report.classes)} classes")
-    table = paper.table("status", "count", "tool", "error", "class", right="count")
+    console.heading(f"The run report: {report.result}, {report.occurrences} failures in {len(report.classes)} classes")
+    table = console.table("status", "count", "tool", "error", "class", right="count")
     classes = ((found.status, str(found.count), found.tool, _error(found), found.key) for found in report.classes)
-    paper.put(rows(table, classes))
+    console.put(rows(table, classes))
 
 
 def _error(found: ClassReport) -> str:
@@ -213,19 +213,19 @@ def _error(found: ClassReport) -> str:
     return f"{error}\nhint: {found.hint}" if found.hint else error
 
 
-def _trajectory(paper: Paper, session: Session, trajectory: Path, *, exported: bool) -> None:
+def _trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
     raw_errors = sum("resourceSpans" in line for line in lines)
-    paper.heading("The trajectory: every raw error, whole")
-    paper.write(
+    console.heading("The trajectory: every raw error, whole")
+    console.write(
         f"{raw_errors} raw errors, and what became of them, as {len(lines)} OTLP/JSON lines, "
         f"{sum(map(len, lines)):,} bytes:"
     )
-    paper.write(f"{trajectory}", "bold")
-    paper.write("To read the report of the run back:")
-    paper.write(f"errcompact report {trajectory}", "bold")
+    console.write(f"{trajectory}", "bold")
+    console.write("To read the report of the run back:")
+    console.write(f"errcompact report {trajectory}", "bold")
     if exported:
-        paper.write("Spans and metrics of this session also go to the OTLP endpoint in the environment.")
+        console.write("Spans and metrics of this session also go to the OTLP endpoint in the environment.")
 
 
 def _failed(session: Session) -> list[Step]:

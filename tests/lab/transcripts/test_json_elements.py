@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.lab.transcripts import read
-from otel_errcompact.lab.transcripts.source import read_values
+from otel_errcompact.lab.transcripts.file_values import read_values
 
 SMALL = 64
 """A length from which on the documents of these tests are long."""

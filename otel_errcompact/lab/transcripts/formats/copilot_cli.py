@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, record
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +70,7 @@ class _Session:
     stem: str
     session_id: str = ""
 
-    drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
+    builders: dict[str, RunBuilder] = field(default_factory=dict[str, RunBuilder])
     """By chain: empty for the main one, else the sub-agent's id."""
 
     outcome: str = ""
@@ -78,8 +78,8 @@ class _Session:
 
     def runs(self) -> Iterator[RecordedRun]:
         name = self.session_id or self.stem
-        for chain, draft in self.drafts.items():
-            yield draft.build(
+        for chain, builder in self.builders.items():
+            yield builder.build(
                 run_id=f"{name}/{chain}" if chain else name,
                 agent=AGENT,
                 source=self.source,
@@ -102,10 +102,10 @@ class _Session:
         chain = event.text("agentId") or data.text("parentToolCallId")
         text = _text_of(kind, data)
         if text is not None:
-            self.drafts.setdefault(chain, Draft()).say(text)
+            self.builders.setdefault(chain, RunBuilder()).say(text)
         elif kind == "tool.execution_start":
             call_id = data.text("toolCallId")
-            self.drafts.setdefault(chain, Draft()).request(
+            self.builders.setdefault(chain, RunBuilder()).request(
                 call_id,
                 tool=data.text("toolName"),
                 call_id=call_id,
@@ -113,7 +113,7 @@ class _Session:
                 time_ns=event.time("timestamp"),
             )
         elif kind == "tool.execution_complete":
-            _answer(data, event, self.drafts.setdefault(chain, Draft()))
+            _answer(data, event, self.builders.setdefault(chain, RunBuilder()))
 
 
 def _text_of(kind: str, data: Record) -> str | None:
@@ -127,11 +127,11 @@ def _text_of(kind: str, data: Record) -> str | None:
     return data.text("summaryContent") if kind == "session.compaction_complete" else None
 
 
-def _answer(data: Record, event: Record, draft: Draft) -> None:
+def _answer(data: Record, event: Record, builder: RunBuilder) -> None:
     success, call_id = data.flag("success"), data.text("toolCallId")
     error = data.child("error").text("message")
     text = data.child("result").text("content")
-    draft.answer(
+    builder.answer(
         call_id,
         call_id=call_id,
         result=text or error if success else error or text,

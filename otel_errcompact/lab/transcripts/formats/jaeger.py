@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import FIRST_NS
 from otel_errcompact.lab.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, in_order_of_end
 from otel_errcompact.lab.transcripts.records import Record, fields_of, items_of, record
+from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

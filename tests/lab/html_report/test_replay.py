@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
-from otel_errcompact.lab.html_report import Gathering, play
+from otel_errcompact.lab.html_report import Collector, play
 from tests.lab.cli.transcripts import conversation, write_lines
 from tests.lab.html_report.conftest import page_of
 
@@ -20,11 +20,11 @@ def test_a_file_without_records_is_passed_over(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     files = (empty, write_lines(tmp_path / "runs.jsonl", conversation("a", "Error: refused")))
-    gathering = Gathering()
+    collector = Collector()
     problems: list[Exception] = []
-    play(files, gathering, options=Options(), on_problem=problems.append)
+    play(files, collector, options=Options(), on_problem=problems.append)
     assert [str(problem) for problem in problems] == [f"{empty}: is empty; nothing was recorded"]
-    assert (gathering.page().totals.files, gathering.page().totals.failures) == (1, 1)
+    assert (collector.page().totals.files, collector.page().totals.failures) == (1, 1)
 
 
 def test_files_of_both_kinds_count_together(tmp_path: Path, write_trajectory: WriteTrajectory) -> None:

@@ -1,4 +1,4 @@
-"""What the account is written on: a terminal, or anything plainer. All text is data, none of it markup."""
+"""The console of the demo: a terminal, or a plain stream without markup."""
 
 from __future__ import annotations
 
@@ -25,23 +25,21 @@ WIDE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paper:
-    """
-    A console and how boxes are drawn on it.
-    """
+class DemoConsole:
+    """Writes text, tables and boxes; no text is taken as markup."""
 
-    console: Console
+    terminal: Console
     box: box.Box
 
     @property
     def inside(self) -> int:
-        """The columns inside a box as wide as the paper."""
-        return self.console.width - 4
+        """The columns inside a box as wide as the console."""
+        return self.terminal.width - 4
 
     @property
     def beside(self) -> int:
         """The columns inside one of two boxes that stand side by side, where there is room for two."""
-        return self.inside if self.console.width < WIDE else (self.console.width - 1) // 2 - 4
+        return self.inside if self.terminal.width < WIDE else (self.terminal.width - 1) // 2 - 4
 
     def write(self, text: str, style: str = "", *, indent: int = 0) -> None:
         """Write untrusted text, line by line."""
@@ -49,11 +47,11 @@ class Paper:
 
     def put(self, content: RenderableType, *, indent: int = 0) -> None:
         """Write anything rich can render."""
-        self.console.print(Padding(content, (0, 0, 0, indent), expand=False) if indent else content)
+        self.terminal.print(Padding(content, (0, 0, 0, indent), expand=False) if indent else content)
 
     def side_by_side(self, left: RenderableType, right: RenderableType) -> None:
         """Write two things side by side, or one below the other where there is no room."""
-        if self.console.width < WIDE:
+        if self.terminal.width < WIDE:
             self.put(left)
             self.put(right)
             return
@@ -65,13 +63,13 @@ class Paper:
 
     def space(self) -> None:
         """Write an empty line."""
-        self.console.print()
+        self.terminal.print()
 
     def heading(self, text: str) -> None:
         """Begin a section."""
         self.space()
         line = "-" if self.box is box.ASCII else "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
-        self.console.rule(Text(text, "bold"), align="left", style="dim", characters=line)
+        self.terminal.rule(Text(text, "bold"), align="left", style="dim", characters=line)
 
     def panel(self, title: str, *content: RenderableType, style: str) -> Panel:
         """Return a box with a title."""
@@ -93,16 +91,16 @@ class Paper:
         return table
 
 
-def paper(*, plain: bool) -> Paper:
+def open_console(*, plain: bool) -> DemoConsole:
     """
     Return what to write on: standard output, as wide as it is, within bounds.
 
     Args:
         plain: Neither colours nor drawn boxes.
     """
-    console = Console(markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
-    console.width = min(console.width, MAX_WIDTH)
-    return Paper(console=console, box=box.ASCII if plain else box.ROUNDED)
+    terminal = Console(markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
+    terminal.width = min(terminal.width, MAX_WIDTH)
+    return DemoConsole(terminal=terminal, box=box.ASCII if plain else box.ROUNDED)
 
 
 def untrusted(text: str, style: str = "") -> Text:

@@ -14,8 +14,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-from otel_errcompact.lab.transcripts.draft import FIRST_NS
-from otel_errcompact.lab.transcripts.lives import EVENTS, Lives
 from otel_errcompact.lab.transcripts.model import (
     RecordedEvent,
     RecordedLife,
@@ -24,6 +22,8 @@ from otel_errcompact.lab.transcripts.model import (
     in_order_of_end,
 )
 from otel_errcompact.lab.transcripts.records import Place, Record, as_json, fields_of, record
+from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
+from otel_errcompact.lab.transcripts.run_lives import EVENTS, Lives
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:

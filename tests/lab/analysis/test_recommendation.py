@@ -6,7 +6,7 @@ import pytest
 
 from otel_errcompact.lab.analysis.counts import Counts
 from otel_errcompact.lab.analysis.intervals import Interval
-from otel_errcompact.lab.analysis.verdict import advice_for, verdict_on_run, verdict_on_runs
+from otel_errcompact.lab.analysis.recommendation import advice_for, recommend_for_run, recommend_for_runs
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def counts(errors: int, *, silent: int = 0, context: int = 1000, calls: int = 10
     return Counts(calls=calls, error_tokens=errors, silent_tokens=silent, context_tokens=context)
 
 
-def test_a_verdict_far_from_every_limit_is_sure() -> None:
+def test_a_recommendation_far_from_every_limit_is_sure() -> None:
     """Nothing speaks against it."""
-    verdict = verdict_on_run(counts(20))
-    assert (verdict.advice, verdict.share, verdict.confidence, verdict.reasons) == ("leave", 0.02, "high", ())
+    found = recommend_for_run(counts(20))
+    assert (found.advice, found.share, found.confidence, found.reasons) == ("leave", 0.02, "high", ())
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_a_verdict_far_from_every_limit_is_sure() -> None:
 )
 def test_each_doubt_lowers_the_confidence(given: Counts, reasons: tuple[str, ...]) -> None:
     """And is told."""
-    verdict = verdict_on_run(given)
-    assert (verdict.confidence, verdict.reasons) == ("medium", reasons)
+    found = recommend_for_run(given)
+    assert (found.confidence, found.reasons) == ("medium", reasons)
 
 
 def test_two_doubts_make_it_low() -> None:
     """Few runs, and runs that differ."""
-    verdict = verdict_on_runs(counts(80), 3, Interval(0.01, 0.15))
-    assert (verdict.advice, verdict.confidence) == ("between", "low")
-    assert verdict.reasons == ("only 3 runs", "95 % interval 1.0% to 15.0%")
-    assert verdict_on_runs(counts(20), 1, None).reasons == ("only 1 run",)
+    found = recommend_for_runs(counts(80), 3, Interval(0.01, 0.15))
+    assert (found.advice, found.confidence) == ("between", "low")
+    assert found.reasons == ("only 3 runs", "95 % interval 1.0% to 15.0%")
+    assert recommend_for_runs(counts(20), 1, None).reasons == ("only 1 run",)
 
 
 def test_many_runs_that_agree_make_it_sure() -> None:
     """The interval lies on one side of every limit."""
-    verdict = verdict_on_runs(counts(20), 500, Interval(0.015, 0.025))
-    assert verdict.to_json() == {
+    found = recommend_for_runs(counts(20), 500, Interval(0.015, 0.025))
+    assert found.to_json() == {
         "advice": "leave",
         "share": 0.02,
         "interval": [0.015, 0.025],

@@ -2,7 +2,7 @@
 SWE-agent: a `.traj` file, one JSON document per run; SWE-smith writes the same. Versions 0.x and 1.x.
 
 The steps of `trajectory` are the tool calls; the prompt comes from `history`, without demonstrations. The record has
-no times but, in 1.x, durations, so times are made up (see `draft`).
+no times but, in 1.x, durations, so times are made up (see `run_builder`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import Record, fields_of, is_list, record
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,12 +88,12 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
 
 
 def _run(trajectory: Record) -> RecordedRun:
-    draft = Draft()
+    builder = RunBuilder()
     for text in _prompt(trajectory):
-        draft.say(text)
+        builder.say(text)
     for index, step in enumerate(trajectory.children("trajectory")):
-        _take(step, str(index), draft)
-    return draft.build(
+        _take(step, str(index), builder)
+    return builder.build(
         run_id=_name(trajectory),
         agent=AGENT,
         source=trajectory.place.path,
@@ -112,7 +112,7 @@ def _succeeded(trajectory: Record) -> bool | None:
     """
     info = trajectory.child("info")
     for holder in (trajectory, info):
-        resolved = holder.verdict("resolved")
+        resolved = holder.lenient_flag("resolved")
         if resolved is not None:
             return resolved
     status = info.text("exit_status")
@@ -138,25 +138,25 @@ def _prompt(trajectory: Record) -> Iterator[str]:
         yield entry.prose("content")
 
 
-def _take(step: Record, key: str, draft: Draft) -> None:
+def _take(step: Record, key: str, builder: RunBuilder) -> None:
     action, observation = step.text("action"), step.text("observation")
     response = step.text("response")
     if not action.strip() and not observation:
         # The step at which a limit ended the run.
-        draft.say(response)
+        builder.say(response)
         return
     # In 0.x, and in 1.x without function calling, the action is a part of the response.
-    draft.say(response.replace(action.strip(), "", 1))
+    builder.say(response.replace(action.strip(), "", 1))
     tool, operation = _tool(action)
-    draft.request(key, tool=tool, operation=operation, arguments=action)
-    draft.answer(key, result=observation, time_ns=_end(step, draft))
+    builder.request(key, tool=tool, operation=operation, arguments=action)
+    builder.answer(key, result=observation, time_ns=_end(step, builder))
 
 
-def _end(step: Record, draft: Draft) -> int | None:
+def _end(step: Record, builder: RunBuilder) -> int | None:
     seconds = step.number("execution_time")
     if seconds is None:
         return None
-    return draft.after(int(min(seconds, _MAX_SECONDS) * _NS_PER_SECOND))
+    return builder.after(int(min(seconds, _MAX_SECONDS) * _NS_PER_SECOND))
 
 
 def _tool(action: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ class _Request:
 
 
 @dataclass(slots=True)
-class Draft:
+class RunBuilder:
     """
     One run while its records come in.
     """

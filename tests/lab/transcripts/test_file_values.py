@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.lab.transcripts.source import read_values
+from otel_errcompact.lab.transcripts.file_values import read_values
 
 GOOD = b'{"a": 1}\n'
 

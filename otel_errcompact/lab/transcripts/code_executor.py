@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from otel_errcompact.lab.transcripts.draft import Draft
+    from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 TOOL: Final = "code_executor"
 
@@ -29,7 +29,7 @@ class Executor:
     What is to be run next.
     """
 
-    draft: Draft
+    builder: RunBuilder
     code: str = ""
 
     def take(self, text: str, *, speaker: str = "", line: int | None = None, time_ns: int | None = None) -> None:
@@ -39,11 +39,11 @@ class Executor:
         status = exit_code_of(text)
         ran = self.code and re.sub(r"[\s_-]", "", speaker).lower() in _NAMES
         if status is None and not ran:
-            self.draft.say(text)
+            self.builder.say(text)
             self.code = _code_in(text) or self.code
             return
-        self.draft.request("", tool=TOOL, arguments=self.code, spoken=True, time_ns=time_ns)
-        self.draft.answer("", result=text, exit_code=status, line=line, time_ns=time_ns)
+        self.builder.request("", tool=TOOL, arguments=self.code, spoken=True, time_ns=time_ns)
+        self.builder.answer("", result=text, exit_code=status, line=line, time_ns=time_ns)
         self.code = ""
 
 

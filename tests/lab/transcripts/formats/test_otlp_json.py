@@ -14,7 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from otel_errcompact.lab.transcripts import RecordedEvent, RecordedSpan, otlp_json, read
+from otel_errcompact.lab.transcripts import RecordedEvent, RecordedSpan, read
+from otel_errcompact.lab.transcripts.formats import otlp_json
 
 T0 = 1_772_445_600_000_000_000
 TRACE = 0x0AF7651916CD43DD8448EB211C80319C

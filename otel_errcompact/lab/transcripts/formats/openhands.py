@@ -2,15 +2,15 @@
 OpenHands: `output.jsonl`, a task per line, with a history of actions and observations.
 
 Three shapes exist: events with ids, where an observation names its action by `cause`; older flat events in order; and
-`[action, observation]` pairs. Events without times get made-up ones (see `draft`).
+`[action, observation]` pairs. Events without times get made-up ones (see `run_builder`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import Record, as_json, fields_of, is_list, record, records
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,13 +83,13 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
 
 
 def _run(task: Record, number: int) -> RecordedRun:
-    draft = Draft()
+    builder = RunBuilder()
     for event in _events(task):
         if "observation" in event.fields:
-            _observe(event, draft)
+            _observe(event, builder)
         else:
-            _act(event, draft)
-    return draft.build(
+            _act(event, builder)
+    return builder.build(
         run_id=task.text("instance_id") or _issue(task.child("issue")) or f"{task.place.stem}:{number}",
         agent=task.child("metadata").text("agent_class") or AGENT,
         source=task.place.path,
@@ -120,7 +120,7 @@ def _succeeded(task: Record) -> bool | None:
     """
     tested = fields_of(task.fields.get("test_result"))
     for holder in (task.fields.get("report"), tested.get("report"), tested):
-        resolved = Record(fields_of(holder), task.place).verdict("resolved")
+        resolved = Record(fields_of(holder), task.place).lenient_flag("resolved")
         if resolved is not None:
             return resolved
     success = task.flag("success")
@@ -136,16 +136,16 @@ def _events(task: Record) -> Iterator[Record]:
         yield from records(entry if is_list(entry) else [entry], place.inner(index))
 
 
-def _act(event: Record, draft: Draft) -> None:
+def _act(event: Record, builder: RunBuilder) -> None:
     action = event.text("action")
     arguments = event.child("args") if "args" in event.fields else event
     if action in _MESSAGES:
-        draft.say(arguments.text("content"))
+        builder.say(arguments.text("content"))
     elif action not in _INTERNAL:
         if action != _THINK:
-            draft.say(arguments.text("thought"))
+            builder.say(arguments.text("thought"))
         call = event.child("tool_call_metadata")
-        draft.request(
+        builder.request(
             event.label("id"),
             tool=call.text("function_name") or action,
             operation=action,
@@ -171,14 +171,14 @@ def _event_arguments(arguments: Record) -> str:
     return as_json(kept, arguments.place)
 
 
-def _observe(event: Record, draft: Draft) -> None:
+def _observe(event: Record, builder: RunBuilder) -> None:
     observation, content = event.text("observation"), event.text("content")
     if observation in _INTERNAL:
-        draft.say(content)
+        builder.say(content)
         return
     call = event.child("tool_call_metadata")
     exit_code = _exit_code(event)
-    draft.answer(
+    builder.answer(
         event.label("cause"),
         tool=call.text("function_name"),
         call_id=call.text("tool_call_id"),

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
-from otel_errcompact.lab.transcripts.executor import TOOL, Executor, code_of
+from otel_errcompact.lab.transcripts.code_executor import TOOL, Executor, code_of
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, items_of
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,16 +90,16 @@ def _read_history(history: Record) -> _Chat:
 @dataclass(slots=True)
 class _Chat:
     history: Record
-    draft: Draft = field(default_factory=Draft)
+    builder: RunBuilder = field(default_factory=RunBuilder)
     executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.executor = Executor(self.draft)
+        self.executor = Executor(self.builder)
 
     def run(self, number: int) -> RecordedRun:
         history, place = self.history, self.history.place
-        correct = history.verdict("is_corrected" if "is_corrected" in history.fields else "is_correct")
-        return self.draft.build(
+        correct = history.lenient_flag("is_corrected" if "is_corrected" in history.fields else "is_correct")
+        return self.builder.build(
             run_id=history.label("question_ID") or history.label("chat_id") or f"{place.stem}:{number}",
             agent=AGENT,
             source=place.path,
@@ -132,24 +132,24 @@ class _Chat:
             self.executor.code = code_of([(block.text("language"), block.text("code")) for block in blocks])
         for call in message.children("tool_calls") if not kind else ():
             function, call_id = call.child("function"), call.text("id")
-            self.draft.request(
+            self.builder.request(
                 call_id, call_id=call_id, tool=function.text("name"), arguments=function.json("arguments")
             )
 
     def take_execution(self, result: Record, time_ns: int | None) -> None:
-        self.draft.request("", tool=TOOL, arguments=self.executor.code, spoken=True, time_ns=time_ns)
-        self.draft.answer("", result=result.text("output"), exit_code=result.integer("exit_code"), time_ns=time_ns)
+        self.builder.request("", tool=TOOL, arguments=self.executor.code, spoken=True, time_ns=time_ns)
+        self.builder.answer("", result=result.text("output"), exit_code=result.integer("exit_code"), time_ns=time_ns)
         self.executor.code = ""
 
     def request(self, call: Record, time_ns: int | None) -> None:
         call_id = call.text("id")
-        self.draft.request(
+        self.builder.request(
             call_id, call_id=call_id, tool=call.text("name"), arguments=call.json("arguments"), time_ns=time_ns
         )
 
     def answer(self, result: Record, time_ns: int | None) -> None:
         call_id = result.text("call_id") or result.text("tool_call_id")
-        self.draft.answer(
+        self.builder.answer(
             call_id,
             call_id=call_id,
             tool=result.text("name"),

@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
 from otel_errcompact.lab.transcripts.records import TextLine, parse_time
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,7 +113,7 @@ class _Failure:
 class _Chat:
     place: Place
     started: str
-    draft: Draft = field(default_factory=Draft)
+    builder: RunBuilder = field(default_factory=RunBuilder)
     part: _Part = field(default_factory=_Part)
     failure: _Failure | None = None
 
@@ -126,12 +126,12 @@ class _Chat:
     def __post_init__(self) -> None:
         begin = parse_time(self.started)
         if begin is not None:
-            self.draft.begin(begin)
+            self.builder.begin(begin)
 
     def run(self) -> RecordedRun:
         self.end_part()
         self.settle()
-        return self.draft.build(run_id=self.started or self.place.stem, agent=AGENT, source=self.place.path)
+        return self.builder.build(run_id=self.started or self.place.stem, agent=AGENT, source=self.place.path)
 
     def take(self, line: str, number: int) -> None:
         speaker = next((mark for mark in (_USER, _TOLD) if line == mark or line.startswith(f"{mark} ")), "")
@@ -165,7 +165,7 @@ class _Chat:
             self.take_told(part)
         else:
             self.settle()
-            self.draft.say(text)
+            self.builder.say(text)
             self.answer = text
 
     def take_user(self, text: str, line: int) -> None:
@@ -187,7 +187,7 @@ class _Chat:
         elif tool:
             self.note_failure(tool, text, line)
         else:
-            self.draft.say(text)
+            self.builder.say(text)
         self.asked = text
 
     def take_told(self, part: _Part) -> None:
@@ -225,8 +225,8 @@ class _Chat:
         flagged: bool | None,
         spoken: bool = False,
     ) -> None:
-        self.draft.request("", tool=tool, arguments=arguments, spoken=spoken)
-        self.draft.answer("", result=result, line=line, flagged=flagged)
+        self.builder.request("", tool=tool, arguments=arguments, spoken=spoken)
+        self.builder.answer("", result=result, line=line, flagged=flagged)
 
 
 def _tool_of(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from otel_errcompact.lab.transcripts.elements import Elements
+from otel_errcompact.lab.transcripts.json_elements import Elements
 from otel_errcompact.lab.transcripts.json_text import decode, parse
 from otel_errcompact.lab.transcripts.records import Place, TextLine, is_list
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from otel_errcompact.lab.transcripts.elements import IsRun
+    from otel_errcompact.lab.transcripts.json_elements import IsRun
     from otel_errcompact.lab.transcripts.records import OnProblem, Value
 
 MAX_VALUE_BYTES: Final = 256 * 1024 * 1024

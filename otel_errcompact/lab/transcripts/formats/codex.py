@@ -15,9 +15,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
-from otel_errcompact.lab.transcripts.items import Answer, answer_of, is_item, take_answer, take_item
 from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, items_of, kind_of, record
+from otel_errcompact.lab.transcripts.responses_items import Answer, answer_of, is_item, take_answer, take_item
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +71,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
+class _Outcome:
     flagged: bool | None = None
     exit_code: int | None = None
 
@@ -83,15 +83,15 @@ class _Session:
     ancestors: set[str] = field(default_factory=set[str])
     """Sessions this one was forked from, whose records stand in this file as well."""
 
-    verdicts: dict[str, _Verdict] = field(default_factory=dict[str, _Verdict])
+    outcomes: dict[str, _Outcome] = field(default_factory=dict[str, _Outcome])
     """What the ends of calls said, until the answers come, by call."""
 
-    draft: Draft = field(default_factory=Draft)
+    builder: RunBuilder = field(default_factory=RunBuilder)
     is_used: bool = False
 
     def run(self) -> RecordedRun:
         place = self.first.place
-        return self.draft.build(run_id=self.name or place.stem, agent=AGENT, source=place.path)
+        return self.builder.build(run_id=self.name or place.stem, agent=AGENT, source=place.path)
 
     def is_over(self, line: Record) -> bool:
         """
@@ -117,32 +117,32 @@ class _Session:
         if kind == "response_item":
             self.take_item(payload, line)
         elif kind == "compacted":
-            self.draft.say(payload.text("message"))
+            self.builder.say(payload.text("message"))
         elif kind == "event_msg":
             self.take_event(payload)
 
     def take_item(self, item: Record, line: Record) -> None:
         number, time_ns = line.place.line or None, line.time("timestamp")
         if not item.text("type").endswith("_output"):
-            take_item(item, self.draft, line=number, time_ns=time_ns)
+            take_item(item, self.builder, line=number, time_ns=time_ns)
             return
         answer = _unwrapped(answer_of(item))
-        verdict = self.verdicts.pop(answer.call_id, _Verdict())
+        outcome = self.outcomes.pop(answer.call_id, _Outcome())
         answer = dataclasses.replace(
             answer,
-            flagged=verdict.flagged if answer.flagged is None else answer.flagged,
-            exit_code=verdict.exit_code if answer.exit_code is None else answer.exit_code,
+            flagged=outcome.flagged if answer.flagged is None else answer.flagged,
+            exit_code=outcome.exit_code if answer.exit_code is None else answer.exit_code,
         )
-        take_answer(answer, self.draft, line=number, time_ns=time_ns)
+        take_answer(answer, self.builder, line=number, time_ns=time_ns)
 
     def take_event(self, event: Record) -> None:
         kind = event.text("type")
         if kind == "exec_command_end":
-            self.verdicts[event.text("call_id")] = _Verdict(exit_code=event.integer("exit_code"))
+            self.outcomes[event.text("call_id")] = _Outcome(exit_code=event.integer("exit_code"))
         elif kind == "patch_apply_end":
-            self.verdicts[event.text("call_id")] = _Verdict(flagged=_negated(event.flag("success")))
+            self.outcomes[event.text("call_id")] = _Outcome(flagged=_negated(event.flag("success")))
         elif kind == "mcp_tool_call_end":
-            self.verdicts[event.text("call_id")] = _Verdict(flagged=_flagged_by_mcp(event.child("result")))
+            self.outcomes[event.text("call_id")] = _Outcome(flagged=_flagged_by_mcp(event.child("result")))
 
 
 def _name_of(line: Record) -> str:

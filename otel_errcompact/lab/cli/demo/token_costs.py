@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """
-    One position of the bill, with raw errors in the context and with digests in their place.
+    One position of the cost_session, with raw errors in the context and with digests in their place.
     """
 
     raw: int
@@ -31,7 +31,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
+class SessionCosts:
     """
     What a session costs.
     """
@@ -72,11 +72,11 @@ def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
         yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, digest=digest))
 
 
-def bill(steps: Sequence[Step]) -> Bill:
+def cost_session(steps: Sequence[Step]) -> SessionCosts:
     """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
     calls = list(model_calls(steps))
     failed = [step for step in steps if step.outcome == "failed"]
-    return Bill(
+    return SessionCosts(
         errors=Cost(
             raw=sum(estimate_tokens(step.raw) for step in failed),
             digest=sum(estimate_tokens(step.digest) for step in failed),

@@ -1,4 +1,4 @@
-"""Whether compacting errors is worth it, by the pattern's own criteria, and how sure that is."""
+"""The advice for a set of runs by the pattern's criteria, with its confidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MUST_ABOVE: Final = 0.25
 FEW_CALLS: Final = 10
 FEW_RUNS: Final = 30
 MARGIN: Final = 0.1
-"""How far the estimate of tokens may tilt a share: results full of numbers and paths cost more than prose."""
+"""The error of a share by the estimate of tokens: numbers and paths cost more than prose."""
 
 ADVICE: Final[tuple[Advice, ...]] = ("must", "use", "between", "leave", "unknown")
 MEANING: Final[dict[Advice, str]] = {
@@ -37,24 +37,22 @@ MEANING: Final[dict[Advice, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """
-    What the pattern's criteria say.
-    """
+class Recommendation:
+    """The advice on compacting the errors of runs."""
 
     advice: Advice
     share: float
-    """Errors of all tokens of the context."""
+    """Tokens of errors, of all tokens of the context."""
 
     confidence: Confidence
     reasons: tuple[str, ...]
-    """What keeps the confidence from being high; it is low where there is nothing to judge by."""
+    """The doubts that keep the confidence from being high."""
 
     interval: Interval | None = None
-    """Where the share lies with 95 % confidence, if the runs are a sample of many."""
+    """The 95 % interval of the share; None for a single run."""
 
     def to_json(self) -> dict[str, object]:
-        """Return it under stable names."""
+        """Return the recommendation under stable names."""
         return {
             "advice": self.advice,
             "share": round(self.share, 6),
@@ -64,12 +62,12 @@ class Verdict:
         }
 
 
-UNKNOWN: Final = Verdict(advice="unknown", share=0.0, confidence="low", reasons=("no tool results",))
-"""The verdict where no call has a result: nothing is known of errors, which is not to say that there are none."""
+UNKNOWN: Final = Recommendation(advice="unknown", share=0.0, confidence="low", reasons=("no tool results",))
+"""No call has a result, so that nothing is known of errors."""
 
 
 def advice_for(errors: float) -> Advice:
-    """Return what the criteria say of a share of errors in the context."""
+    """Return the advice for a share of errors in the context."""
     if errors > MUST_ABOVE:
         return "must"
     if errors > USE_ABOVE:
@@ -77,24 +75,24 @@ def advice_for(errors: float) -> Advice:
     return "leave" if errors < LEAVE_BELOW else "between"
 
 
-def verdict_on_run(counts: Counts) -> Verdict:
-    """Return the verdict on one run."""
+def recommend_for_run(counts: Counts) -> Recommendation:
+    """Return the recommendation for one run."""
     if not counts.calls:
         return UNKNOWN
     doubts = list(_doubts(counts))
     if counts.calls < FEW_CALLS:
         doubts.append(f"only {counts.calls} results")
-    return _verdict(counts, doubts)
+    return _recommend(counts, doubts)
 
 
-def verdict_on_runs(counts: Counts, runs: int, interval: Interval | None) -> Verdict:
+def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None) -> Recommendation:
     """
-    Return the verdict on many runs together.
+    Return the recommendation for many runs together.
 
     Args:
-        counts: Their sums.
-        runs: How many there are.
-        interval: Where the share of errors lies with 95 % confidence.
+        counts: The sums over the runs.
+        runs: The number of runs.
+        interval: The 95 % interval of the share of errors.
     """
     if not counts.calls:
         return UNKNOWN
@@ -103,13 +101,13 @@ def verdict_on_runs(counts: Counts, runs: int, interval: Interval | None) -> Ver
         doubts.append(f"only {runs} {'run' if runs == 1 else 'runs'}")
     if interval is not None and advice_for(interval.low) != advice_for(interval.high):
         doubts.append(f"95 % interval {interval.low:.1%} to {interval.high:.1%}")
-    return _verdict(counts, doubts, interval)
+    return _recommend(counts, doubts, interval)
 
 
-def _verdict(counts: Counts, doubts: list[str], interval: Interval | None = None) -> Verdict:
+def _recommend(counts: Counts, doubts: list[str], interval: Interval | None = None) -> Recommendation:
     errors = share(counts.error_tokens, counts.context_tokens)
     confidence: Confidence = "high" if not doubts else "medium" if len(doubts) == 1 else "low"
-    return Verdict(
+    return Recommendation(
         advice=advice_for(errors), share=errors, confidence=confidence, reasons=tuple(doubts), interval=interval
     )
 

@@ -3,7 +3,7 @@ Chats as the interfaces of models have them: OpenAI Chat Completions, OpenAI Res
 
 A list of messages or items, an object that holds one (`messages`, or `input` with `output`), a list of such objects, or
 tau-bench's list of tasks with a `traj` each. One document, or one conversation a line. The interfaces are told apart
-message by message, since their lists may begin alike. These records hold no times, so times are made up (see `draft`).
+message by message, since their lists may begin alike. The records hold no times, so times are made up (`run_builder`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.lab.transcripts.draft import Draft
-from otel_errcompact.lab.transcripts.executor import Executor
-from otel_errcompact.lab.transcripts.items import is_item, take_item
+from otel_errcompact.lab.transcripts.code_executor import Executor
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, is_object, items_of
+from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
+from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,12 +80,12 @@ def _run(conversation: Record, number: int) -> RecordedRun:
     chat = _Chat(is_tau_bench=is_tau_bench)
     for key in _INSTRUCTIONS:
         if isinstance(conversation.fields.get(key), (list, str)):
-            chat.draft.say(conversation.prose(key))
+            chat.builder.say(conversation.prose(key))
     for key in _LISTS:
         for message in _messages(conversation, key):
             chat.take(message)
-    reward, resolved = conversation.number("reward"), conversation.verdict("resolved")
-    return chat.draft.build(
+    reward, resolved = conversation.number("reward"), conversation.lenient_flag("resolved")
+    return chat.builder.build(
         run_id=_name(conversation) or f"{conversation.place.stem}:{number}",
         agent=TAU_BENCH if is_tau_bench else CHAT,
         source=conversation.place.path,
@@ -113,25 +113,25 @@ def _name(conversation: Record) -> str:
 @dataclass(slots=True)
 class _Chat:
     is_tau_bench: bool
-    draft: Draft = field(default_factory=Draft)
+    builder: RunBuilder = field(default_factory=RunBuilder)
     executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.executor = Executor(self.draft)
+        self.executor = Executor(self.builder)
 
     def take(self, message: Record) -> None:
         if is_item(message.fields) and message.fields["type"] != "message":
-            take_item(message, self.draft)
+            take_item(message, self.builder)
         elif message.text("role") == "tool":
             self.take_result(message)
         else:
             self.take_content(message)
             for call in message.children("tool_calls"):
-                _request(call, self.draft)
+                _request(call, self.builder)
 
     def take_result(self, message: Record) -> None:
         text, call_id = message.prose("content"), message.text("tool_call_id")
-        self.draft.answer(
+        self.builder.answer(
             call_id,
             call_id=call_id,
             tool=message.text("name"),
@@ -147,17 +147,17 @@ class _Chat:
         for block in message.children("content"):
             kind = block.label("type")
             if kind in _CALL_BLOCKS:
-                _request_block(block, self.draft)
+                _request_block(block, self.builder)
             elif kind.endswith(_RESULT_BLOCK):
-                _answer_block(block, self.draft)
+                _answer_block(block, self.builder)
             elif "text" in block.fields:
                 self.executor.take(block.text("text"), speaker=message.text("name"))
 
 
-def _request(call: Record, draft: Draft) -> None:
+def _request(call: Record, builder: RunBuilder) -> None:
     is_custom = "custom" in call.fields
     function, call_id = call.child("custom" if is_custom else "function"), call.text("id")
-    draft.request(
+    builder.request(
         call_id,
         call_id=call_id,
         tool=function.text("name"),
@@ -165,12 +165,12 @@ def _request(call: Record, draft: Draft) -> None:
     )
 
 
-def _request_block(block: Record, draft: Draft) -> None:
+def _request_block(block: Record, builder: RunBuilder) -> None:
     call_id = block.text("id")
-    draft.request(call_id, call_id=call_id, tool=block.text("name"), arguments=block.json("input"))
+    builder.request(call_id, call_id=call_id, tool=block.text("name"), arguments=block.json("input"))
 
 
-def _answer_block(block: Record, draft: Draft) -> None:
+def _answer_block(block: Record, builder: RunBuilder) -> None:
     """
     Read what a tool gave back. Anthropic's own tools answer with one object, which may be an error.
     """
@@ -178,7 +178,7 @@ def _answer_block(block: Record, draft: Draft) -> None:
     inner = fields_of(content)
     failed = str(inner.get("type", "")).endswith("_error")
     code = block.child("content").integer("return_code") if is_object(content) else None
-    draft.answer(
+    builder.answer(
         call_id,
         call_id=call_id,
         result=block.json("content") if inner else block.prose("content"),

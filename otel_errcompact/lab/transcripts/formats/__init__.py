@@ -1,0 +1,70 @@
+"""
+Formats of transcripts: a module with `detect` and `read` each, and a row in `FORMATS`.
+
+A value's content tells its format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.transcripts.formats import (
+    aider,
+    autogen,
+    chat,
+    claude_code,
+    codex,
+    copilot_cli,
+    jaeger,
+    langchain,
+    openhands,
+    otlp_json,
+    swe_agent,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.model import RecordedLife, RecordedRun, RecordedTrace
+    from otel_errcompact.lab.transcripts.records import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of transcript."""
+
+    name: str
+    description: str
+    detect: Callable[[object], bool]
+    """Tells whether a JSON value (a line, or the document) belongs to this format."""
+
+    read: Callable[[Iterable[Value]], Iterator[RecordedRun | RecordedTrace | RecordedLife]]
+    """Reads the values of one file."""
+
+    begins: str = ""
+    """The first characters of a text that is no JSON; its values are the lines."""
+
+    rows: str = ""
+    """The field of a document whose elements are read one by one, each as if alone in it."""
+
+
+FORMATS: Final = (
+    Format("claude-code", "Claude Code sessions (.jsonl)", claude_code.detect, claude_code.read),
+    Format("codex", "Codex rollouts (.jsonl)", codex.detect, codex.read),
+    Format("copilot-cli", "Copilot CLI events (.jsonl)", copilot_cli.detect, copilot_cli.read),
+    Format(
+        "chat",
+        "chat messages of OpenAI and Anthropic, and tau-bench results (.json, .jsonl)",
+        chat.detect,
+        chat.read,
+    ),
+    Format("langchain", "LangChain messages and LangSmith runs (.json, .jsonl)", langchain.detect, langchain.read),
+    Format("autogen", "AutoGen and Magentic-One histories (.json, .jsonl)", autogen.detect, autogen.read),
+    Format("swe-agent", "SWE-agent and SWE-smith trajectories (.traj)", swe_agent.detect, swe_agent.read),
+    Format("openhands", "OpenHands evaluation output (output.jsonl)", openhands.detect, openhands.read),
+    Format("aider", "aider histories (.aider.chat.history.md)", aider.detect, aider.read, begins=aider.BEGINS),
+    Format("otlp-json", "OTLP/JSON traces, as the trajectory file (.jsonl)", otlp_json.detect, otlp_json.read),
+    Format("jaeger", "Jaeger JSON traces (.json)", jaeger.detect, jaeger.read, rows="data"),
+)
+"""All formats; no two recognise the same value."""

@@ -1,0 +1,177 @@
+"""
+Reading transcript files of any format, and finding them.
+
+Lines are read one at a time and a long document of many runs run by run, so that one run is in memory; any other
+document is loaded whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.config import runs_path
+from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+from otel_errcompact.lab.transcripts.file_values import read_values
+from otel_errcompact.lab.transcripts.formats import FORMATS, otlp_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from otel_errcompact.lab.transcripts.formats import Format
+    from otel_errcompact.lab.transcripts.model import RecordedLife, RecordedRun, RecordedTrace
+    from otel_errcompact.lab.transcripts.records import OnProblem, Value
+
+_TEXT_SUFFIXES: Final = frozenset({".md"})
+SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj"}) | _TEXT_SUFFIXES
+"""Names of the files that are looked into when a folder is walked."""
+
+_FIRST_VALUES: Final = 32
+"""How many values may come before the first that shows the format."""
+
+
+_BEGINS: Final = tuple(format_.begins for format_ in FORMATS if format_.begins)
+
+
+def read(
+    path: Path,
+    *,
+    on_problem: OnProblem,
+    on_bytes: Callable[[int], None] | None = None,
+) -> Iterator[RecordedRun | RecordedTrace | RecordedLife]:
+    """
+    Read a transcript file, whatever its format. Nothing is raised for what the file holds.
+
+    A trajectory file is read with those that it was moved to when it was full (`FILE.1` and so on), and with the lives
+    of its runs, which are in a file beside it.
+
+    Args:
+        path: The file.
+        on_problem: Takes each malformed line or field, or what is wrong with the file as a whole, as it is met.
+        on_bytes: Takes the number of bytes read since its last call; the sum is the size of the file.
+
+    Yields:
+        The runs, traces or lives of runs, in the order in which they end in the file.
+    """
+    values = read_values(path, on_problem=on_problem, on_bytes=on_bytes, texts=_BEGINS, is_run=_is_run)
+    first, format_ = _detect(values)
+    if format_ is not None:
+        is_trajectory = format_.detect is otlp_json.detect
+        older, runs = (rotated(path), runs_of(path)) if is_trajectory else ((), ())
+        before, after = (
+            itertools.chain.from_iterable(read_values(file, on_problem=on_problem, on_bytes=on_bytes) for file in files)
+            for files in (older, runs)
+        )
+        yield from format_.read(itertools.chain(before, first, values, after))
+    elif first:
+        known = "; ".join(known.description for known in FORMATS)
+        on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
+
+
+def rotated(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files that a trajectory file was moved to when it was full, `FILE.1` and so on, the oldest first.
+    """
+    files: list[Path] = []
+    while (older := path.with_name(f"{path.name}.{len(files) + 1}")).is_file():
+        files.append(older)
+    return tuple(reversed(files))
+
+
+def runs_of(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files with the lives of the runs whose raw errors a trajectory file holds, the oldest first.
+    """
+    runs = runs_path(path)
+    return (*rotated(runs), runs) if runs.is_file() else ()
+
+
+def beside(path: Path) -> tuple[Path, ...]:
+    """
+    Return the files that are read with a trajectory file.
+    """
+    return (*rotated(path), *runs_of(path))
+
+
+def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:
+    """
+    Find transcript files.
+
+    A file that is named is taken as it is, so that `read` can say what is wrong with it. In folders, hidden folders,
+    files with other suffixes and JSON files that hold something else are skipped in silence. No file is found twice.
+
+    Args:
+        paths: Files and folders.
+        on_problem: Takes each folder that cannot be read, or that holds no transcript.
+
+    Yields:
+        The files, those of a folder in the order of their names.
+    """
+    seen: set[str] = set()
+    paths = tuple(paths)
+    # Files that a trajectory was moved to, and the lives of its runs, are read with the file they belong to.
+    seen.update(os.path.realpath(other) for path in paths if path.is_file() for other in beside(path))
+    for path in paths:
+        found = path.is_file() and os.path.realpath(path) in seen
+        for file in _walk(path, on_problem) if path.is_dir() else (path,):
+            found = True
+            real = os.path.realpath(file)
+            if real not in seen:
+                seen.add(real)
+                seen.update(map(os.path.realpath, beside(file)))
+                yield file
+        if not found and on_problem is not None:
+            on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))
+
+
+def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
+    """
+    Take values until one shows the format; return all that were taken.
+    """
+    first: list[Value] = []
+    for value in itertools.islice(values, _FIRST_VALUES):
+        first.append(value)
+        for format_ in FORMATS:
+            if format_.detect(value[0]):
+                return first, format_
+    return first, None
+
+
+def _walk(folder: Path, on_problem: OnProblem | None) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        if on_problem is not None:
+            on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
+
+    for name, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
+        for file in sorted(files):
+            path = Path(name, file)
+            if path.suffix.lower() in SUFFIXES and path.is_file() and not _is_foreign(path):
+                yield path
+
+
+def _is_foreign(path: Path) -> bool:
+    """
+    Tell a file of JSON that is no transcript. One that cannot be parsed may be a broken transcript.
+    """
+    with contextlib.closing(read_values(path, on_problem=_ignore, texts=_BEGINS, is_run=_is_run)) as values:
+        first, format_ = _detect(values)
+    return format_ is None and (bool(first) or path.suffix.lower() in _TEXT_SUFFIXES)
+
+
+def _is_run(value: object, field: str) -> bool:
+    """
+    Tell whether an element of a document, of a list or of the list in a field, may be read as if it were alone. A
+    message may not: who knows a list of them knows no single one.
+    """
+    if field:
+        return any(format_.rows == field and format_.detect({field: [value]}) for format_ in FORMATS)
+    of_list = [format_ for format_ in FORMATS if format_.detect([value])]
+    return any(format_.detect(value) for format_ in of_list or FORMATS)
+
+
+def _ignore(_: TranscriptError) -> None:
+    pass
