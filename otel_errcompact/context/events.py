@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact import digest as rendering
-from otel_errcompact.compactor.classify import classify
-from otel_errcompact.compactor.hints import hint_for
 from otel_errcompact.context.entries import FAILED, ErrorEvent, read_events
 from otel_errcompact.detector.operation import operation_of
-from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
+from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
 from otel_errcompact.history.history import History
 from otel_errcompact.redaction.redact import redact
@@ -59,18 +56,19 @@ def compact_errors(
         ConfigurationError: An event is none, a field of a result is malformed, or no field of a result is known; the
             message says which, what is wrong, and what to do.
     """
-    history = History(max_classes=MAX_CLASSES)
+    memory = FailureMemory(history=History(max_classes=MAX_CLASSES))
+    pipeline = Pipeline(options or DigestOptions(), count_tokens)
     for event in read_events(events):
-        _add(event, history)
-    return rendering.block(history, options=options or DigestOptions(), count_tokens=count_tokens)
+        _add(event, memory, pipeline)
+    return pipeline.render_block(memory)
 
 
-def _add(event: ErrorEvent, history: History) -> None:
+def _add(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> None:
     tool = event.tool or _SHELL
     operation = operation_of(tool, event.command)
-    outcome = _outcome(event, tool)
+    outcome = _outcome(event, tool, pipeline)
     if outcome == "success" and (event.tool or event.command):
-        history.succeed(operation)
+        memory.history.succeed(operation)
     if outcome != "failure":
         return
     code = "" if event.code is None else str(event.code)
@@ -85,12 +83,12 @@ def _add(event: ErrorEvent, history: History) -> None:
         arguments=event.command,
         time_ns=int((event.time or 0) * 1e9),
     )
-    found = classify(raw)
-    shown = replace(found, facts=replace(found.facts, tally=_notes(event, code, found.facts)))
-    history.record(raw, shown, hint=hint_for(found.facts))
+    found = pipeline.classify(raw)
+    noted = replace(found, facts=replace(found.facts, tally=_notes(event, code, found.facts)))
+    pipeline.record(memory, raw, noted)
 
 
-def _outcome(event: ErrorEvent, tool: str) -> str:
+def _outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
     flagged = None
     if event.status:
         flagged = event.status == FAILED
@@ -98,7 +96,7 @@ def _outcome(event: ErrorEvent, tool: str) -> str:
         flagged = True
     exit_code = None if flagged is False else event.exit_code
     said = event.text or event.reason
-    return classify_result(said, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
+    return pipeline.detect(said, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
 
 
 def _notes(event: ErrorEvent, code: str, facts: Facts) -> str:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from otel_errcompact.digest.block import CLOSING, OPENING, block
-from otel_errcompact.digest.inline import inline, refusal
+from otel_errcompact.digest.inline import Digest, inline, refusal
 from otel_errcompact.digest.options import DigestOptions
-from otel_errcompact.digest.standing import Standing
+from otel_errcompact.digest.shown import ALL_FORGOTTEN, NOTHING_SHOWN, Shown
+from otel_errcompact.digest.situation import Situation
 from otel_errcompact.digest.untrusted import encodable, one_line, plain_lines
 
 __all__ = [
+    "ALL_FORGOTTEN",
     "CLOSING",
+    "NOTHING_SHOWN",
     "OPENING",
+    "Digest",
     "DigestOptions",
-    "Standing",
+    "Shown",
+    "Situation",
     "block",
     "encodable",
     "inline",

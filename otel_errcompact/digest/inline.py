@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.masking import values
 from otel_errcompact.digest import wording
@@ -14,9 +15,10 @@ from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.options import DigestOptions
-    from otel_errcompact.digest.standing import Standing
+    from otel_errcompact.digest.shown import Shown
+    from otel_errcompact.digest.situation import Situation
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.history.history import ErrorClass, History
+    from otel_errcompact.history.history import ErrorClass
 
 MAX_VALUES: Final = 3
 """New values that a repeat names."""
@@ -31,28 +33,45 @@ _SEEN: Final = f"  {CUT} {{}} shown before"
 _values: Final = lru_cache(maxsize=256)(values)
 
 
+class Digest(NamedTuple):
+    """
+    What the agent reads of one failure.
+    """
+
+    text: str
+    shown: Shown
+    """What the agent has been shown once it has read the text."""
+
+
 def inline(
     raw: RawError,
     error_class: ErrorClass,
-    history: History,
-    standing: Standing,
+    shown: Shown,
+    situation: Situation,
     *,
     options: DigestOptions,
     count_tokens: TokenCounter = estimate_tokens,
-) -> str:
+) -> Digest:
     """
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
     The first occurrence says all that is needed to fix it; a repeat says what failed, how often, and what is new.
-    Lines that the agent has been shown in this run are not shown again. What its context has lost since is said once
-    more. A text shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond any
-    budget.
+    Lines that the agent has been shown in this run are not shown again, unless its context has lost them. A text
+    shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond any budget.
+
+    Args:
+        raw: The failure.
+        error_class: Its class, this occurrence included.
+        shown: What the agent has been shown before.
+        situation: What the failure means for the run.
+        options: The budget and the length of a line.
+        count_tokens: How tokens are counted.
     """
     if raw.tool in options.verbatim_tools:
-        return _verbatim(raw, error_class, standing)
-    if error_class.count > 1 and not error_class.forgotten:
-        return _repeat(raw, error_class, history, standing, options, count_tokens)
-    return _whole(raw, error_class, history, standing, options, count_tokens)
+        return Digest(_verbatim(raw, error_class, situation), shown)
+    if error_class.count > 1 and not shown.of(error_class.key).forgotten:
+        return _repeat(raw, error_class, shown, situation, options, count_tokens)
+    return _whole(raw, error_class, shown, situation, options, count_tokens)
 
 
 def refusal(
@@ -79,52 +98,50 @@ def refusal(
     stop = "; the run is stopped" if loop_halt and attempts >= loop_halt else ""
     if loop_halt > attempts:
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
-    told = "; ESCALATED: reported to the operators" if reported else ""
+    alert = "; ESCALATED: reported to the operators" if reported else ""
     return (
-        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{told}{stop}. "
+        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{alert}{stop}. "
         f"Change the arguments or the approach.\n{head} #{error_class.short}"
     )
 
 
-def _verbatim(raw: RawError, error_class: ErrorClass, standing: Standing) -> str:
-    mark = wording.repeat(error_class, standing) if error_class.count > 1 else wording.warning(standing)
+def _verbatim(raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
+    mark = wording.repeat(error_class, situation) if error_class.count > 1 else wording.warning(situation)
     return "\n".join(filter(None, (redact(quoted_lines(raw.text)), mark)))
 
 
 def _whole(
     raw: RawError,
     error_class: ErrorClass,
-    history: History,
-    standing: Standing,
+    shown: Shown,
+    situation: Situation,
     options: DigestOptions,
     count_tokens: TokenCounter,
-) -> str:
+) -> Digest:
     facts = error_class.facts
-    error_class.told = facts
-    error_class.forgotten = False
     again = error_class.count > 1
-    name = wording.repeat(error_class, standing) if again else f"#{error_class.short}"
+    name = wording.repeat(error_class, situation) if again else f"#{error_class.short}"
     head = f"{wording.head(facts, raw.tool, options.line_characters)} {name}{wording.detected(raw)}"
-    fresh = _not_shown_before(facts.details, history)
-    lines = [f"  | {shown}" for line in fresh if (shown := one_line(line, options.line_characters))]
+    fresh = _unseen(facts.details, shown)
+    lines = [f"  | {line}" for detail in fresh if (line := one_line(detail, options.line_characters))]
     known = len(facts.details) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
-    hints = [f"  hint: {line}" for line in history.shown.fresh((error_class.hint,)) if line]
-    marks = [] if again else list(filter(None, (wording.warning(standing),)))
+    hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
+    marks = [] if again else list(filter(None, (wording.warning(situation),)))
     text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
-    history.shown.remember(fresh[: kept - 1])
-    if kept > len(lines) + len(left_out):
-        history.shown.remember((error_class.hint,))
-    marks = [wording.repeat(error_class, standing)] if again else marks
+    hint = (error_class.hint,) if kept > len(lines) + len(left_out) else ()
+    of_class = replace(shown.of(error_class.key), facts=facts, forgotten=False)
+    shown = shown.set_class(error_class.key, of_class).add_lines((*fresh[: kept - 1], *hint))
+    marks = [wording.repeat(error_class, situation)] if again else marks
     stays = redact(quoted_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
-    return "\n".join((stays, *marks)) if stays else text
+    return Digest("\n".join((stays, *marks)) if stays else text, shown)
 
 
-def _not_shown_before(lines: tuple[str, ...], history: History) -> tuple[str, ...]:
+def _unseen(lines: tuple[str, ...], shown: Shown) -> tuple[str, ...]:
     """
     Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
     """
-    fresh = history.shown.fresh(lines)
+    fresh = shown.lines.unseen(lines)
     saved = sum(map(len, lines)) - sum(map(len, fresh))
     return fresh if saved > len(_SEEN) else lines
 
@@ -132,49 +149,49 @@ def _not_shown_before(lines: tuple[str, ...], history: History) -> tuple[str, ..
 def _repeat(
     raw: RawError,
     error_class: ErrorClass,
-    history: History,
-    standing: Standing,
+    shown: Shown,
+    situation: Situation,
     options: DigestOptions,
     count_tokens: TokenCounter,
-) -> str:
-    new, lines = _evidence(error_class, history)
-    facts, mark = error_class.facts, wording.repeat(error_class, standing)
+) -> Digest:
+    new, lines, shown = _evidence(error_class, shown)
+    facts, mark = error_class.facts, wording.repeat(error_class, situation)
     cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
     head = f"[{wording.kind(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
-    shown = [f"  | {one_line(line, options.line_characters)}" for line in lines]
-    text, kept = fitting(options.inline_tokens, count_tokens, [head, *shown], [])
+    evidence = [f"  | {one_line(line, options.line_characters)}" for line in lines]
+    text, kept = fitting(options.inline_tokens, count_tokens, [head, *evidence], [])
     stays = redact(quoted_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
     if stays:
-        return f"{stays}\n{mark}"
-    history.shown.remember(lines[: kept - 1])
-    return text
+        return Digest(f"{stays}\n{mark}", shown)
+    return Digest(text, shown.add_lines(lines[: kept - 1]))
 
 
-def _evidence(error_class: ErrorClass, history: History) -> tuple[str, tuple[str, ...]]:
+def _evidence(error_class: ErrorClass, shown: Shown) -> tuple[str, tuple[str, ...], Shown]:
     """
     Return what is new in a repeat: values in few words, and lines the like of which the agent has not been shown.
     """
-    facts, told = error_class.facts, error_class.told
+    facts, of_class = error_class.facts, shown.of(error_class.key)
+    before = of_class.facts
     # Most repeats are equal to the last one, and then there is nothing to look at.
-    if told is None or facts is told or facts == told:
-        return "", ()
-    error_class.told = facts
-    error_class.shown.remember(history.shown.known(told.details))
-    lines = error_class.shown.fresh(history.shown.fresh(facts.details))
-    news = [*_moved(facts, told), *_changed(facts, told)]
-    return (f", now {', '.join(news)}" if news else ""), lines
+    if before is None or facts is before or facts == before:
+        return "", (), shown
+    details = of_class.details.add(shown.lines.seen(before.details))
+    lines = details.unseen(shown.lines.unseen(facts.details))
+    news = [*_moved(facts, before), *_changed(facts, before)]
+    shown = shown.set_class(error_class.key, replace(of_class, facts=facts, details=details))
+    return (f", now {', '.join(news)}" if news else ""), lines, shown
 
 
-def _moved(facts: Facts, told: Facts) -> list[str]:
+def _moved(facts: Facts, before: Facts) -> list[str]:
     line = facts.location.line
-    moved = [f"line {line}"] if line is not None and line != told.location.line else []
-    return [*moved, facts.tally] if facts.tally and facts.tally != told.tally else moved
+    moved = [f"line {line}"] if line is not None and line != before.location.line else []
+    return [*moved, facts.tally] if facts.tally and facts.tally != before.tally else moved
 
 
-def _changed(facts: Facts, told: Facts) -> list[str]:
+def _changed(facts: Facts, before: Facts) -> list[str]:
     # What the repeated cause shows need not be said twice.
-    if facts.cause == told.cause or len(facts.cause) <= MAX_REPEATED_CAUSE:
+    if facts.cause == before.cause or len(facts.cause) <= MAX_REPEATED_CAUSE:
         return []
-    known = _values(told.cause)
+    known = _values(before.cause)
     fresh = [one_line(value, _MAX_VALUE) for value in _values(facts.cause) if value not in known]
     return fresh[:MAX_VALUES]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest.untrusted import one_line
 
 if TYPE_CHECKING:
-    from otel_errcompact.digest.standing import Standing
+    from otel_errcompact.digest.situation import Situation
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.escalator.escalation import Threshold
     from otel_errcompact.history.history import ErrorClass
@@ -48,44 +48,44 @@ def kind(name: str) -> str:
     return one_line(short, MAX_KIND).replace("[", "(").replace("]", ")") or "Error"
 
 
-def repeat(error_class: ErrorClass, standing: Standing) -> str:
+def repeat(error_class: ErrorClass, situation: Situation) -> str:
     """Return that a class failed again, how often, and how the run stands because of it."""
-    row = f", {standing.streak} in a row" if standing.streak > 1 else ""
-    news = notice(standing)
+    row = f", {situation.streak} in a row" if situation.streak > 1 else ""
+    news = notice(situation)
     return f"#{error_class.short} again (x{error_class.count}{row}{f'; {news}' if news else ''})"
 
 
-def notice(standing: Standing) -> str:
+def notice(situation: Situation) -> str:
     """Return what the agent is to know of its run: a threshold, a loop; empty if there is nothing."""
-    decision = standing.decision
+    decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
-        return f"{counted}ESCALATED at {decision.limit}: {_consequence(standing)}"
+        return f"{counted}ESCALATED at {decision.limit}: {_consequence(situation)}"
     if decision.level != "notice":
         return ""
-    advice = _advice(standing)
-    if standing.repeats > 1:
-        stop = f", at {standing.loop_halt} the run is stopped" if standing.loop_halt else ""
-        return f"{standing.repeats} identical calls failed and no other has succeeded{stop}: {advice}"
+    advice = _advice(situation)
+    if situation.repeats > 1:
+        stop = f", at {situation.loop_halt} the run is stopped" if situation.loop_halt else ""
+        return f"{situation.repeats} identical calls failed and no other has succeeded{stop}: {advice}"
     left = decision.limit - decision.count
     return f"escalates at {decision.limit}: {advice}" if left == 1 else advice
 
 
-def _advice(standing: Standing) -> str:
-    if standing.transient:
+def _advice(situation: Situation) -> str:
+    if situation.transient:
         return "wait before you try again"
-    return "nothing was executed, change the input" if standing.rejected else "try something else"
+    return "nothing was executed, change the input" if situation.rejected else "try something else"
 
 
-def _consequence(standing: Standing) -> str:
-    if standing.action is None:
+def _consequence(situation: Situation) -> str:
+    if situation.action is None:
         return "the operator is asked"
-    if standing.action == "halt":
+    if situation.action == "halt":
         return "the run is stopped"
-    return f"reported to the operators, the run goes on; {_advice(standing)}"
+    return f"reported to the operators, the run goes on; {_advice(situation)}"
 
 
-def warning(standing: Standing) -> str:
+def warning(situation: Situation) -> str:
     """Return the same as a line of its own, for a class that is new and has no count to stand beside."""
-    said = notice(standing)
+    said = notice(situation)
     return f"NOTICE: {said}" if said else ""

@@ -1,4 +1,4 @@
-"""What wants to know of failures, and telling it: nothing here is called under a run's lock."""
+"""The listeners of a ledger: none is called under a run's lock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class Listener:
     """
-    What wants to know of failures. Override what you need; nothing here is called under a run's lock.
+    Is notified of what happens in runs. Override what you need; nothing here is called under a run's lock.
     """
 
     stage = "listener"
@@ -28,48 +28,48 @@ class Listener:
         """Keep the raw error; called before anything else is done with it."""
 
     def on_observed(self, observation: Observation) -> None:
-        """Take note of one occurrence."""
+        """Receive one occurrence."""
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:
-        """Take note of a failure inside a call that in the end succeeded."""
+        """Receive a failure inside a call that in the end succeeded."""
 
     def on_begin(self, begun: BegunRun) -> None:
-        """Take note of a run, at its first failure; a run in which nothing fails is only ended."""
+        """Receive a run at its first failure; a run in which nothing fails is only ended."""
 
     def on_changed(self, begun: BegunRun) -> None:
-        """Take note that a run that has begun is opened with other settings."""
+        """Receive the new settings of a run that has begun."""
 
     def on_succeeded(self, success: Success) -> None:
-        """Take note of a success in a run in which something has failed."""
+        """Receive a success in a run in which something has failed."""
 
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:
-        """Take note of classes whose operation has succeeded again."""
+        """Receive classes whose operation has succeeded again."""
 
     def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
-        """Take note of a class that was resolved and is open again: the call that had failed fails as before."""
+        """Receive a class that was resolved and is open again: the call that had failed fails as before."""
 
     def on_refused(self, refusal: Refusal) -> None:
-        """Take note of an identical call that was not executed again."""
+        """Receive an identical call that was not executed again."""
 
     def on_escalated(self, escalation: Escalation) -> None:
-        """Take note of a breach, before anybody has answered it."""
+        """Receive a breach, before it is answered."""
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Take note of what was done about a breach."""
+        """Receive a breach and its answer."""
 
     def on_resumed(self, resumed: Resumed) -> None:
-        """Take note of a run in which something has failed and that a human lets go on; no escalation stood."""
+        """Receive a run with failures that a human lets continue; no escalation stood."""
 
     def on_run_end(self, report: RunReport) -> None:
-        """Take note of how a run ended."""
+        """Receive the account of a run at its end."""
 
     def on_evicted(self, report: RunReport) -> None:
-        """Take note of the account of a run that nobody opened, forgotten to bound memory."""
+        """Receive the account of a run that nobody opened, forgotten to bound memory."""
 
 
 class Listeners:
     """
-    The listeners of a ledger. One that fails is counted, and the others are told all the same.
+    The listeners of a ledger. The fault of one is counted and does not reach the others.
 
     Args:
         guard: Keeps failing listeners away from the application.
@@ -90,33 +90,33 @@ class Listeners:
         return bool(self._of_success)
 
     def add(self, listener: Listener) -> None:
-        """Tell `listener` of everything from now on."""
+        """Notify `listener` of everything from now on."""
         self._set((*self._all, listener))
 
     def remove(self, listener: Listener) -> None:
-        """Tell `listener` nothing any more."""
+        """Notify `listener` no more."""
         self._set(tuple(known for known in self._all if known is not listener))
 
-    def tell(self, tell: Callable[[Listener], None]) -> None:
-        """Call `tell` with each listener."""
+    def notify(self, call: Callable[[Listener], None]) -> None:
+        """Call `call` with each listener."""
         for listener in self._all:
             with self._guard.stage(listener.stage):
-                tell(listener)
+                call(listener)
 
-    def tell_raw(self, run_id: str, raw: RawError) -> None:
-        """Tell of a raw error."""
+    def notify_raw(self, run_id: str, raw: RawError) -> None:
+        """Notify of a raw error."""
         for listener in self._of_raw:
             with self._guard.stage(listener.stage):
                 listener.on_raw(run_id, raw)
 
-    def tell_observed(self, observation: Observation) -> None:
-        """Tell of an occurrence."""
+    def notify_observed(self, observation: Observation) -> None:
+        """Notify of an occurrence."""
         for listener in self._all:
             with self._guard.stage(listener.stage):
                 listener.on_observed(observation)
 
-    def tell_success(self, success: Success) -> None:
-        """Tell of a success."""
+    def notify_success(self, success: Success) -> None:
+        """Notify of a success."""
         for listener in self._of_success:
             with self._guard.stage(listener.stage):
                 listener.on_succeeded(success)

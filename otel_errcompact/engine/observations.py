@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.detector.kinds import FailureKind
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import Operation, RawError
     from otel_errcompact.escalator.escalation import Counts, Escalation, Mode, Thresholds
-    from otel_errcompact.history.history import History, Outcome
+    from otel_errcompact.history.history import Outcome
 
-Standing = Literal["carry_on", "pending", "halt", "pause", "unhandled"]
+Standing = Literal["carry_on", "pending", "halt", "pause"]
+"""Whether a run may continue: it may, its escalation has no answer yet, or the answer has stopped it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,27 +65,27 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class FailureRecord:
     """
-    What a record tells of a failure that was counted before, and is to be counted again as it was then.
+    A failure that is ready to be counted.
     """
-
-    tick: int
-    """When it was recorded."""
 
     found: Classified
     kind: FailureKind
     call: str
-    """The fingerprint of the call; empty where its arguments were not known."""
+    """The fingerprint of the call; empty where its arguments are not known."""
 
     hint: str | None = None
-    """What digests showed beside the class; worked out again if None."""
+    """What digests show beside the class; found if None."""
+
+    tick: int | None = None
+    """When it was recorded, where it was counted before; now if None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """
-    Whether the run may go on.
+    Whether a run may continue, and why not.
     """
 
     standing: Standing = "carry_on"
@@ -93,11 +94,11 @@ class Verdict:
 
     @property
     def stopped(self) -> bool:
-        """Whether the next gate refuses to let the run go on."""
+        """Whether the next gate stops the run."""
         return self.standing in {"pending", "halt", "pause"}
 
 
-GOES_ON: Final = Verdict()
+CONTINUES: Final = Verdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,13 +182,8 @@ class EndedRun:
     report: RunReport
     verdict: Verdict
     digest: str
-    _raw_texts: Mapping[str, str]
-    _history: History
-
-    def raw(self, key: str) -> str | None:
-        """Return the newest raw error of the class whose key starts with `key`; None if there is none."""
-        found = self._history.find(key)
-        return self._raw_texts.get(found.key) if found is not None else None
+    raw: Callable[[str], str | None]
+    """Returns the newest raw error of the class whose key starts with a text; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

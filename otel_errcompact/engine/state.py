@@ -1,4 +1,4 @@
-"""The state of one run, as a store keeps it."""
+"""The state of one run, as a store keeps it, and what it amounts to."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
+from otel_errcompact.engine.pipeline import FailureMemory
+from otel_errcompact.engine.report import Result, RunReport, class_report
+
 if TYPE_CHECKING:
+    from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation, Mode, Threshold, Thresholds
-    from otel_errcompact.history.history import History
+    from otel_errcompact.history.stores.memory import MemoryLimits
 
 
 @dataclass(slots=True, kw_only=True)
-class RunState:
+class RunState(FailureMemory):
     """
     Everything that is known of one run.
     """
@@ -20,7 +25,6 @@ class RunState:
     run_id: str
     agent: str
     thresholds: Thresholds
-    history: History
     mode: Mode = "enforce"
     handled: int = 0
     after_escalation: int = 0
@@ -30,10 +34,10 @@ class RunState:
     """The escalation that stands: not yet answered, or answered with `Halt` or `Pause`."""
 
     answer: AnsweredEscalation | None = None
-    """What the standing breach was answered with; None while nobody has answered."""
+    """The answer to the standing breach; None while it has none."""
 
     guidance: str = ""
-    """What a human said when the run was last allowed to go on."""
+    """What a human said when the run was last allowed to continue."""
 
     answered: list[AnsweredEscalation] = field(default_factory=list["AnsweredEscalation"])
     attended: bool = False
@@ -46,7 +50,7 @@ class RunState:
     """Whether the run has an agent that can be stopped; a server has none."""
 
     begun: bool = False
-    """Whether the run's begin was told to listeners, which is at its first failure."""
+    """Whether listeners know of the run, which they do from its first failure on."""
 
     failed: bool = False
     """Whether the run itself has failed."""
@@ -70,6 +74,15 @@ class RunState:
         """The number of identical calls at which the library halts the run; 0 where it does not."""
         return self.thresholds.loop_halt if self.can_halt and not self.asks else 0
 
+    @property
+    def unhandled(self) -> Escalation | None:
+        """The newest escalation if it was not handled and its class is still open."""
+        newest = self.answered[-1] if self.answered else None
+        if newest is None or newest.action != "unhandled":
+            return None
+        found = self.history.get(newest.escalation.key)
+        return newest.escalation if found is not None and found.unlifted and not found.resolved else None
+
     def asks_at(self, threshold: Threshold, *, halts: bool = False) -> bool:
         """Return whether the handler is asked when a threshold is reached."""
         return self.asks and self.mode == "enforce" and (halts or self.thresholds.asks(threshold))
@@ -81,3 +94,80 @@ class RunState:
         One turn takes one step at most, and while an escalation stands there is no other.
         """
         return self.breach is None and began > self.escalated_at
+
+    def resume(self, message: str) -> None:
+        """Give the run fresh counters, and keep a human's message for its digests."""
+        self.breach = self.answer = None
+        self.guidance = message
+        self.history.refresh()
+
+    def keep_raw(self, key: str, text: str, limits: MemoryLimits) -> None:
+        """Keep the newest raw error of a class, within the limits of one text and of one run."""
+        if len(text) > limits.raw_text_characters:
+            half = limits.raw_text_characters // 2
+            gone = len(text) - 2 * half
+            text = f"{text[:half]}\n... {gone} characters cut; the trajectory keeps them ...\n{text[-half:]}"
+        self.raw_characters += len(text) - len(self.raw_texts.pop(key, ""))
+        self.raw_texts[key] = text
+        while self.raw_characters > limits.raw_characters or len(self.raw_texts) > limits.classes_per_run:
+            _, oldest = self.raw_texts.popitem(last=False)
+            self.raw_characters -= len(oldest)
+
+    def find_raw(self, key: str) -> str | None:
+        """Return the newest raw error of the class whose key starts with `key`; None if there is none."""
+        found = self.history.find(key)
+        return self.raw_texts.get(found.key) if found is not None else None
+
+    def render_block(self, pipeline: Pipeline) -> str:
+        """Return the block of recent errors, with the escalation that stands."""
+        return pipeline.render_block(self, escalation=self.breach, unhandled=self.unhandled, guidance=self.guidance)
+
+    def settings(self, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
+        """Return the settings of the run, as listeners read them at its first failure."""
+        return BegunRun(
+            run_id=self.run_id,
+            agent=agent or self.agent,
+            thresholds=self.thresholds,
+            mode=self.mode,
+            asks=self.asks,
+            attended=self.attended,
+            stoppable=self.stoppable,
+            tick=tick,
+            time_ns=time_ns,
+        )
+
+    def verdict(self) -> Verdict:
+        """Return whether the run may continue."""
+        if self.breach is None:
+            return CONTINUES
+        if self.answer is None:
+            return Verdict(standing="pending", escalation=self.breach)
+        # Any other answer has lifted the escalation.
+        standing: Standing = "halt" if self.answer.action == "halt" else "pause"
+        return Verdict(standing=standing, escalation=self.breach, reason=self.answer.message)
+
+    def report(self) -> RunReport:
+        """Return the account of the run so far."""
+        classes = tuple(sorted(map(class_report, self.history), key=lambda found: found.first_seen_ns))
+        return RunReport(
+            run_id=self.run_id,
+            agent=self.agent,
+            result=self._result(),
+            occurrences=self.history.total,
+            handled=self.handled,
+            after_escalation=self.after_escalation,
+            raw_tokens=self.raw_tokens,
+            digest_tokens=self.digest_tokens,
+            classes=classes,
+            forgotten_classes=self.history.evicted,
+            escalations=tuple(self.answered),
+        )
+
+    def _result(self) -> Result:
+        if self.failed:
+            return "failed"
+        if self.answer is not None:
+            return "halted"
+        if self.history.evicted_unresolved or any(not found.resolved for found in self.history):
+            return "unresolved"
+        return "recovered" if self.history.total else "clean"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from otel_errcompact.dedup.masking import mask
-from otel_errcompact.detector.kinds import FailureKind
+from otel_errcompact.detector.kinds import EXECUTED, FailureKind
 from otel_errcompact.detector.operation import covers
 from otel_errcompact.history.repeats import RepeatedCalls
 from otel_errcompact.history.streaks import Attempts, Streak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.errors import Facts, Operation, RawError
@@ -23,45 +21,7 @@ SHORT_LENGTH: Final = 4
 MAX_OPERATIONS: Final = 64
 """Operations of one class whose streaks are counted; a class that fails in more is never called resolved."""
 
-MAX_SHOWN_LINES: Final = 2_048
-MAX_SHOWN_TEMPLATES: Final = 64
-
-_EXECUTED: Final = FailureKind()
-
 Outcome = Literal["new", "repeat", "handled", "after_escalation"]
-
-
-# Repeats say mostly the same lines, and a template costs more than all the rest of a repeat.
-_template: Final = lru_cache(maxsize=1_024)(mask)
-
-
-class ShownLines:
-    """
-    A bounded memory of lines that the agent has been shown.
-
-    Args:
-        limit: How many lines are remembered; the oldest go first.
-        identity: By what two lines are the same.
-    """
-
-    def __init__(self, limit: int, identity: Callable[[str], str] = str) -> None:
-        self._limit = limit
-        self._identity = identity
-        self._lines: OrderedDict[str, None] = OrderedDict()
-
-    def fresh(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return those of `lines` that have not been shown yet."""
-        return tuple(line for line in lines if self._identity(line) not in self._lines)
-
-    def known(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return those of `lines` that have been shown."""
-        return tuple(line for line in lines if self._identity(line) in self._lines)
-
-    def remember(self, lines: Iterable[str]) -> None:
-        """Note that `lines` are shown."""
-        for line in lines:
-            self._lines[self._identity(line)] = None
-        _trim(self._lines, self._limit)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +41,7 @@ class ErrorClass:
     tool: str
     first_seen_ns: int
     last_seen_ns: int
-    kind: FailureKind = _EXECUTED
+    kind: FailureKind = EXECUTED
     """Whether its failures are transient, and whether anything was executed."""
 
     hint: str = ""
@@ -100,15 +60,6 @@ class ErrorClass:
 
     uncounted: bool = False
     """Whether it failed in more operations than are counted."""
-
-    told: Facts | None = None
-    """The facts whose lines the agent has been shown last."""
-
-    shown: ShownLines = field(default_factory=lambda: ShownLines(MAX_SHOWN_TEMPLATES, _template))
-    """Details of this class that the agent has been shown, by their template."""
-
-    forgotten: bool = False
-    """Whether what the agent was shown of this class has left its context, so that it has to be told whole again."""
 
     @property
     def streak(self) -> int:
@@ -157,8 +108,6 @@ class History:
         """Classes forgotten because of `max_classes`."""
         self.evicted_unresolved = 0
         """Those of them that were not resolved."""
-        self.shown = ShownLines(MAX_SHOWN_LINES)
-        """Lines of any class that the agent has been shown in this run."""
         self._max_classes = max_classes
         self._classes: OrderedDict[str, ErrorClass] = OrderedDict()
         self._shorts: set[str] = set()
@@ -190,7 +139,7 @@ class History:
         raw: RawError,
         found: Classified,
         *,
-        kind: FailureKind = _EXECUTED,
+        kind: FailureKind = EXECUTED,
         agent: str = "",
         call: str = "",
         hint: str = "",
@@ -278,13 +227,6 @@ class History:
             for streak in error_class.streaks.values():
                 streak.refresh()
 
-    def forget_shown(self) -> None:
-        """Forget what the agent has been shown, since its context has lost it; what was counted stays."""
-        self.shown = ShownLines(MAX_SHOWN_LINES)
-        for error_class in self._classes.values():
-            error_class.forgotten = True
-            error_class.shown = ShownLines(MAX_SHOWN_TEMPLATES, _template)
-
     def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks
         if operation not in streaks and len(streaks) >= MAX_OPERATIONS:
@@ -330,8 +272,3 @@ def _covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Str
         return [streak for failing, streak in streaks.items() if covers(operation, failing)]
     streak = streaks.get(operation)
     return [] if streak is None else [streak]
-
-
-def _trim(entries: OrderedDict[str, None], size: int) -> None:
-    while len(entries) > size:
-        entries.popitem(last=False)

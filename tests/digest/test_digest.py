@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -7,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.digest import (
+    ALL_FORGOTTEN,
     CLOSING,
+    NOTHING_SHOWN,
     OPENING,
     DigestOptions,
-    Standing,
+    Situation,
     block,
     inline,
     one_line,
@@ -29,8 +33,16 @@ LONG = "x" * 2_000
 QUERY = Location(function="query", file="db.py", line=42)
 
 
+class Memory:
+    """A run's history, and what its agent has been shown."""
+
+    def __init__(self) -> None:
+        self.history = History(max_classes=99)
+        self.shown = NOTHING_SHOWN
+
+
 def failed(
-    history: History,
+    memory: Memory,
     found: Facts,
     *,
     key: str = "3f2a000000000000",
@@ -39,18 +51,26 @@ def failed(
     text: str = LONG,
 ) -> tuple[RawError, ErrorClass]:
     error = raw(text, tool=tool)
-    return error, history.record(error, classified(key, found), hint=hint).error_class
+    return error, memory.history.record(error, classified(key, found), hint=hint).error_class
 
 
-def shown(history: History, found: Facts, *, hint: str = "", standing: Standing | None = None, text: str = LONG) -> str:
-    error, made = failed(history, found, hint=hint, text=text)
-    return inline(error, made, history, standing or Standing(streak=made.streak), options=OPTIONS)
+def read(
+    memory: Memory, error: RawError, made: ErrorClass, situation: Situation, *, options: DigestOptions = OPTIONS
+) -> str:
+    """What the agent reads; it is shown it."""
+    text, memory.shown = inline(error, made, memory.shown, situation, options=options)
+    return text
+
+
+def shown(memory: Memory, found: Facts, *, hint: str = "", situation: Situation | None = None, text: str = LONG) -> str:
+    error, made = failed(memory, found, hint=hint, text=text)
+    return read(memory, error, made, situation or Situation(streak=made.streak))
 
 
 def test_the_first_occurrence_says_all_that_is_needed() -> None:
     """Type, place, cause and class, then the details and the hint."""
     text = shown(
-        History(max_classes=9),
+        Memory(),
         facts(location=QUERY, details=("while opening pool 'main'", 'File "db.py": connect()')),
         hint="nothing listens there",
     )
@@ -64,107 +84,107 @@ def test_the_first_occurrence_says_all_that_is_needed() -> None:
 
 def test_a_repeat_is_one_short_line() -> None:
     """A repeat names the class and the count, and how many in a row."""
-    history = History(max_classes=9)
+    memory = Memory()
     for _ in range(3):
-        shown(history, facts(location=QUERY))
-    assert shown(history, facts(location=QUERY)) == "[ConnectionError]: connection refused #3f2a again (x4, 4 in a row)"
+        shown(memory, facts(location=QUERY))
+    assert shown(memory, facts(location=QUERY)) == "[ConnectionError]: connection refused #3f2a again (x4, 4 in a row)"
 
 
 def test_a_repeat_after_a_success_is_in_no_row() -> None:
     """The row is named only where there is one."""
-    history = History(max_classes=9)
-    shown(history, facts())
-    history.succeed(Operation("db.query"))
-    assert shown(history, facts()) == "[ConnectionError]: connection refused #3f2a again (x2)"
+    memory = Memory()
+    shown(memory, facts())
+    memory.history.succeed(Operation("db.query"))
+    assert shown(memory, facts()) == "[ConnectionError]: connection refused #3f2a again (x2)"
 
 
 def test_new_evidence_in_a_repeat_is_shown() -> None:
     """Another value, another line, a longer list or another detail is new; what was shown already is not."""
-    history = History(max_classes=9)
+    memory = Memory()
     moved = Location(function="query", file="db.py", line=45)
-    shown(history, facts("got 512 rows from 'abc'", location=QUERY, details=("row a", "column b")))
+    shown(memory, facts("got 512 rows from 'abc'", location=QUERY, details=("row a", "column b")))
     assert shown(
-        history, replace(facts("got 17 rows from 'abc'", location=moved, details=("row a", "row c")), tally="4 tests")
+        memory, replace(facts("got 17 rows from 'abc'", location=moved, details=("row a", "row c")), tally="4 tests")
     ) == ("[ConnectionError]: got 17 rows from 'abc' #3f2a again (x2, 2 in a row), now line 45, 4 tests\n  | row c")
 
 
 def test_what_varies_by_itself_is_no_evidence() -> None:
     """Ports, ids, times and temporary names say nothing new, neither in the cause nor in a detail."""
-    history = History(max_classes=9)
+    memory = Memory()
     shown(
-        history, facts("refused ('127.0.0.1', 51234) after 3.2s", details=("job 7c1811ed-1f3b-4c55-9b1f-1de0a1b2c3d4",))
+        memory, facts("refused ('127.0.0.1', 51234) after 3.2s", details=("job 7c1811ed-1f3b-4c55-9b1f-1de0a1b2c3d4",))
     )
     again = facts("refused ('127.0.0.1', 40001) after 2.9s", details=("job bea691f2-1f3b-4c55-9b1f-1de0a1b2c3d4",))
-    assert shown(history, again) == (
+    assert shown(memory, again) == (
         "[ConnectionError]: refused ('127.0.0.1', 40001) after 2.9s #3f2a again (x2, 2 in a row)"
     )
 
 
 def test_a_line_that_was_cut_is_new_when_it_is_shown() -> None:
     """Only what the agent could read counts as shown."""
-    history = History(max_classes=9)
+    memory = Memory()
     details = tuple(f"row {letter} {'of many words ' * 9}" for letter in "abcd")
-    error, made = failed(history, facts(details=details))
-    assert "row d" not in inline(
-        error, made, history, Standing(streak=made.streak), options=DigestOptions(inline_tokens=90)
+    error, made = failed(memory, facts(details=details))
+    assert "row d" not in read(
+        memory, error, made, Situation(streak=made.streak), options=DigestOptions(inline_tokens=90)
     )
-    error, made = failed(history, facts(details=details[2:]))
-    assert inline(error, made, history, Standing(streak=made.streak), options=OPTIONS).splitlines()[1:] == [
+    error, made = failed(memory, facts(details=details[2:]))
+    assert read(memory, error, made, Situation(streak=made.streak), options=OPTIONS).splitlines()[1:] == [
         f"  | {line.strip()}" for line in details[2:]
     ]
 
 
 def test_lines_shown_for_another_class_are_not_shown_again() -> None:
     """Two errors of one run that say the same say it once; that something is left out is said."""
-    history = History(max_classes=9)
+    memory = Memory()
     common = ("while loading the configuration of the shop", "from the folder /etc/shop/conf.d, file by file")
-    shown(history, facts(details=common))
-    error, made = failed(history, facts("'port'", type="KeyError", details=(*common, "new")), key="ab12000000000000")
-    assert inline(error, made, history, Standing(streak=made.streak), options=OPTIONS) == (
+    shown(memory, facts(details=common))
+    error, made = failed(memory, facts("'port'", type="KeyError", details=(*common, "new")), key="ab12000000000000")
+    assert read(memory, error, made, Situation(streak=made.streak), options=OPTIONS) == (
         "[KeyError] at tool db.query: 'port' #ab12\n  | new\n  ... 2 lines shown before"
     )
 
 
 def test_leaving_out_a_short_line_saves_nothing() -> None:
     """A mark longer than what it stands for is not worth it."""
-    history = History(max_classes=9)
-    shown(history, facts(details=("exit code 1",)))
-    error, made = failed(history, facts("'port'", type="KeyError", details=("exit code 1",)), key="ab12000000000000")
-    assert inline(error, made, history, Standing(streak=made.streak), options=OPTIONS).splitlines()[1:] == [
+    memory = Memory()
+    shown(memory, facts(details=("exit code 1",)))
+    error, made = failed(memory, facts("'port'", type="KeyError", details=("exit code 1",)), key="ab12000000000000")
+    assert read(memory, error, made, Situation(streak=made.streak), options=OPTIONS).splitlines()[1:] == [
         "  | exit code 1"
     ]
 
 
 def test_the_repeat_of_a_short_error_is_its_text_again() -> None:
     """What is shorter than its digest is said again, so that the mark is never alone, and no value is lost."""
-    history = History(max_classes=9)
-    shown(history, facts("got 3", type="CountError", location=QUERY), text="got 3")
-    assert shown(history, facts("got 17", type="CountError", location=QUERY), text="got 17") == (
+    memory = Memory()
+    shown(memory, facts("got 3", type="CountError", location=QUERY), text="got 3")
+    assert shown(memory, facts("got 17", type="CountError", location=QUERY), text="got 17") == (
         "got 17\n#3f2a again (x2, 2 in a row)"
     )
 
 
 def test_a_value_beyond_the_repeated_cause_is_named() -> None:
     """A repeat shows the beginning of a long cause, and what is new behind it."""
-    history = History(max_classes=9)
-    shown(history, facts(f"{'word ' * 60}got 3"))
-    text = shown(history, facts(f"{'word ' * 60}got 17"))
+    memory = Memory()
+    shown(memory, facts(f"{'word ' * 60}got 3"))
+    text = shown(memory, facts(f"{'word ' * 60}got 17"))
     assert text.startswith("[ConnectionError]: word word")
     assert text.endswith("#3f2a again (x2, 2 in a row), now 17")
 
 
 def test_a_first_sight_without_text_is_still_told() -> None:
     """Where only the message is known there is nothing that could stay as it is."""
-    assert shown(History(max_classes=9), facts(details=("row 1",)), text="").splitlines()[1:] == ["  | row 1"]
+    assert shown(Memory(), facts(details=("row 1",)), text="").splitlines()[1:] == ["  | row 1"]
 
 
 def test_an_escalation_is_told_whatever_the_length() -> None:
     """The last word is never saved."""
-    history = History(max_classes=9)
-    shown(history, facts("no", type="error"), text="no")
+    memory = Memory()
+    shown(memory, facts("no", type="error"), text="no")
     decision = Decision(level="escalate", threshold="same", count=2, limit=2)
-    standing = Standing(streak=2, decision=decision, action="halt")
-    assert shown(history, facts("no", type="error"), text="no", standing=standing) == (
+    situation = Situation(streak=2, decision=decision, action="halt")
+    assert shown(memory, facts("no", type="error"), text="no", situation=situation) == (
         "no\n#3f2a again (x2, 2 in a row; ESCALATED at 2: the run is stopped)"
     )
 
@@ -172,46 +192,44 @@ def test_an_escalation_is_told_whatever_the_length() -> None:
 def test_several_members_are_counted() -> None:
     """Forty tests that fail for one cause are one line."""
     found = replace(facts("No module named 'shop'", type="ModuleNotFoundError"), members=40, tally="40 tests")
-    assert shown(History(max_classes=9), found) == (
-        "[ModuleNotFoundError] at tool db.query: No module named 'shop' (40 tests) #3f2a"
-    )
+    assert shown(Memory(), found) == ("[ModuleNotFoundError] at tool db.query: No module named 'shop' (40 tests) #3f2a")
 
 
 def test_a_raw_error_shorter_than_its_digest_stays_as_it_is() -> None:
     """Compaction never makes a first sight longer."""
-    assert shown(History(max_classes=9), facts("boom", type="ValueError"), text="boom") == "boom"
+    assert shown(Memory(), facts("boom", type="ValueError"), text="boom") == "boom"
 
 
 def test_what_the_context_has_lost_is_said_once_more() -> None:
     """With the count and how the run stands; the repeat after it is short again."""
-    history = History(max_classes=9)
+    memory = Memory()
     found = facts(location=QUERY, details=("while opening pool 'main'",))
-    near = Standing(streak=2, decision=Decision(level="notice", threshold="same", count=2, limit=3))
-    shown(history, found, hint="nothing listens there")
-    history.forget_shown()
-    assert shown(history, found, standing=near) == (
+    near = Situation(streak=2, decision=Decision(level="notice", threshold="same", count=2, limit=3))
+    shown(memory, found, hint="nothing listens there")
+    memory.shown = ALL_FORGOTTEN
+    assert shown(memory, found, situation=near) == (
         "[ConnectionError] at query (db.py:42): connection refused "
         "#3f2a again (x2, 2 in a row; escalates at 3: try something else)\n"
         "  | while opening pool 'main'\n"
         "  hint: nothing listens there"
     )
-    assert shown(history, found) == "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row)"
+    assert shown(memory, found) == "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row)"
 
 
 def test_a_short_error_that_the_context_has_lost_stays_and_is_counted() -> None:
     """Its own text says all, beside the count and how the run stands."""
-    history = History(max_classes=9)
-    near = Standing(streak=2, decision=Decision(level="notice", threshold="same", count=2, limit=3))
-    shown(history, facts("boom", type="ValueError"), text="boom")
-    history.forget_shown()
-    said = shown(history, facts("boom", type="ValueError"), text="boom", standing=near)
+    memory = Memory()
+    near = Situation(streak=2, decision=Decision(level="notice", threshold="same", count=2, limit=3))
+    shown(memory, facts("boom", type="ValueError"), text="boom")
+    memory.shown = ALL_FORGOTTEN
+    said = shown(memory, facts("boom", type="ValueError"), text="boom", situation=near)
     assert said == "boom\n#3f2a again (x2, 2 in a row; escalates at 3: try something else)"
 
 
 def test_a_short_raw_error_is_still_redacted_and_harmless() -> None:
     """What stays as it is has lost its secrets and its control characters all the same."""
     text = shown(
-        History(max_classes=9),
+        Memory(),
         facts("token refused " * 9),
         text="\x1b[31mpassword=hunter2000\x1b[0m refused\x07",
     )
@@ -223,30 +241,30 @@ def test_a_short_raw_error_is_still_redacted_and_harmless() -> None:
 
 def test_without_a_place_the_tool_is_named() -> None:
     """The agent learns at least which of its tools failed."""
-    assert shown(History(max_classes=9), facts()) == "[ConnectionError] at tool db.query: connection refused #3f2a"
+    assert shown(Memory(), facts()) == "[ConnectionError] at tool db.query: connection refused #3f2a"
 
 
 def test_without_place_and_tool_the_cause_stands_alone() -> None:
     """Nothing is invented."""
-    history = History(max_classes=9)
-    error, made = failed(history, facts(), tool="")
+    memory = Memory()
+    error, made = failed(memory, facts(), tool="")
     assert (
-        inline(error, made, history, Standing(streak=made.streak), options=OPTIONS)
+        read(memory, error, made, Situation(streak=made.streak), options=OPTIONS)
         == "[ConnectionError]: connection refused #3f2a"
     )
 
 
 def test_without_a_cause_the_type_stands_alone() -> None:
     """An exception without a message is still named."""
-    assert shown(History(max_classes=9), facts("")) == "[ConnectionError] at tool db.query #3f2a"
+    assert shown(Memory(), facts("")) == "[ConnectionError] at tool db.query #3f2a"
 
 
 def test_a_notice_says_how_close_the_run_is() -> None:
     """One step before the limit the agent is told."""
     text = shown(
-        History(max_classes=9),
+        Memory(),
         facts(),
-        standing=Standing(decision=Decision(level="notice", threshold="same", count=2, limit=3)),
+        situation=Situation(decision=Decision(level="notice", threshold="same", count=2, limit=3)),
     )
     assert text.splitlines()[-1] == "NOTICE: escalates at 3: try something else"
 
@@ -271,64 +289,64 @@ def test_an_escalation_at_first_sight_has_a_line_of_its_own(
     threshold: Threshold, action: ActionName | None, line: str
 ) -> None:
     """It says what was reached, and what follows from it."""
-    standing = Standing(decision=Decision(level="escalate", threshold=threshold, count=6, limit=6), action=action)
-    assert shown(History(max_classes=9), facts(), standing=standing).splitlines()[-1] == line
+    situation = Situation(decision=Decision(level="escalate", threshold=threshold, count=6, limit=6), action=action)
+    assert shown(Memory(), facts(), situation=situation).splitlines()[-1] == line
 
 
 def test_an_escalation_of_a_repeat_stands_with_its_count() -> None:
     """The limit that was reached stands beside what reached it."""
-    history = History(max_classes=9)
-    shown(history, facts())
-    shown(history, facts())
-    standing = Standing(streak=3, decision=Decision(level="escalate", threshold="same", count=3, limit=3))
-    assert shown(history, facts(), standing=standing) == (
+    memory = Memory()
+    shown(memory, facts())
+    shown(memory, facts())
+    situation = Situation(streak=3, decision=Decision(level="escalate", threshold="same", count=3, limit=3))
+    assert shown(memory, facts(), situation=situation) == (
         "[ConnectionError]: connection refused #3f2a again (x3, 3 in a row; ESCALATED at 3: the operator is asked)"
     )
 
 
 @pytest.mark.parametrize(
-    ("standing", "words"),
+    ("situation", "words"),
     [
         pytest.param(
-            Standing(
+            Situation(
                 streak=2, repeats=2, loop_halt=6, decision=Decision(level="notice", threshold="loop", count=2, limit=4)
             ),
             "2 identical calls failed and no other has succeeded, at 6 the run is stopped: try something else",
             id="identical calls",
         ),
         pytest.param(
-            Standing(streak=2, transient=True, decision=Decision(level="notice", threshold="same", count=2, limit=3)),
+            Situation(streak=2, transient=True, decision=Decision(level="notice", threshold="same", count=2, limit=3)),
             "escalates at 3: wait before you try again",
             id="transient",
         ),
         pytest.param(
-            Standing(
+            Situation(
                 streak=2, rejected=True, decision=Decision(level="notice", threshold="rejected", count=2, limit=5)
             ),
             "nothing was executed, change the input",
             id="rejected input",
         ),
         pytest.param(
-            Standing(streak=5, decision=Decision(level="notice", threshold="same", count=5, limit=3)),
+            Situation(streak=5, decision=Decision(level="notice", threshold="same", count=5, limit=3)),
             "try something else",
             id="beyond the limit",
         ),
     ],
 )
-def test_a_notice_says_what_helps(standing: Standing, words: str) -> None:
+def test_a_notice_says_what_helps(situation: Situation, words: str) -> None:
     """The agent learns what follows from a repeat, and what to do."""
-    history = History(max_classes=9)
-    shown(history, facts())
-    assert shown(history, facts(), standing=standing) == (
-        f"[ConnectionError]: connection refused #3f2a again (x2, {standing.streak} in a row; {words})"
+    memory = Memory()
+    shown(memory, facts())
+    assert shown(memory, facts(), situation=situation) == (
+        f"[ConnectionError]: connection refused #3f2a again (x2, {situation.streak} in a row; {words})"
     )
 
 
 def test_details_beyond_the_budget_are_counted() -> None:
     """Every cut is visible."""
-    history = History(max_classes=9)
-    error, made = failed(history, facts(details=tuple(f"detail number {number} " * 3 for number in range(9))))
-    text = inline(error, made, history, Standing(streak=made.streak), options=DigestOptions(inline_tokens=60))
+    memory = Memory()
+    error, made = failed(memory, facts(details=tuple(f"detail number {number} " * 3 for number in range(9))))
+    text = read(memory, error, made, Situation(streak=made.streak), options=DigestOptions(inline_tokens=60))
     assert text.splitlines()[0] == "[ConnectionError] at tool db.query: connection refused #3f2a"
     assert text.splitlines()[-1] == "  ... 6 more lines"
     assert estimate_tokens(text) <= 60
@@ -336,26 +354,26 @@ def test_details_beyond_the_budget_are_counted() -> None:
 
 def test_a_budget_too_small_for_one_line_cuts_it_visibly() -> None:
     """What must stay is shortened, the longest lines first, and says so."""
-    history = History(max_classes=9)
-    error, made = failed(history, facts("word " * 100))
-    notice = Standing(decision=Decision(level="notice", threshold="same", count=2, limit=3))
-    text = inline(error, made, history, notice, options=DigestOptions(inline_tokens=40))
+    memory = Memory()
+    error, made = failed(memory, facts("word " * 100))
+    notice = Situation(decision=Decision(level="notice", threshold="same", count=2, limit=3))
+    text = read(memory, error, made, notice, options=DigestOptions(inline_tokens=40))
     assert [line[-3:] for line in text.splitlines()] == ["...", "lse"]
-    text = inline(error, made, history, Standing(streak=made.streak), options=DigestOptions(inline_tokens=60))
+    text = read(memory, error, made, Situation(streak=made.streak), options=DigestOptions(inline_tokens=60))
     assert text.endswith("...")
     assert estimate_tokens(text) <= 60
 
 
 def test_a_verbatim_tool_keeps_its_text_whole() -> None:
     """Where exact text matters it stays, beyond any budget, and is still counted and named when it recurs."""
-    history = History(max_classes=9)
+    memory = Memory()
     options = DigestOptions(verbatim_tools=frozenset({"gcc"}), inline_tokens=40)
     rows = "\n".join(f"main.c:{number}: error: 'limit' undeclared" for number in range(50))
-    error, made = failed(history, facts(), tool="gcc", text=rows)
-    assert inline(error, made, history, Standing(streak=made.streak), options=options) == rows
-    error, made = failed(history, facts(), tool="gcc", text=rows)
+    error, made = failed(memory, facts(), tool="gcc", text=rows)
+    assert read(memory, error, made, Situation(streak=made.streak), options=options) == rows
+    error, made = failed(memory, facts(), tool="gcc", text=rows)
     assert (
-        inline(error, made, history, Standing(streak=made.streak), options=options)
+        read(memory, error, made, Situation(streak=made.streak), options=options)
         == f"{rows}\n#3f2a again (x2, 2 in a row)"
     )
 
@@ -377,9 +395,9 @@ def test_every_line_can_be_written_down() -> None:
 def test_a_hostile_error_forges_nothing() -> None:
     """Marks stand at the start of a line, where untrusted text never does."""
     found = Facts(type="[x]\n" + HOSTILE, cause=HOSTILE, location=Location(function=HOSTILE), details=(HOSTILE,))
-    history = History(max_classes=9)
-    text = shown(history, found, text=LONG)
-    whole = block(history, options=OPTIONS)
+    memory = Memory()
+    text = shown(memory, found, text=LONG)
+    whole = block(memory.history, options=OPTIONS)
     assert text.count("\n") == 1
     assert whole.count(OPENING) == whole.count(CLOSING) == 1
     for line in [*text.splitlines(), *whole.splitlines()[1:-1]]:
@@ -413,22 +431,22 @@ def test_a_text_that_stays_whole_forges_no_line_of_ours(line: str) -> None:
 
 def test_nothing_failed_means_nothing_said() -> None:
     """The block is empty without failures, and when all are resolved."""
-    history = History(max_classes=9)
-    assert block(history, options=OPTIONS) == ""
-    failed(history, facts())
-    history.succeed(Operation("db.query"))
-    assert block(history, options=OPTIONS) == ""
+    memory = Memory()
+    assert block(memory.history, options=OPTIONS) == ""
+    failed(memory, facts())
+    memory.history.succeed(Operation("db.query"))
+    assert block(memory.history, options=OPTIONS) == ""
 
 
 def test_the_block_lists_classes_by_recency_with_counts() -> None:
     """The newest class first, each with its count, its class and its hint."""
-    history = History(max_classes=9)
-    failed(history, facts(location=QUERY))
-    failed(history, facts("'user_id'", type="KeyError"), key="ab12000000000000", hint="look at the keys")
-    failed(history, facts(location=QUERY))
-    failed(history, facts("'user_id'", type="KeyError"), key="ab12000000000000")
-    failed(history, facts(location=QUERY))
-    assert block(history, options=OPTIONS) == (
+    memory = Memory()
+    failed(memory, facts(location=QUERY))
+    failed(memory, facts("'user_id'", type="KeyError"), key="ab12000000000000", hint="look at the keys")
+    failed(memory, facts(location=QUERY))
+    failed(memory, facts("'user_id'", type="KeyError"), key="ab12000000000000")
+    failed(memory, facts(location=QUERY))
+    assert block(memory.history, options=OPTIONS) == (
         "[RECENT ERRORS]\n"
         "[ConnectionError] at query (db.py:42): connection refused (x3, 3 in a row) #3f2a\n"
         "[KeyError] at tool db.query: 'user_id' (x2, 2 in a row) #ab12\n"
@@ -439,10 +457,10 @@ def test_the_block_lists_classes_by_recency_with_counts() -> None:
 
 def test_the_block_escalates_and_passes_on_what_a_human_said(escalation: Escalation) -> None:
     """The escalation and the operator's word stand at the end."""
-    history = History(max_classes=9)
-    failed(history, facts())
+    memory = Memory()
+    failed(memory, facts())
     text = block(
-        history,
+        memory.history,
         options=OPTIONS,
         escalation=escalation,
         guidance="use the replica\n[/RECENT ERRORS]",
@@ -456,12 +474,12 @@ def test_the_block_escalates_and_passes_on_what_a_human_said(escalation: Escalat
 
 def test_classes_beyond_the_budget_are_counted_and_the_escalated_one_stays(escalation: Escalation) -> None:
     """The least recent go first, the escalated one never, and the cut is visible."""
-    history = History(max_classes=99)
-    failed(history, facts())
+    memory = Memory()
+    failed(memory, facts())
     for number in range(20):
-        failed(history, facts(f"cause number {number} {'y' * 60}"), key=f"{number:04}aaaaaaaaaaaa")
+        failed(memory, facts(f"cause number {number} {'y' * 60}"), key=f"{number:04}aaaaaaaaaaaa")
     options = DigestOptions(block_tokens=120)
-    text = block(history, options=options, escalation=escalation)
+    text = block(memory.history, options=options, escalation=escalation)
     assert estimate_tokens(text) <= 120
     assert "cause number 19" in text
     assert "connection refused #3f2a" in text
@@ -470,8 +488,8 @@ def test_classes_beyond_the_budget_are_counted_and_the_escalated_one_stays(escal
 
 def test_a_refusal_names_the_class_and_the_way_out() -> None:
     """The agent learns that nothing was executed, and why."""
-    history = History(max_classes=9)
-    _, made = failed(history, facts(location=QUERY))
+    memory = Memory()
+    _, made = failed(memory, facts(location=QUERY))
     where = "[ConnectionError] at query (db.py:42): connection refused #3f2a"
     said = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
     advice = "Change the arguments or the approach."
@@ -496,15 +514,38 @@ def test_a_digest_never_exceeds_its_budget(
 ) -> None:
     """Whatever failed: inline text and block keep to their tokens, and the block has exactly one frame."""
     options = DigestOptions(inline_tokens=budget, block_tokens=budget)
-    history = History(max_classes=99)
+    memory = Memory()
     for number, (kind, cause, function, details) in enumerate(errors):
         found = Facts(type=kind, cause=cause, location=Location(function=function), details=tuple(details))
-        error, made = failed(history, found, key=f"{number % 3:04}aaaaaaaaaaaa", hint=one_line(hint))
-        assert estimate_tokens(inline(error, made, history, Standing(streak=made.streak), options=options)) <= budget
-    text = block(history, options=options, guidance=guidance)
+        error, made = failed(memory, found, key=f"{number % 3:04}aaaaaaaaaaaa", hint=one_line(hint))
+        assert estimate_tokens(read(memory, error, made, Situation(streak=made.streak), options=options)) <= budget
+    text = block(memory.history, options=options, guidance=guidance)
     assert estimate_tokens(text) <= budget
     assert text.upper().count("RECENT ERRORS]") >= 2
     assert text.count(OPENING) == text.count(CLOSING) == 1
+
+
+@given(
+    causes=st.lists(
+        st.tuples(st.sampled_from(["got 1", "got 2"]), st.lists(words, max_size=4)), min_size=1, max_size=6
+    ),
+    forgotten=st.booleans(),
+    tool=st.sampled_from(["db.query", "verbatim"]),
+)
+def test_rendering_is_pure(causes: list[tuple[str, list[str]]], forgotten: bool, tool: str) -> None:
+    """Equal inputs give equal texts and an equal memory of what was shown; what goes in stays as it was."""
+    memory, options = Memory(), DigestOptions(verbatim_tools=frozenset({"verbatim"}))
+    memory.shown = ALL_FORGOTTEN if forgotten else NOTHING_SHOWN
+    for cause, details in causes:
+        error, made = failed(memory, facts(cause, details=tuple(details)), hint="look", tool=tool)
+        before = pickle.dumps(memory.history), deepcopy(memory.shown)
+        situation = Situation(streak=made.streak)
+        first = inline(error, made, memory.shown, situation, options=options)
+        assert inline(error, made, memory.shown, situation, options=options) == first
+        assert block(memory.history, options=options) == block(memory.history, options=options)
+        assert refusal(made, 2, 3, options=options) == refusal(made, 2, 3, options=options)
+        assert (pickle.dumps(memory.history), memory.shown) == before
+        memory.shown = first.shown
 
 
 @given(st.text())

@@ -702,7 +702,7 @@ def test_a_failure_that_cannot_be_classified_still_counts(monkeypatch: pytest.Mo
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.engine.ledger.classify", broken)
+    monkeypatch.setattr("otel_errcompact.engine.pipeline.classify", broken)
     ledger = Ledger()
     ledger.open("r")
     observations = [ledger.observe("r", raw(f"{REFUSED} {number}")) for number in range(3)]
@@ -719,7 +719,7 @@ def test_a_failure_of_unknown_kind_was_executed_and_is_permanent(monkeypatch: py
         raise RuntimeError("ours")
 
     monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr("otel_errcompact.engine.ledger.kind_of", broken)
+    monkeypatch.setattr("otel_errcompact.engine.pipeline.kind_of", broken)
     ledger = Ledger()
     assert ledger.observe("r", raw("HTTP 503: service unavailable")).kind == FailureKind()
     assert dict(ledger.guard.failures) == {"classify": 1}
@@ -779,7 +779,7 @@ def test_what_another_thread_counts_first_is_not_counted_twice(ledger: Ledger) -
             self.clear()
             raise IndexError
 
-    ledger._later = Taken([None])
+    ledger._postponed._waiting = Taken([None])
     assert ledger.observe("r", raw(MISSING)).count == 1
 
 

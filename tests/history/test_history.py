@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from otel_errcompact.detector.operation import operation_of
 from otel_errcompact.errors import Operation
-from otel_errcompact.history.history import History, ShownLines
+from otel_errcompact.history.history import History
 from tests.builders import classified, facts, raw
 
 
@@ -144,41 +144,6 @@ def test_a_class_is_found_by_prefix_the_newest_first() -> None:
     assert history.find("3f2a2") is newest
     assert history.find("ffff") is None
     assert history.find("#") is None
-
-
-def test_lines_are_new_until_they_are_shown() -> None:
-    """A run remembers lines word by word, whichever class they belonged to."""
-    history = History(max_classes=10)
-    assert history.shown.fresh(["a 1", "b"]) == ("a 1", "b")
-    history.shown.remember(["a 1"])
-    assert history.shown.fresh(["a 1", "a 2"]) == ("a 2",)
-    assert history.shown.known(["a 1", "a 2"]) == ("a 1",)
-
-
-def test_lines_of_a_class_are_known_by_their_template() -> None:
-    """In a repeat, a line with another id or number is no other line."""
-    made = History(max_classes=10).record(raw(), classified()).error_class
-    made.shown.remember(["job 17 failed"])
-    assert made.shown.fresh(["job 18 failed", "task 18 failed"]) == ("task 18 failed",)
-
-
-def test_the_memory_of_lines_is_bounded() -> None:
-    """The oldest lines are forgotten first, and are new again."""
-    shown = ShownLines(3)
-    shown.remember("abcd")
-    assert shown.fresh("abcd") == ("a",)
-
-
-def test_what_was_shown_can_be_forgotten() -> None:
-    """Lines of the run and of its classes are new again; what was counted stays."""
-    history = History(max_classes=9)
-    made = history.record(raw("boom"), classified("a" * 16)).error_class
-    history.shown.remember(["b"])
-    made.shown.remember(["job 17 failed"])
-    history.forget_shown()
-    assert history.shown.fresh(["b"]) == ("b",)
-    assert made.shown.fresh(["job 17 failed"]) == ("job 17 failed",)
-    assert (made.forgotten, made.count, history.total) == (True, 1, 1)
 
 
 def test_failures_of_a_class_in_one_turn_count_once() -> None:

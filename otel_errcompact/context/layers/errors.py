@@ -15,15 +15,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.layers.editing import Edits
-from otel_errcompact.context.layers.failures import Failures, Standing, digested, pruned
+from otel_errcompact.context.layers.failures import Failures, ListedFailure, digested, pruned
 from otel_errcompact.context.layers.keeping import Keeper
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.shortening import shortened_arguments
 from otel_errcompact.detector.operation import covers, operation_of
-from otel_errcompact.detector.results import classify_result, may_have_failed
+from otel_errcompact.detector.results import may_have_failed
 from otel_errcompact.digest import DigestOptions
+from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import Operation, RawError
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class _Pass:
         self._messages = conversation.messages
         self._workspace = workspace
         self._settings = settings
-        self._failures = Failures(workspace, settings.digest)
+        self._pipeline = Pipeline(settings.digest, workspace.count_tokens, hidden_failures=settings.hidden_failures)
+        self._failures = Failures(workspace, self._pipeline)
         self._edits: dict[Spot, _New] = {}
         self._open: dict[str, set[Operation]] = {}
         """The operations that have failed and not succeeded since, by tool."""
@@ -159,12 +161,11 @@ class _Pass:
             return
         if not part.failed and not self._may_matter(part, call) and not self._may_resolve(call):
             return
-        verdict = classify_result(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
+        verdict = self._pipeline.detect(part.text, tool=call.tool, arguments=call.arguments, flagged=part.failed)
         if verdict.outcome == "ignored" or _HANDED_OUT.match(part.text):
             return
-        if verdict.outcome == "failure" and (self._settings.hidden_failures or not verdict.detected):
-            detected = verdict.reason if verdict.detected else ""
-            self._compact(spot, part, call, detected)
+        if verdict.outcome == "failure":
+            self._compact(spot, part, call, verdict.reason if verdict.detected else "")
         elif verdict.outcome == "success":
             self._succeeds(call)
 
@@ -223,14 +224,14 @@ class _Pass:
         count_tokens = self._workspace.count_tokens
         is_verbatim = call.tool in self._settings.digest.verbatim_tools
         # With an image it costs more than its text, and no digest tells what is on it.
-        goes = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
-        error_class = self._failures.add(raw, untold=goes)
+        is_removed = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
+        error_class = self._failures.add(raw, is_removed=is_removed)
         self._fails(raw, error_class.key, call)
-        if not goes:
+        if not is_removed:
             return
         new = self._digest(raw, part, error_class)
         text, tokens, place = new or _New(part.text, part.tokens, "")
-        self._failures.stand(spot, Standing(error_class.key, text, tokens, f"{part.tokens:,}", place))
+        self._failures.put(spot, ListedFailure(error_class.key, text, tokens, f"{part.tokens:,}", place))
         if new is not None:
             self._edits[spot] = new
 
@@ -268,9 +269,9 @@ class _Pass:
             del self._open[call.tool]
         for error_class in self._failures.history.succeed(operation):
             for spot in self._failures.spots(error_class.key):
-                standing = self._failures.standing[spot]
-                line = pruned(error_class, standing.raw_tokens, standing.place or self._place)
-                self._is_due(spot, standing.tokens - self._workspace.count_tokens(line))
+                listed = self._failures.listed[spot]
+                line = pruned(error_class, listed.raw_tokens, listed.place or self._place)
+                self._is_due(spot, listed.tokens - self._workspace.count_tokens(line))
         self._edit_old()
 
     def _is_due(self, spot: Spot, gain: int) -> None:
@@ -293,14 +294,14 @@ class _Pass:
         self._failures.prune(results)
 
     def _prune(self, spot: Spot) -> bool:
-        standing = self._failures.standing[spot]
-        error_class = self._failures.history.get(standing.key)
-        place = standing.place or self._keep(standing.text)
+        listed = self._failures.listed[spot]
+        error_class = self._failures.history.get(listed.key)
+        place = listed.place or self._keep(listed.text)
         if error_class is None or not place:
             return False
-        line = pruned(error_class, standing.raw_tokens, place)
+        line = pruned(error_class, listed.raw_tokens, place)
         tokens = self._workspace.count_tokens(line)
-        if tokens >= standing.tokens:
+        if tokens >= listed.tokens:
             return False
         self._edits[spot] = _New(line, tokens, place)
         return True

@@ -1,4 +1,4 @@
-"""What a pass over a conversation knows of its failures: classes, what was told of them, and where they stand."""
+"""The failures of one conversation: their classes, what the list shows of them, and where they are in it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact import digest as rendering
-from otel_errcompact.compactor.classify import Classified, classify
-from otel_errcompact.compactor.hints import hint_for
+from otel_errcompact.compactor.classify import Classified
 from otel_errcompact.context.markers import marker
-from otel_errcompact.digest import wording
+from otel_errcompact.digest import Situation, wording
+from otel_errcompact.digest.shown import ShownLines
+from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.history.history import MAX_SHOWN_LINES, History, ShownLines
+from otel_errcompact.history.history import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.markers import Marker
     from otel_errcompact.context.pairs import Spot
-    from otel_errcompact.digest import DigestOptions
+    from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.history.history import ErrorClass
 
 MAX_CLASSES: Final = 100
@@ -35,19 +35,19 @@ _DETAIL: Final = "  | "
 _HINT: Final = "  hint: "
 
 
-class Standing(NamedTuple):
+class ListedFailure(NamedTuple):
     """
-    A failure as it stands in the list.
+    A failure as the list holds it.
     """
 
     key: str
     text: str
     tokens: int
     raw_tokens: str
-    """What the raw error cost, as the marker says it."""
+    """What the raw error cost, as the marker has it."""
 
     place: str
-    """Where the raw error lies; empty if it stands in the list itself."""
+    """Where the raw error lies; empty if it is in the list itself."""
 
 
 class Failures:
@@ -56,15 +56,15 @@ class Failures:
 
     Args:
         workspace: What the layer works with.
-        options: How long a digest may be.
+        pipeline: Classifies, counts and renders them.
     """
 
-    def __init__(self, workspace: Workspace, options: DigestOptions) -> None:
-        self.history: Final = History(max_classes=MAX_CLASSES)
-        self.standing: Final[dict[Spot, Standing]] = {}
+    def __init__(self, workspace: Workspace, pipeline: Pipeline) -> None:
+        self.listed: Final[dict[Spot, ListedFailure]] = {}
         """Failures that may be pruned once they are resolved, oldest first."""
+        self._memory = FailureMemory(history=History(max_classes=MAX_CLASSES))
+        self._pipeline = pipeline
         self._workspace = workspace
-        self._options = options
         self._spots: dict[str, list[Spot]] = {}
         self._labels: dict[str, list[tuple[str, str]]] = {}
         self._named: set[str] = set()
@@ -72,89 +72,85 @@ class Failures:
         self._places: dict[str, str] = {}
         """Where the newest failure lies of a class that an earlier pass has digested."""
 
-    def add(self, raw: RawError, *, untold: bool) -> ErrorClass:
+    @property
+    def history(self) -> History:
+        """The error classes of the conversation."""
+        return self._memory.history
+
+    def add(self, raw: RawError, *, is_removed: bool) -> ErrorClass:
         """
         Count a failure and return its class.
 
         Args:
             raw: The failure.
-            untold: Whether its text goes, so that it has to be known what was told of the class before.
+            is_removed: Whether its text leaves the list, so that a repeat has to know what the list shows of the class.
         """
-        found = classify(raw)
-        found = self._as_labelled(found)
+        memory = self._memory
+        found = self._as_labelled(self._pipeline.classify(raw))
         known = self.history.get(found.key)
-        if known is not None and untold and known.told is None:
+        if known is not None and is_removed and memory.shown.of(found.key).facts is None:
             self._recall(known)
-        hint = "" if known is not None else hint_for(found.facts)
-        error_class = self.history.record(raw, found, hint=hint).error_class
-        if not untold:
-            error_class.told = found.facts
-            self.history.shown.remember(found.facts.details)
+        error_class = self._pipeline.record(memory, raw, found).error_class
+        if not is_removed:
+            memory.shown = memory.shown.add_facts(found.key, found.facts).add_lines(found.facts.details)
         return error_class
 
-    def add_digested(self, spot: Spot, standing: Marker, text: str, raw: RawError, tokens: int) -> str:
+    def add_digested(self, spot: Spot, found: Marker, text: str, raw: RawError, tokens: int) -> str:
         """
         Count a failure that an earlier pass has digested and return its key; empty if the marker is not of such.
         """
-        said = _DIGESTED.match(standing.what)
-        if said is None:
+        match = _DIGESTED.match(found.what)
+        if match is None:
             return ""
-        label, kind, count, raw_tokens = said.groups()
+        label, kind, count, raw_tokens = match.groups()
         key = self._key(label, kind) or label
         if key == label and self.history.get(key) is None:
             self._labels.setdefault(label[:4], []).append((label, kind))
-        found = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
-        error_class = self.history.record(raw, found).error_class
+        memory = self._memory
+        classified = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
+        error_class = self._pipeline.record(memory, raw, classified, hint="").error_class
         error_class.count = max(int(count), error_class.count)
-        error_class.told = None
-        self._places[key] = standing.place
-        self.stand(spot, Standing(key, text, tokens, raw_tokens, standing.place))
-        self._remember(text)
+        memory.shown = memory.shown.add_facts(key, None).add_lines(_lines_of(text))
+        self._places[key] = found.place
+        self.put(spot, ListedFailure(key, text, tokens, raw_tokens, found.place))
         return key
 
-    def stand(self, spot: Spot, standing: Standing) -> None:
-        """Note where a failure stands, and as what."""
-        self.standing[spot] = standing
-        self._spots.setdefault(standing.key, []).append(spot)
-        if standing.place:
-            self._named.add(standing.key)
+    def put(self, spot: Spot, failure: ListedFailure) -> None:
+        """Note where a failure is in the list, and as what."""
+        self.listed[spot] = failure
+        self._spots.setdefault(failure.key, []).append(spot)
+        if failure.place:
+            self._named.add(failure.key)
 
     def spots(self, key: str) -> list[Spot]:
-        """Return where the failures of a class stand."""
+        """Return where the failures of a class are."""
         return self._spots.get(key, [])
 
     def digests(self, raw: RawError, error_class: ErrorClass) -> Iterator[str]:
         """Yield what may take the place of a raw error, the better text first."""
         is_named = error_class.key in self._named
-        # A class that is not named in the list yet is told whole, though it failed before.
-        told = error_class if is_named else replace(error_class, count=1)
-        text = rendering.inline(
-            raw,
-            told,
-            self.history,
-            rendering.Standing(streak=error_class.streak),
-            options=self._options,
-            count_tokens=self._workspace.count_tokens,
-        )
-        error_class.told = told.told
-        yield text
+        # A class that the list does not name yet is shown whole, though it failed before.
+        shown_as = error_class if is_named else replace(error_class, count=1)
+        yield self._pipeline.render(self._memory, raw, shown_as, Situation(streak=error_class.streak))
         if is_named:
             yield f"{wording.kind(error_class.facts.type)} #{error_class.short} again (x{error_class.count})"
 
     def prune(self, spots: list[Spot]) -> None:
-        """Forget failures that are one line now: what fails like them later is told whole again."""
+        """Forget failures that are one line now: the next one like them is shown whole again."""
+        memory = self._memory
         for spot in spots:
-            standing = self.standing.pop(spot, None)
-            if standing is None:
+            failure = self.listed.pop(spot, None)
+            if failure is None:
                 continue
-            self._spots.pop(standing.key, None)
-            self._named.discard(standing.key)
-            self._places.pop(standing.key, None)
-            if (error_class := self.history.get(standing.key)) is not None:
-                error_class.count, error_class.told = 0, None
-        self.history.shown = ShownLines(MAX_SHOWN_LINES)
-        for standing in reversed([self.standing[spot] for spot in islice(reversed(self.standing), _MAX_RECALLED)]):
-            self._remember(standing.text)
+            self._spots.pop(failure.key, None)
+            self._named.discard(failure.key)
+            self._places.pop(failure.key, None)
+            if (error_class := self.history.get(failure.key)) is not None:
+                error_class.count = 0
+                memory.shown = memory.shown.add_facts(failure.key, None)
+        newest = [self.listed[spot] for spot in islice(reversed(self.listed), _MAX_RECALLED)]
+        left = (line for failure in reversed(newest) for line in _lines_of(failure.text))
+        memory.shown = replace(memory.shown, lines=ShownLines().add(left))
 
     def _key(self, label: str, kind: str) -> str:
         """Return the key of the class that a marker names; empty if this pass has not met it."""
@@ -170,18 +166,21 @@ class Failures:
         return found
 
     def _recall(self, error_class: ErrorClass) -> None:
-        """Look up what was told of a class by an earlier pass, so that a repeat can say what is new."""
+        """Look up what an earlier pass has shown of a class, so that a repeat shows what is new."""
         place = self._places.get(error_class.key)
         if place:
             try:
-                error_class.told = classify(RawError(text=self._workspace.archive.read(place))).facts
+                text = self._workspace.archive.read(place)
             except OSError:
                 return
+            facts = self._pipeline.classify(RawError(text=text)).facts
+            self._memory.shown = self._memory.shown.add_facts(error_class.key, facts)
 
-    def _remember(self, text: str) -> None:
-        lines = text.split("\n")
-        self.history.shown.remember(line[len(_DETAIL) :] for line in lines if line.startswith(_DETAIL))
-        self.history.shown.remember(line[len(_HINT) :] for line in lines if line.startswith(_HINT))
+
+def _lines_of(text: str) -> list[str]:
+    """Return the evidence and then the hints of a digest."""
+    lines = text.split("\n")
+    return [line[len(mark) :] for mark in (_DETAIL, _HINT) for line in lines if line.startswith(mark)]
 
 
 def digested(error_class: ErrorClass, tokens: int, place: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.detector.kinds import FailureKind
-from otel_errcompact.engine.observations import BegunRun, Counted
+from otel_errcompact.engine.observations import BegunRun, FailureRecord
 from otel_errcompact.errors import Location, Operation, RawError, SpanRef
 from otel_errcompact.escalator.escalation import MODES, Thresholds
 from otel_errcompact.otel import semconv
@@ -184,7 +184,7 @@ class _Player:
         found = self._found(raw, line)
         kind = line.text(semconv.KIND)
         told = semconv.CAUSE in line.attributes
-        counted = Counted(
+        record = FailureRecord(
             tick=line.integer(semconv.TICK),
             found=found,
             kind=FailureKind(transient=kind == "transient", rejected=kind == "rejected"),
@@ -193,7 +193,7 @@ class _Player:
         )
         self._tally.tool_calls += raw.boundary
         self._tally.detected += bool(raw.detected)
-        self._ledger.observe(self._run_id, raw, counted=counted)
+        self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 

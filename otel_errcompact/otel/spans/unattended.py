@@ -148,7 +148,7 @@ class UnattendedRuns(Listener):
         if known is None:
             known = self._traces.pop(_trace_id(report.run_id))
         if known is not None and known.is_run and not known.is_late:
-            self._ledger.tell_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
+            self._ledger.notify_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
 
     def _known(self, run_id: str, span: EndedSpan) -> _Known | None:
         """What is known of a run; None where its owner will end it, or it was counted."""

@@ -1,4 +1,4 @@
-"""How a run stands after a failure: what the agent is to know beside what failed."""
+"""What one failure means for its run: the counts it has reached, and what follows from them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from otel_errcompact.escalator.escalation import CARRY_ON, ActionName, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Situation:
     """
-    How a run stands after one failure.
+    What one failure means for its run.
     """
 
     decision: Decision = CARRY_ON
@@ -21,7 +21,7 @@ class Standing:
     """Turns in which the identical call failed or was refused while nothing succeeded."""
 
     action: ActionName | None = None
-    """What the escalation was answered with; None where there is none, or where it waits for its answer."""
+    """The answer to the escalation; None where there is no escalation, or no answer yet."""
 
     loop_halt: int = 0
     """The number of identical calls at which the run is halted; 0 where it is not."""

@@ -1,0 +1,118 @@
+"""What the agent of a run has been shown, as a frozen value: a digest takes one and returns the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.dedup.masking import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.history.history import History
+
+MAX_LINES: Final = 2_048
+MAX_TEMPLATES: Final = 64
+
+# Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
+_template: Final = lru_cache(maxsize=1_024)(mask)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLines:
+    """
+    Lines that the agent has been shown, oldest first.
+    """
+
+    limit: int = MAX_LINES
+    """How many lines are remembered; the oldest go first."""
+
+    identity: Callable[[str], str] = str
+    """By what two lines are the same."""
+
+    lines: Mapping[str, None] = field(default_factory=dict[str, None])
+
+    def unseen(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have not been shown."""
+        return tuple(line for line in lines if self.identity(line) not in self.lines)
+
+    def seen(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `lines` that have been shown."""
+        return tuple(line for line in lines if self.identity(line) in self.lines)
+
+    def add(self, lines: Iterable[str]) -> ShownLines:
+        """Return these lines and `lines`."""
+        unseen = self.unseen(lines)
+        if not unseen:
+            return self
+        known = {**self.lines, **dict.fromkeys(map(self.identity, unseen))}
+        for oldest in tuple(known)[: max(len(known) - self.limit, 0)]:
+            del known[oldest]
+        return replace(self, lines=known)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClass:
+    """
+    What the agent has been shown of one error class.
+    """
+
+    facts: Facts | None = None
+    """The facts whose lines were shown last."""
+
+    details: ShownLines = field(default=ShownLines(MAX_TEMPLATES, _template))
+    """Details that were shown, by their template."""
+
+    forgotten: bool = False
+    """Whether the agent's context has lost it, so that the next digest is whole."""
+
+
+_UNSEEN: Final = ShownClass()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """
+    What the agent of a run has been shown.
+    """
+
+    lines: ShownLines = field(default=ShownLines())
+    """Lines of any class."""
+
+    classes: Mapping[str, ShownClass] = field(default_factory=dict[str, ShownClass])
+    """What was shown of each class, by its key."""
+
+    forgotten: bool = False
+    """Whether the agent's context has lost the classes that are not among `classes`."""
+
+    def of(self, key: str) -> ShownClass:
+        """Return what was shown of a class."""
+        return self.classes.get(key) or ShownClass(forgotten=self.forgotten)
+
+    def add_lines(self, lines: Iterable[str]) -> Shown:
+        """Return this with lines that belong to no class alone."""
+        added = self.lines.add(lines)
+        return self if added is self.lines else replace(self, lines=added)
+
+    def add_facts(self, key: str, facts: Facts | None) -> Shown:
+        """Return this with the facts that were shown last of a class."""
+        return self.set_class(key, replace(self.of(key), facts=facts))
+
+    def set_class(self, key: str, shown: ShownClass) -> Shown:
+        """Return this with what was shown of a class."""
+        return replace(self, classes={**self.classes, key: shown})
+
+    def begin_class(self, key: str, history: History) -> Shown:
+        """Return this with a class that is new; those that the history has forgotten go now and then."""
+        classes = self.classes
+        if len(classes) >= 2 * len(history):
+            classes = {known: shown for known, shown in classes.items() if history.get(known) is not None}
+        return replace(self, classes={**classes, key: _UNSEEN})
+
+
+NOTHING_SHOWN: Final = Shown()
+ALL_FORGOTTEN: Final = Shown(forgotten=True)
+"""What is left when the agent's context has lost all digests."""

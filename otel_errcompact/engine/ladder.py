@@ -1,0 +1,133 @@
+"""The step of the ladder that a failure or a refusal takes: a decision, an escalation, its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.escalator.escalation import (
+    ASKING,
+    ActionName,
+    AnsweredEscalation,
+    Counts,
+    Decision,
+    Escalation,
+    decide,
+    mark_escalated,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from otel_errcompact.engine.pipeline import Pipeline
+    from otel_errcompact.engine.state import RunState
+    from otel_errcompact.errors import SpanRef
+    from otel_errcompact.escalator.escalation import Rows
+    from otel_errcompact.history.history import ErrorClass
+
+NO_HANDLER: Final = "no escalation handler was given"
+"""Why a run was halted by a threshold that halts where no handler decides."""
+
+
+class Step(NamedTuple):
+    """
+    What the counts of one failure or refusal have led to.
+    """
+
+    decision: Decision
+    counts: Counts
+    escalation: Escalation | None = None
+    answered: AnsweredEscalation | None = None
+    """The answer, where no handler is asked."""
+
+
+class Ladder:
+    """
+    Takes steps on the state of a run. At most one escalation stands in a run at a time.
+
+    Args:
+        pipeline: Renders what an escalation shows.
+        next_tick: Returns the next number of the ledger's sequence.
+    """
+
+    def __init__(self, pipeline: Pipeline, next_tick: Callable[[], int]) -> None:
+        self._pipeline = pipeline
+        self._next_tick = next_tick
+
+    def climb(
+        self,
+        state: RunState,
+        error_class: ErrorClass,
+        rows: Rows,
+        *,
+        began: int,
+        tick: int,
+        span: SpanRef | None = None,
+    ) -> Step:
+        """
+        Decide on a failure or a refusal, and raise the escalation that the decision calls for.
+
+        Args:
+            state: The run.
+            error_class: The class of the failure, or of what the refused call has failed with.
+            rows: The rows of failures it belongs to.
+            began: The tick at which the agent asked for the call.
+            tick: When it was recorded.
+            span: The span it was recorded on.
+        """
+        decision = decide(rows, state.thresholds, may_escalate=state.may_escalate(began))
+        step = Step(decision, rows.counts)
+        if decision.level != "escalate":
+            return step
+        mark_escalated(rows, decision)
+        state.escalated_at = tick
+        if decision.threshold in ASKING:
+            error_class.escalated = error_class.unlifted = True
+        state.breach = self._escalation(state, error_class, decision, tick, span)
+        step = step._replace(escalation=state.breach)
+        if state.asks_at(decision.threshold, halts=decision.halts):
+            return step
+        if decision.halts and state.can_halt:
+            return step._replace(answered=self.answer(state, "halt", NO_HANDLER, tick))
+        return step._replace(answered=self.answer(state, "unhandled", "", tick))
+
+    def answer(self, state: RunState, action: ActionName, message: str, tick: int = 0) -> AnsweredEscalation | None:
+        """Answer the escalation that stands; None if there is none, or if that was its answer before."""
+        if state.breach is None or (state.answer is not None and state.answer.action == action):
+            return None
+        tick = tick or self._next_tick()
+        answered = AnsweredEscalation(escalation=state.breach, action=action, message=message, tick=tick)
+        state.answered.append(answered)
+        state.answer = answered
+        if action == "continue":
+            state.resume(message)
+        elif action == "unhandled":
+            state.breach = state.answer = None
+        return answered
+
+    def answer_by_default(self, state: RunState, message: str) -> AnsweredEscalation | None:
+        """Answer the escalation that stands as without a handler; None if there is none, or if it has its answer."""
+        if state.breach is None or state.answer is not None:
+            return None
+        return self.answer(state, "halt" if state.breach.halts and state.can_halt else "unhandled", message)
+
+    def _escalation(
+        self, state: RunState, error_class: ErrorClass, decision: Decision, tick: int, span: SpanRef | None
+    ) -> Escalation:
+        facts = error_class.facts
+        return Escalation(
+            run_id=state.run_id,
+            agent=state.agent,
+            threshold=decision.threshold,
+            count=decision.count,
+            limit=decision.limit,
+            halts=decision.halts,
+            key=error_class.key,
+            type=facts.type,
+            location=str(facts.location),
+            cause=facts.cause,
+            tool=error_class.tool,
+            digest=state.render_block(self._pipeline),
+            time_ns=error_class.last_seen_ns,
+            tick=tick,
+            span=span,
+        )

@@ -1,0 +1,149 @@
+"""
+The one way of a failure, from what a tool gave back to what the agent reads.
+
+    detect -> extract -> redact -> template and key -> record -> decide -> render
+
+The steps are here in this order, once. Four users take them: the ledger, through the ledger spans and log records, the
+error pass of the context window, and `compact_errors`. Only the ledger decides (`engine/ladder.py`): a list of messages
+or events has no run to stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from otel_errcompact.compactor.classify import Classified, classify
+from otel_errcompact.compactor.hints import hint_for
+from otel_errcompact.detector.kinds import EXECUTED, FailureKind, kind_of
+from otel_errcompact.detector.results import ResultVerdict, classify_result
+from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, block, inline
+from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
+from otel_errcompact.errors import Facts
+from otel_errcompact.runtime.guard import Guard
+
+if TYPE_CHECKING:
+    from otel_errcompact.compactor.model import ModelExtractor
+    from otel_errcompact.digest import DigestOptions
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.history.history import ErrorClass, History, Recorded
+
+
+@dataclass(slots=True, kw_only=True)
+class FailureMemory:
+    """
+    What is known of the failures of one run, or of one list.
+    """
+
+    history: History
+    """What has failed and what has succeeded."""
+
+    shown: Shown = NOTHING_SHOWN
+    """What the agent has been shown of it."""
+
+
+class Pipeline:
+    """
+    The steps from a tool's result to the agent's text. It holds settings only: what changes is in `FailureMemory`.
+
+    Args:
+        options: How long a digest may be.
+        count_tokens: How tokens are counted.
+        hidden_failures: Whether a result counts as a failure that is plainly one although its tool reported none.
+        guard: Keeps faults of the classification away from the application.
+        model: Reads prose that no parser understands.
+    """
+
+    def __init__(
+        self,
+        options: DigestOptions,
+        count_tokens: TokenCounter = estimate_tokens,
+        *,
+        hidden_failures: bool = True,
+        guard: Guard | None = None,
+        model: ModelExtractor | None = None,
+    ) -> None:
+        self._options = options
+        self._count_tokens = count_tokens
+        self._hidden_failures = hidden_failures
+        self._classifying = (guard or Guard()).stage("classify")
+        self._model = model
+
+    def detect(
+        self, text: str, *, tool: str, arguments: str, flagged: bool | None, exit_code: int | None = None
+    ) -> ResultVerdict:
+        """Return whether a tool's result is a failure; one that is hidden is ignored where that is not wanted."""
+        verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
+        if verdict.detected and not self._hidden_failures:
+            return ResultVerdict(outcome="ignored", reason=verdict.reason)
+        return verdict
+
+    def classify(self, raw: RawError) -> Classified:
+        """Extract, redact and key; should that fail, thresholds still count the error, or a loop would never end."""
+        found: Classified | None = None
+        with self._classifying:
+            found = classify(raw)
+            if self._model is not None:
+                found = self._model.refine(raw, found)
+        return found or _unclassified(raw)
+
+    def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
+        """Return the kind of a failure; should that fail, it counts as executed and permanent, as most are."""
+        with self._classifying:
+            return kind_of(raw, found.facts)
+        return EXECUTED
+
+    def record(
+        self,
+        memory: FailureMemory,
+        raw: RawError,
+        found: Classified,
+        *,
+        kind: FailureKind = EXECUTED,
+        agent: str = "",
+        call: str = "",
+        hint: str | None = None,
+        tick: int = 0,
+    ) -> Recorded:
+        """Count a failure as `History.record` does; a new class gets its hint unless that is given."""
+        is_new = memory.history.get(found.key) is None
+        if hint is None:
+            hint = hint_for(found.facts) if is_new else ""
+        recorded = memory.history.record(raw, found, kind=kind, agent=agent, call=call, hint=hint, tick=tick)
+        if is_new:
+            memory.shown = memory.shown.begin_class(found.key, memory.history)
+        return recorded
+
+    def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
+        """Return the text of one failure, and remember that the agent is shown it."""
+        options, count_tokens = self._options, self._count_tokens
+        digest = inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
+        memory.shown = digest.shown
+        return digest.text
+
+    def render_block(
+        self,
+        memory: FailureMemory,
+        *,
+        escalation: Escalation | None = None,
+        unhandled: Escalation | None = None,
+        guidance: str = "",
+    ) -> str:
+        """Return the block of recent errors; empty if there is nothing to say."""
+        return block(
+            memory.history,
+            options=self._options,
+            escalation=escalation,
+            unhandled=unhandled,
+            guidance=guidance,
+            count_tokens=self._count_tokens,
+        )
+
+
+def _unclassified(raw: RawError) -> Classified:
+    """Return the class of a failure of which only type and tool are known, since our own classification failed."""
+    key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+    facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")
+    return Classified(facts=facts, key=key, template=facts.cause)

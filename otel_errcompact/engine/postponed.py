@@ -1,0 +1,44 @@
+"""Counts that came while their run was being counted: from a signal handler or a finaliser of the same thread."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from otel_errcompact.runtime.forks import reset_in_child
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class PostponedCounts:
+    """
+    Counts that wait until their run is whole again. A child process starts without any.
+
+    Args:
+        is_held: Whether this thread is at work on a run.
+    """
+
+    def __init__(self, is_held: Callable[[str], bool]) -> None:
+        self._is_held = is_held
+        self._waiting: deque[tuple[str, Callable[[], object]]] = deque()
+        reset_in_child(self._forget)
+
+    def add(self, run_id: str, count: Callable[[], object]) -> None:
+        """Call `count` once the run is whole again."""
+        self._waiting.append((run_id, count))
+
+    def run(self) -> None:
+        """Make the counts that wait, oldest first, up to one whose run is still held."""
+        while self._waiting:
+            try:
+                run_id, count = self._waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
+            if self._is_held(run_id):
+                self._waiting.appendleft((run_id, count))
+                return
+            count()
+
+    def _forget(self) -> None:
+        self._waiting.clear()
