@@ -32,7 +32,7 @@ from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled

@@ -18,7 +18,7 @@ from e2e.browser import CURE, browser, flags
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.escalator.escalation import Continue
+from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.lab.html_report import Gathering, play, write_page
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from otel_errcompact.context.events import compact_errors
     from otel_errcompact.context.guard import OverflowGuard
     from otel_errcompact.context.window import ContextWindow
-    from otel_errcompact.escalator.escalation import Continue, Escalation, Halt, Pause, Thresholds
+    from otel_errcompact.escalator.actions import Continue, Halt, Pause
+    from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+    from otel_errcompact.escalator.thresholds import Thresholds
     from otel_errcompact.installation.install import install, uninstall
 
 _MODULES: Final = {
@@ -26,7 +28,9 @@ _MODULES: Final = {
     "context.events": ("compact_errors",),
     "context.guard": ("OverflowGuard",),
     "context.window": ("ContextWindow",),
-    "escalator.escalation": ("Continue", "Escalation", "Halt", "Pause", "Thresholds"),
+    "escalator.actions": ("Continue", "Halt", "Pause"),
+    "escalator.escalation": ("Escalation",),
+    "escalator.thresholds": ("Thresholds",),
     "escalator.exceptions": ("RunHalted", "RunPaused"),
     "installation.install": ("install", "uninstall"),
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.escalator.escalation import Mode, Thresholds
+from otel_errcompact.escalator.thresholds import Mode, Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from otel_errcompact.config import Options, TrajectoryOptions, environment_variables
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:

@@ -14,7 +14,7 @@ from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.boundary.waiting import ThreadWaiter, Waiter, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.ledger import NO_HANDLER
-from otel_errcompact.escalator.escalation import Action, Continue, Escalation, Halt, Handler, Pause
+from otel_errcompact.escalator.actions import Action, Continue, Halt, Handler, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.redaction.redact import redact
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import Verdict
+    from otel_errcompact.escalator.escalation import Escalation
 
 SHORTEST_LOOK_SECONDS: Final = 0.01
 LONGEST_LOOK_SECONDS: Final = 0.5

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import Handler, Mode, Thresholds
+    from otel_errcompact.escalator.actions import Handler
+    from otel_errcompact.escalator.thresholds import Mode, Thresholds
 
 
 class RunSettings(TypedDict, total=False):

@@ -27,8 +27,9 @@ from otel_errcompact.boundary.recording import (
 from otel_errcompact.detector.results import is_control_flow
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError
-from otel_errcompact.escalator.escalation import ASKING, MODES, Continue, Mode, Thresholds, action_name, action_of
+from otel_errcompact.escalator.actions import Continue, action_name, action_of
 from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.escalator.thresholds import ASKING, MODES, Mode, Thresholds
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.history.history import SHORT_LENGTH
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import EndedRun, Observation, Verdict
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import Action, Handler
+    from otel_errcompact.escalator.actions import Action, Handler
     from otel_errcompact.escalator.exceptions import RunHalted
     from otel_errcompact.runtime.guard import Guard
 

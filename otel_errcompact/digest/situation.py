@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from otel_errcompact.escalator.escalation import CARRY_ON, ActionName, Decision
+from otel_errcompact.escalator.decision import CARRY_ON, Decision
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalator.escalation import ActionName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from otel_errcompact.digest.untrusted import one_line
 if TYPE_CHECKING:
     from otel_errcompact.digest.situation import Situation
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.escalator.thresholds import Threshold
     from otel_errcompact.history.history import ErrorClass
 
 MAX_KIND: Final = 80

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.escalator.escalation import (
-    ASKING,
-    ActionName,
-    AnsweredEscalation,
-    Counts,
-    Decision,
-    Escalation,
-    decide,
-    mark_escalated,
-)
+from otel_errcompact.escalator.decision import Counts, Decision, decide, mark_escalated
+from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Escalation
+from otel_errcompact.escalator.thresholds import ASKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +14,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.errors import SpanRef
-    from otel_errcompact.escalator.escalation import Rows
+    from otel_errcompact.escalator.decision import Rows
     from otel_errcompact.history.history import ErrorClass
 
 NO_HANDLER: Final = "no escalation handler was given"

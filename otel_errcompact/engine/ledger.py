@@ -27,7 +27,8 @@ from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.engine.postponed import PostponedCounts
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.state import RunState
-from otel_errcompact.escalator.escalation import Action, ActionName, AnsweredEscalation, Continue, Rows, action_name
+from otel_errcompact.escalator.actions import Action, Continue, action_name
+from otel_errcompact.escalator.decision import Rows
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.ladder import Step
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import Operation, RawError
-    from otel_errcompact.escalator.escalation import Mode, Thresholds
+    from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
+    from otel_errcompact.escalator.thresholds import Mode, Thresholds
     from otel_errcompact.history.history import ErrorClass, Recorded
     from otel_errcompact.history.repeats import RepeatedCall
     from otel_errcompact.history.stores import Store

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from otel_errcompact.detector.kinds import FailureKind
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import Operation, RawError
-    from otel_errcompact.escalator.escalation import Counts, Escalation, Mode, Thresholds
+    from otel_errcompact.escalator.decision import Counts
+    from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.escalator.thresholds import Mode, Thresholds
     from otel_errcompact.history.history import Outcome
 
 Standing = Literal["carry_on", "pending", "halt", "pause"]

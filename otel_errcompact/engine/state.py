@@ -12,7 +12,8 @@ from otel_errcompact.engine.report import Result, RunReport, class_report
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
-    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation, Mode, Threshold, Thresholds
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.escalator.thresholds import Mode, Threshold, Thresholds
     from otel_errcompact.history.stores.memory import MemoryLimits
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
 from otel_errcompact.boundary.entered import current_call
-from otel_errcompact.escalator.escalation import Continue, Escalation, Halt
+from otel_errcompact.escalator.actions import Continue, Halt
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required

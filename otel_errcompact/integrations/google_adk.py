@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import Run, RunRegistry, RunSettings
-from otel_errcompact.escalator.escalation import Continue, Halt
+from otel_errcompact.escalator.actions import Continue, Halt
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv

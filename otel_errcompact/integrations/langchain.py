@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeAlias,
 
 from otel_errcompact.boundary import RunRegistry, current_run
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.escalator.escalation import Continue, Halt, Pause
+from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.requirement import required

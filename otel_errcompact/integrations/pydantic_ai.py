@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import RunRegistry
-from otel_errcompact.escalator.escalation import Escalation, Halt
+from otel_errcompact.escalator.actions import Halt
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 

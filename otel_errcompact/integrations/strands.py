@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_errcompact.boundary.announced import AnnouncedCalls
 from otel_errcompact.boundary.answers import text_of
 from otel_errcompact.boundary.registry import RunRegistry
-from otel_errcompact.escalator.escalation import Continue
+from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 

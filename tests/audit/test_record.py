@@ -31,7 +31,7 @@ from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.transcripts import RecordedCall, RecordedLife, RecordedRun, read
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalator.escalation import Handler
+    from otel_errcompact.escalator.actions import Handler
     from otel_errcompact.lab.replay import ReplayedRun
 
 TRACEBACK = """\

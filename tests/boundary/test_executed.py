@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 

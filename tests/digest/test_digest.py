@@ -24,7 +24,9 @@ from otel_errcompact.digest import (
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.errors import Facts, Location, Operation, RawError
-from otel_errcompact.escalator.escalation import ActionName, Decision, Escalation, Threshold
+from otel_errcompact.escalator.decision import Decision
+from otel_errcompact.escalator.escalation import ActionName, Escalation
+from otel_errcompact.escalator.thresholds import Threshold
 from otel_errcompact.history.history import ErrorClass, History
 from tests.builders import classified, facts, raw
 

@@ -12,7 +12,9 @@ from otel_errcompact.engine.ledger import NO_HANDLER, Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Success, Verdict
 from otel_errcompact.errors import Operation
-from otel_errcompact.escalator.escalation import Continue, Escalation, Halt, Pause, Threshold, Thresholds
+from otel_errcompact.escalator.actions import Continue, Halt, Pause
+from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.escalator.thresholds import Threshold, Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.runtime.guard import Guard
 from tests.builders import raw

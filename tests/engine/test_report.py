@@ -4,7 +4,8 @@ import json
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.report import RunReport
-from otel_errcompact.escalator.escalation import AnsweredEscalation, Continue, Escalation, Halt
+from otel_errcompact.escalator.actions import Continue, Halt
+from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
 from tests.builders import raw
 
 

@@ -4,20 +4,10 @@ import pytest
 from pydantic import ValidationError
 
 from otel_errcompact.detector.kinds import FailureKind
-from otel_errcompact.escalator.escalation import (
-    ASKING,
-    THRESHOLDS,
-    Continue,
-    Decision,
-    Escalation,
-    Halt,
-    Pause,
-    Rows,
-    Thresholds,
-    action_name,
-    decide,
-    mark_escalated,
-)
+from otel_errcompact.escalator.actions import Continue, Halt, Pause, action_name
+from otel_errcompact.escalator.decision import Decision, Rows, decide, mark_escalated
+from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.escalator.thresholds import ASKING, THRESHOLDS, Thresholds
 from otel_errcompact.history.history import History
 from tests.builders import classified, raw
 

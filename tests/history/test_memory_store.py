@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from otel_errcompact.engine.state import RunState
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryLimits, MemoryStore
 from tests.builders import classified, raw

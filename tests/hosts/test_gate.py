@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from otel_errcompact import Escalation
-    from otel_errcompact.escalator.escalation import Action
+    from otel_errcompact.escalator.actions import Action
 
 TASKS, THREADS = 10_000, 200
 EACH = Thresholds(same=1, loop=10**6, loop_halt=10**6, consecutive=10**6, total=10**6)

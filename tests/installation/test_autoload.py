@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from otel_errcompact.config import PREFIX, Options, environment_variables
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.installation import autoload, variables
 from otel_errcompact.installation import install as installation
 from otel_errcompact.installation.autoload import ErrcompactInstrumentor, pre_instrument

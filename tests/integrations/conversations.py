@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import otel_errcompact as errcompact
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.report import RunReport
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalator.escalation import Mode
+    from otel_errcompact.escalator.thresholds import Mode
 
 OK: Final = "ok"
 

@@ -28,7 +28,7 @@ from agent_framework.observability import ChatTelemetryLayer, disable_instrument
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.integrations.agent_framework import ASK, CompactionMiddleware
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify

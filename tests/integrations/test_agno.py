@@ -12,7 +12,7 @@ from agno.models.base import Model
 from agno.models.response import ModelResponse
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from crewai.tools import tool
 from crewai.tools.tool_failure import ToolFailure
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import FunctionTool
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,7 +31,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.instrumented import InstrumentationSettings
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 from otel_errcompact.integrations.pydantic_ai import ASK, CompactionCapability
 from tests.integrations.conversations import CONVERSATIONS, WRONG, Conversation, Seen, Tools, verify
 

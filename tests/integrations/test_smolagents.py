@@ -9,7 +9,7 @@ from smolagents import ChatMessage, LogLevel, MessageRole, Model, ToolCallingAge
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 
 import otel_errcompact as errcompact
-from otel_errcompact.escalator.escalation import Action
+from otel_errcompact.escalator.actions import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

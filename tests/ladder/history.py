@@ -13,8 +13,10 @@ import otel_errcompact as errcompact
 from otel_errcompact.boundary.arguments import as_text
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.escalator.escalation import Continue, Escalation, Halt, Pause, Thresholds
+from otel_errcompact.escalator.actions import Continue, Halt, Pause
+from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
+from otel_errcompact.escalator.thresholds import Thresholds
 from tests.ladder.model import Answer, Ended, Job, Kind, Limits, Model
 
 # The alphabet: few calls, of which some are identical, some of one operation, and one covers two others.

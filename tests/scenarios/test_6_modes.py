@@ -13,7 +13,8 @@ from otel_errcompact.exceptions import ConfigurationError
 from tests.scenarios.agents import attempt, raising, steps
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalator.escalation import Escalation, Halt
+    from otel_errcompact.escalator.actions import Halt
+    from otel_errcompact.escalator.escalation import Escalation
 
 QUERY = {"query": "select amount from orders"}
 

@@ -13,7 +13,8 @@ from otel_errcompact.config import Options
 from otel_errcompact.context.telemetry import ContextTelemetry
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
-from otel_errcompact.escalator.escalation import Continue, Thresholds
+from otel_errcompact.escalator.actions import Continue
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from tests.context.compactions import COMPACTION
 from tests.stack.boards import GENERATED

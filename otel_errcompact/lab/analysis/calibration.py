@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.escalator.thresholds import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import share
 from otel_errcompact.lab.analysis.intervals import Interval, poisson, wilson
 from otel_errcompact.lab.analysis.refusals import Refusals
@@ -22,7 +22,7 @@ from otel_errcompact.lab.analysis.total import Stopped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.escalator.thresholds import Threshold, Thresholds
     from otel_errcompact.lab.analysis.runs import RunAnalysis
     from otel_errcompact.lab.analysis.stops import Reached
     from otel_errcompact.lab.analysis.total import Rule

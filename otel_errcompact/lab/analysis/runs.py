@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.detector.results import ResultVerdict
-    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.escalator.thresholds import Threshold
     from otel_errcompact.lab.analysis.recommendation import Recommendation
     from otel_errcompact.lab.analysis.stops import Reached, Stop
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun

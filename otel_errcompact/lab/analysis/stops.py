@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.escalator.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from otel_errcompact.engine.observations import Observation
-    from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.escalator.thresholds import Threshold, Thresholds
     from otel_errcompact.lab.analysis.turns import After, Turns
 
 MAX_VALUE: Final = 200

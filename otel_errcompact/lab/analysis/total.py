@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.escalator.thresholds import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import Counts
 from otel_errcompact.lab.analysis.intervals import Ratio
 from otel_errcompact.lab.analysis.recommendation import ADVICE, recommend_for_runs
@@ -16,7 +16,7 @@ from otel_errcompact.lab.analysis.stops import named
 from otel_errcompact.lab.analysis.turns import NOTHING, After
 
 if TYPE_CHECKING:
-    from otel_errcompact.escalator.escalation import Threshold, Thresholds
+    from otel_errcompact.escalator.thresholds import Threshold, Thresholds
     from otel_errcompact.lab.analysis.recommendation import Advice, Recommendation
     from otel_errcompact.lab.analysis.runs import RunAnalysis
 

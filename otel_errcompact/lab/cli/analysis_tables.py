@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table as Grid
 from rich.text import Text
 
-from otel_errcompact.escalator.escalation import THRESHOLDS
+from otel_errcompact.escalator.thresholds import THRESHOLDS
 from otel_errcompact.lab.analysis.counts import share
 from otel_errcompact.lab.analysis.recommendation import ADVICE, LEAVE_BELOW, MEANING, MUST_ABOVE, USE_ABOVE
 from otel_errcompact.lab.analysis.silence import confidence_in
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.escalator.thresholds import Threshold
     from otel_errcompact.lab.analysis import Calibration, RunAnalysis, Total
     from otel_errcompact.lab.analysis.calibration import Control, Power, Row, Side, Table
     from otel_errcompact.lab.analysis.recommendation import Advice

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.escalator.escalation import Threshold
+    from otel_errcompact.escalator.thresholds import Threshold
 
 Standing = Literal["escalated", "active", "recovered", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""

@@ -12,7 +12,7 @@ from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.observations import BegunRun, FailureRecord
 from otel_errcompact.errors import Location, Operation, RawError, SpanRef
-from otel_errcompact.escalator.escalation import MODES, Thresholds
+from otel_errcompact.escalator.thresholds import MODES, Thresholds
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation, Mode
+    from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
+    from otel_errcompact.escalator.thresholds import Mode
     from otel_errcompact.lab.replay.results import ReplayedRun
     from otel_errcompact.lab.replay.tally import Tallies, Tally
     from otel_errcompact.lab.transcripts import RecordedLife, RecordedLine, RecordedSpan

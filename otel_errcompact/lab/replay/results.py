@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from otel_errcompact.engine.report import Result, RunReport  # noqa: TC001 - pydantic reads the annotations
-from otel_errcompact.escalator.escalation import THRESHOLDS, Threshold
+from otel_errcompact.escalator.thresholds import THRESHOLDS, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.escalator.escalation import Threshold, Thresholds
+from otel_errcompact.escalator.thresholds import Threshold, Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Calibration, read_outcomes
 from otel_errcompact.lab.transcripts import RecordedRun, find, read
 from tests.conftest import SHARED_DATA

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Calibration, calibration
 from otel_errcompact.lab.analysis.calibration import Table
 from tests.lab.analysis.records import failing, healthy, run

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.config import Options, TrajectoryOptions
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.transcripts import RecordedRun

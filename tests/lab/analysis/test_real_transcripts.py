@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from otel_errcompact.config import Options, TrajectoryOptions
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Calibration, RunAnalysis, Total
 from otel_errcompact.lab.analysis.counts import Counts
 from otel_errcompact.lab.replay import ReplayedRun, open_pipeline

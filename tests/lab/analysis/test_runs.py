@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.config import Options
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer
 from tests.lab.analysis.records import DECLINED, MISSING, REFUSED, Step, failing, healthy, run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otel_errcompact.config import Options
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.analysis import Analyzer, Total
 from tests.lab.analysis.records import REFUSED, Step, failing, healthy, run
 

@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from otel_errcompact.config import Options, TrajectoryOptions
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.lab.replay import ReplayedRun, open_pipeline
 
 if TYPE_CHECKING:

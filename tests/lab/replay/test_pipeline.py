@@ -11,7 +11,7 @@ from opentelemetry.sdk.metrics.export import MetricExporter, MetricExportResult,
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from otel_errcompact.config import Options, TrajectoryOptions
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import _installed
 from otel_errcompact.lab.replay import ReplayedRun, open_pipeline, total_of

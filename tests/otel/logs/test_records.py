@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError, SpanRef
-from otel_errcompact.escalator.escalation import Thresholds
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.instruments import Telemetry
 

@@ -16,7 +16,8 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from otel_errcompact.config import Options, TelemetryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError, SpanRef
-from otel_errcompact.escalator.escalation import Halt, Thresholds
+from otel_errcompact.escalator.actions import Halt
+from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.otel.metrics import instruments
 from otel_errcompact.otel.metrics.instruments import Telemetry

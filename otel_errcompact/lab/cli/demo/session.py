@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.escalation import Action, AnsweredEscalation, Handler
+    from otel_errcompact.escalator.actions import Action, Handler
+    from otel_errcompact.escalator.escalation import AnsweredEscalation
     from otel_errcompact.lab.cli.demo.agent import ToolCall
     from otel_errcompact.lab.cli.demo.tools import Answer
 

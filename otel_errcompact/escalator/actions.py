@@ -1,0 +1,82 @@
+"""What an escalation may be answered with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from otel_errcompact.escalator.escalation import Escalation
+from otel_errcompact.exceptions import ConfigurationError
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalator.escalation import ActionName
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """
+    Stop the run: the next gate raises `RunHalted`.
+    """
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """
+    Let the run go on with fresh counters.
+    """
+
+    message: str = ""
+    """What the human said; the agent reads it in the next digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """
+    Hold the run until a human answers: gates raise `RunPaused` until `run.resume()`.
+    """
+
+    reason: str = ""
+
+
+Action = Halt | Continue | Pause
+Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
+
+
+_WORDS: Final[dict[str, type[Halt | Continue | Pause]]] = {"halt": Halt, "continue": Continue, "pause": Pause}
+
+
+def action_of(reply: object) -> Action:
+    """
+    Return the action that a human's reply stands for.
+
+    Args:
+        reply: An action; yes or no as a bool; a text, which lets the agent go on and is shown to it; or a mapping with
+            an `action` (`halt`, `continue`, `pause`) and a `message`.
+
+    Raises:
+        ConfigurationError: `reply` is none of these.
+    """
+    if isinstance(reply, Halt | Continue | Pause):
+        return reply
+    if isinstance(reply, bool):
+        return Continue() if reply else Halt("a human said no")
+    if isinstance(reply, str):
+        return _WORDS[reply.lower()]() if reply.lower() in _WORDS else Continue(reply)
+    if isinstance(reply, Mapping):
+        told = cast("Mapping[str, object]", reply)
+        if (kind := _WORDS.get(str(told.get("action")))) is not None:
+            return kind(str(told.get("message") or ""))
+    raise ConfigurationError(
+        f"the answer to an escalation was {reply!r}; answer Halt(), Continue() or Pause(), yes or no, a text for the "
+        "agent, or {'action': 'continue', 'message': '...'}"
+    )
+
+
+def action_name(action: Action) -> ActionName:
+    """Return what an answer is called in telemetry and reports."""
+    if isinstance(action, Halt):
+        return "halt"
+    return "continue" if isinstance(action, Continue) else "pause"

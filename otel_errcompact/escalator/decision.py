@@ -1,0 +1,146 @@
+"""From counts and thresholds to a decision: carry on, notice, or escalate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from otel_errcompact.escalator.thresholds import Threshold, Thresholds
+    from otel_errcompact.history.history import History
+    from otel_errcompact.history.repeats import RepeatedCall
+    from otel_errcompact.history.streaks import Attempts
+
+Level = Literal["carry_on", "notice", "escalate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """
+    What the thresholds are compared with, after one occurrence.
+    """
+
+    same: int = 0
+    rejected: int = 0
+    loop: int = 0
+    consecutive: int = 0
+    total: int = 0
+
+    def __getitem__(self, threshold: Threshold) -> int:
+        return int(getattr(self, threshold))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """
+    What the counts call for after one occurrence or refusal.
+    """
+
+    level: Level = "carry_on"
+    threshold: Threshold = "same"
+    count: int = 0
+    limit: int = 0
+    halts: bool = False
+    """Whether the run halts unless a handler decides otherwise."""
+
+
+CARRY_ON: Final = Decision()
+
+
+@dataclass(slots=True, kw_only=True)
+class Rows:
+    """
+    The rows of failures that one occurrence or refusal belongs to.
+    """
+
+    rejected: bool
+    """Whether nothing was executed."""
+
+    streak: Attempts | None
+    """The failures of the class in the operation; None for a refusal, which is no failure of the class."""
+
+    repeated: RepeatedCall | None
+    """The identical calls; None where the call is not known."""
+
+    history: History
+
+    @property
+    def counts(self) -> Counts:
+        """What the thresholds are compared with."""
+        streak = self.streak.count if self.streak is not None else 0
+        return Counts(
+            same=0 if self.rejected else streak,
+            rejected=streak if self.rejected else 0,
+            loop=self.repeated.attempts.count if self.repeated is not None else 0,
+            consecutive=self.history.row.count,
+            total=self.history.spent,
+        )
+
+
+def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> Decision:
+    """
+    Return the most serious step that any threshold calls for; a row escalates once.
+
+    Args:
+        rows: The rows that the newest occurrence or refusal belongs to.
+        thresholds: When the run escalates.
+        may_escalate: Whether a step of the ladder is left in this turn.
+    """
+    counts = rows.counts
+    if may_escalate:
+        reached = [step for step in _steps(rows, counts, thresholds) if step.count >= step.limit]
+        if reached:
+            return max(reached, key=lambda step: (step.halts, thresholds.asks(step.threshold)))
+    streak = max(counts.same, counts.rejected)
+    if counts.loop >= max(streak, 2):
+        return Decision(level="notice", threshold="loop", count=counts.loop, limit=thresholds.loop)
+    if streak < 2:  # noqa: PLR2004 - a first failure is no news
+        return CARRY_ON
+    name: Threshold = "rejected" if rows.rejected else "same"
+    return Decision(level="notice", threshold=name, count=streak, limit=int(getattr(thresholds, name)))
+
+
+def mark_escalated(rows: Rows, decision: Decision) -> None:
+    """Note on its row that an escalation was raised for it."""
+    if decision.threshold == "total":
+        rows.history.budget_escalated = True
+        return
+    row = rows.history.row if decision.threshold == "consecutive" else rows.streak
+    if decision.threshold == "loop":
+        row = rows.repeated.attempts if rows.repeated is not None else None
+    if row is not None:
+        row.mark_escalated(halted=decision.threshold == "loop" and decision.halts)
+
+
+def _steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
+    """Yield the steps that have not been taken yet, whether their counts are reached or not."""
+    if rows.repeated is not None:
+        yield from _loop_steps(rows.repeated.attempts, counts.loop, thresholds)
+    if rows.streak is None:
+        return
+    if not rows.streak.escalated:
+        yield _step("rejected" if rows.rejected else "same", counts, thresholds)
+    if not rows.history.row.escalated:
+        yield _step("consecutive", counts, thresholds)
+    if not rows.history.budget_escalated:
+        yield _step("total", counts, thresholds)
+
+
+def _loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[Decision]:
+    if not row.halted:
+        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop_halt, halts=True)
+    if not row.escalated:
+        halts = "loop" in thresholds.halts
+        yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop, halts=halts)
+
+
+def _step(threshold: Threshold, counts: Counts, thresholds: Thresholds) -> Decision:
+    return Decision(
+        level="escalate",
+        threshold=threshold,
+        count=counts[threshold],
+        limit=int(getattr(thresholds, threshold)),
+        halts=threshold in thresholds.halts,
+    )
