@@ -1,1 +1,1 @@
-"""DEDUPLICATOR: masks what varies in a message and makes the key of its error class."""
+"""DEDUPLICATOR: masks what varies in a message, and makes the dedup key."""

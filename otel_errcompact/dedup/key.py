@@ -30,7 +30,7 @@ def template_of(facts: Facts) -> str:
 
 
 def signature_of(kind: str, location: Location, template: str) -> str:
-    """Return a text that two failures share if they differ in their line alone."""
+    """Return a text that failures differing in their line alone share."""
     return f"{kind} in {location.function} ({location.file_name}): {template}"
 
 

@@ -1,5 +1,5 @@
 """
-A message becomes its template: values are masked; names, codes, statuses, limits and versions are kept.
+Messages become templates: values are masked, names and codes are kept.
 
 `rules` holds the table of rules, `pattern` makes one regular expression of them.
 """
@@ -71,7 +71,7 @@ _FAULT_CODE: Final = lazy_pattern(r"0x(?:8007|8000|[Cc]000)[0-9A-Fa-f]{4}\Z")
 
 
 def _mask_path(path: str) -> str:
-    """Keep the final name below temporary and home directories; elsewhere mask made-up names."""
+    # Below temporary and home directories only the final name stays; elsewhere all names but made-up ones.
     path, question_mark, _ = path.partition("?")
     query = "?<query>" if question_mark else ""
     slashed = _SLASHES.sub("/", path)
@@ -92,7 +92,6 @@ def _mask_segment(segment: str) -> str:
 
 
 def _mask_url(url: str) -> str:
-    """Keep scheme, host and the path's names; mask ids, positions and the query."""
     base, question_mark, _ = url.partition("?")
     scheme, _, rest = base.partition("://")
     if scheme == "file":
@@ -113,7 +112,7 @@ def _mask_host(host: str) -> str:
 
 
 def _mask_ip(text: str) -> str:
-    """Mask an address and its port, as in `ip:port` and `('ip', port)`."""
+    # As in `ip:port` and `('ip', port)`.
     return _mask_port(_IP_ADDRESS.sub("<ip>", text))
 
 
@@ -122,12 +121,11 @@ def _mask_ip6(text: str) -> str:
 
 
 def _mask_port(text: str) -> str:
-    """Mask the number at the end of `text` unless it is a service's port."""
     return _FINAL_NUMBER.sub(lambda port: port[0] if port[0] in SERVICE_PORTS else "<port>", text)
 
 
 def _mask_hexadecimal(text: str) -> str:
-    """Mask an object's address or a byte; keep status and result codes of Windows."""
+    # Status and result codes of Windows stay; a short number is a byte, a long one an object's address.
     if _FAULT_CODE.match(text):
         return text
     return "<addr>" if len(text) >= len("0x123456") else "<hex>"
@@ -140,7 +138,6 @@ _COMMAND: Final = lazy_pattern(
 
 
 def _mask_command(text: str) -> str:
-    """Keep the program and its subcommand in `Command '...' returned`."""
     command = _COMMAND.match(text, len("Command '"))
     words = filter(None, command.groups()) if command else ("<value>",)
     return f"Command '{' '.join(words)}'"

@@ -92,6 +92,6 @@ def _mask_name_part(match: re.Match[str]) -> str:
 
 
 def mask_blob(text: str) -> str:
-    """Mask base64 data; a long word or relative path of one case is a name."""
+    """Mask base64 data; a long word of one case is a name."""
     is_data = has_digit(text) and not text.islower() and not text.isupper()
     return "<data>" if is_data else mask_name(text)

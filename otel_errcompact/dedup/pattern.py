@@ -1,4 +1,4 @@
-"""The rules of masking as one regular expression, which runs in one pass."""
+"""The rules of masking as one regular expression."""
 
 from __future__ import annotations
 

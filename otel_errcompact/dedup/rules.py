@@ -1,5 +1,5 @@
 """
-Rules of masking, as a table: at each place the first rule that matches decides.
+Rules of masking: at each place the first rule that matches decides.
 
 A rule that keeps a text stands before the rules that would mask it. The tests run each rule's examples, and the
 documentation prints them.
@@ -82,7 +82,6 @@ _REASON: Final = (
 
 
 def _behind(*texts: str) -> str:
-    """Return a pattern that matches one character behind any of `texts`."""
     return "(?:" + "|".join(f"(?<={text}.)" for text in texts) + ")"
 
 

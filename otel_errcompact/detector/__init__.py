@@ -1,1 +1,1 @@
-"""DETECTOR: whether a result is a failure, which operation a call is, whether waiting helps."""
+"""DETECTOR: whether a result is a failure, its kind, and its operation."""

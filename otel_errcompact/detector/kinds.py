@@ -17,7 +17,7 @@ MAX_CAUSE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
-    """The certain traits of a failure; both are False where nothing is certain."""
+    """The certain traits of a failure."""
 
     transient: bool = False
     """Whether its own words say that waiting helps."""
@@ -45,7 +45,7 @@ def kind_of(raw: RawError, facts: Facts) -> FailureKind:
 
 
 def _words_of(kind: str) -> tuple[str, ...]:
-    """Return the words of a type's own name: `requests.exceptions.ReadTimeout` is `read timeout`."""
+    # `requests.exceptions.ReadTimeout` is `read timeout`.
     name = re.split(r"[.:]+", kind[:_MAX_NAME].strip())[-1]
     return tuple(word.lower() for word in _WORD.findall(name))
 
@@ -280,7 +280,7 @@ def _is_input_of(tool: str, model: str) -> bool:
 
 
 def _bare_name(tool: str) -> str:
-    """Return a tool's name without the server's: `mcp__shop__find_order` is `find_order`."""
+    # `mcp__shop__find_order` is `find_order`.
     return re.split(r"__|[.:/]", tool)[-1]
 
 

@@ -23,9 +23,7 @@ MAX_LOOKED_AT: Final = 32_768
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultVerdict:
-    """
-    What a tool's result is.
-    """
+    """What a tool's result is."""
 
     outcome: Outcome
     """A failure, a success, or something that is neither and is left alone."""
@@ -95,9 +93,7 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
 
 
 def _children(exception: BaseException) -> Sequence[BaseException]:
-    """
-    Return the exceptions of a group, also where the interpreter has no groups and a backport made it.
-    """
+    """Return the exceptions of a group, also where the interpreter has no groups and a backport made it."""
     if not qualname_of(type(exception)).endswith("ExceptionGroup"):
         return ()
     children = attribute_of(exception, "exceptions", ())
@@ -309,9 +305,7 @@ _TESTING_PROGRAM: Final = re.compile(
 
 
 def _kind_of(tool: str, programs: tuple[str, ...]) -> _Kind:
-    """
-    Tell what a call gives back: the content of files, what a search found, or what a program says of itself.
-    """
+    """Tell what a call gives back: the content of files, what a search found, or what a program says of itself."""
     if programs:
         reads = programs[0] in _READING_PROGRAMS and not any(map(_TESTING_PROGRAM.match, programs))
         return "reading" if reads else "running"
@@ -434,9 +428,7 @@ _FORM: Final = re.compile("\n(?:" + "|".join(f"{form}()" for _, form in _FORMS) 
 
 
 def _sign_of_failure(text: str, kind: _Kind, programs: tuple[str, ...]) -> str:
-    """
-    Return what gives a result away as a failure that its tool did not report; empty if nothing does.
-    """
+    """Return what gives a result away as a failure that its tool did not report; empty if nothing does."""
     if kind == "reading":
         return "a shell error" if programs and _complains_only(text, programs) else ""
     if _SAID_BY_TOOL.match(text[:_HEAD].lstrip()):
@@ -449,9 +441,7 @@ def _sign_of_failure(text: str, kind: _Kind, programs: tuple[str, ...]) -> str:
 
 
 def _complains_only(text: str, programs: tuple[str, ...]) -> bool:
-    """
-    Tell whether a program that reads or searches has said nothing but why it could not.
-    """
+    """Tell whether a program that reads or searches has said nothing but why it could not."""
     lines = text[: _HEAD + 1].strip().split("\n")
     if len(text) > _HEAD or len(lines) > _FIRST_LINES:
         return False
@@ -526,9 +516,7 @@ def _reports_error(answer: dict[str, Any]) -> bool:
 
 
 def _gives_reason(error: object) -> bool:
-    """
-    Tell whether a field says what went wrong; that of a schema only says of what type it is.
-    """
+    """Tell whether a field says what went wrong; that of a schema only says of what type it is."""
     if isinstance(error, dict):
         fields = cast("dict[str, object]", error)
         return any(fields.get(name) for name in (*_REASONS, "code"))

@@ -1,5 +1,5 @@
 """
-Take secrets out of texts before they reach a digest or a metric attribute.
+Take secrets out of texts before they leave the process.
 
 As in `masking`, all rules are one regular expression and run in one pass.
 """
@@ -35,7 +35,6 @@ _KINDS: Final = {rule.name: rule.kind for rule in RULES}
 
 
 def _alternative(rule: RedactionRule) -> str:
-    """Return the pattern of `rule`, with empty groups around its secret."""
     names = "|".join(f"(?<=(?i:{name}))" for name in rule.assigned_to)
     assigned = f"(?:{names}){IS}" if names else ""
     issued = f"(?:{'|'.join(rule.issued)})" if rule.issued else ""

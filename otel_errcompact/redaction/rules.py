@@ -1,5 +1,5 @@
 """
-Rules of redaction, as a table: a rule says what stays and what is replaced.
+Rules of redaction: a rule says what stays and what is replaced.
 
 The tests run each rule's examples.
 """

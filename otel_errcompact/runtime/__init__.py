@@ -1,1 +1,1 @@
-"""RUNTIME: threads, forks, bounds and faults of our own, kept away from the application."""
+"""RUNTIME: threads, forks, bounds, and our own faults."""

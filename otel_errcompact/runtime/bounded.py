@@ -16,7 +16,8 @@ V = TypeVar("V")
 
 class BoundedTable(Generic[K, V]):
     """
-    A mapping of at most `size` entries, shared by threads: beyond it the oldest entry goes.
+    A mapping of at most `size` entries, shared by threads.
+    Beyond that number the oldest entry is evicted.
 
     Args:
         size: How many entries are kept.
@@ -40,7 +41,7 @@ class BoundedTable(Generic[K, V]):
             self._on_evict()
 
     def update(self, key: K, change: Callable[[V | None], V]) -> None:
-        """Set an entry to what `change` makes of it; it is given None where there is no entry yet."""
+        """Set an entry to `change(old)`, where `old` is None without an entry."""
         with self._lock:
             evicted = len(self.entries) >= self._size and self._make_room(key)
             self.entries[key] = change(self.entries.get(key))
@@ -52,14 +53,18 @@ class BoundedTable(Generic[K, V]):
         return self.entries.get(key)
 
     def pop(self, key: K) -> V | None:
-        """Take an entry out and return it, or None if there is none."""
+        """Remove an entry and return it; None without one."""
         if key not in self.entries:  # mostly, and then a lock would be the better part of the cost
             return None
         with self._lock:
             return self.entries.pop(key, None)
 
     def clear(self) -> None:
-        """Forget everything; also what to do after a fork, when another thread may have held the lock."""
+        """
+        Remove all entries.
+
+        It is safe after a fork, when another thread may have held the lock.
+        """
         self._lock = ReentrantLock()
         self.entries.clear()
 

@@ -1,4 +1,4 @@
-"""Callables of users that may be asynchronous: telling them apart, and running what they return."""
+"""Callables of users that may be asynchronous."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 def is_asynchronous(function: object) -> bool:
-    """Tell whether calling it gives a coroutine: a coroutine function, or an object whose `__call__` is one."""
+    """Tell whether calling a function or object gives a coroutine."""
     called = getattr(type(function), "__call__", None)  # noqa: B004 - every object's type has one; is it asynchronous?
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 def running_library() -> Literal["asyncio", "trio", ""]:
-    """Return the library whose event loop runs in this thread, which must not be held up; empty if none does."""
+    """Return the library of this thread's event loop; empty without one."""
     trio = loaded_trio()
     if trio is not None:  # first, since trio may run as a guest of asyncio
         try:
@@ -37,7 +37,7 @@ def running_library() -> Literal["asyncio", "trio", ""]:
 
 
 def loop_is_running() -> bool:
-    """Tell whether an event loop runs in this thread, which must not be held up."""
+    """Tell whether an event loop runs in this thread."""
     return running_library() != ""
 
 
@@ -47,7 +47,11 @@ def loaded_trio() -> Any:
 
 
 def run_awaited(answer: Awaitable[T]) -> T:
-    """Wait for an awaitable on an event loop of its own; there must not be one in this thread."""
+    """
+    Wait for an awaitable on an event loop of its own.
+
+    No event loop may run in this thread.
+    """
     return asyncio.run(_awaited(answer))
 
 

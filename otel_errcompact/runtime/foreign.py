@@ -1,4 +1,8 @@
-"""Values of the application: its own `__str__`, properties and metaclasses run when they are read, and may raise."""
+"""
+Values of the application.
+
+Its own `__str__`, properties and metaclasses run when they are read, and may raise.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ _READING: Final = frozenset({"__getattr__", "__getattribute__", "__get__"})
 
 
 def string_of(value: object) -> str:
-    """Return `str(value)` as a plain string; what Python prints in its place where the value's own code raises."""
+    """Return `str(value)`, or Python's own substitute where it raises."""
     try:
         return "" + str(value)  # An instance of a subclass of `str` becomes a plain one.
     except Exception:  # noqa: BLE001 - it may raise anything
@@ -27,7 +31,7 @@ def string_of(value: object) -> str:
 
 
 def attribute_of(owner: object, name: str, default: object = None) -> object:
-    """Return an attribute that may be missing, or be a property that raises."""
+    """Return an attribute; `default` where it is missing or raises."""
     try:
         return getattr(owner, name, default)
     except Exception:  # noqa: BLE001 - it may raise anything
@@ -55,7 +59,7 @@ def bases_of(kind: type) -> tuple[type, ...]:
 
 
 def qualified_name_of(kind: type) -> str:
-    """Return a type's name as the SDK writes it: with its module, unless it is a built-in."""
+    """Return a type's name with its module, unless it is built in."""
     module = module_of(kind)
     return qualname_of(kind) if module == "builtins" else f"{module}.{qualname_of(kind)}"
 
@@ -67,7 +71,7 @@ def traceback_of(exception: BaseException) -> TracebackType | None:
 
 
 def origin_of(exception: BaseException) -> tuple[BaseException | None, bool]:
-    """Return the exception that Python prints before this one, and whether it is its cause."""
+    """Return the exception that caused this one, and whether it is explicit."""
     cause: BaseException | None = _CAUSE.__get__(exception)
     if cause is not None or _SUPPRESSES.__get__(exception):
         return cause, True

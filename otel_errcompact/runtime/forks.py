@@ -1,4 +1,4 @@
-"""Starting anew in a forked child process, where the parent's counts are not the child's."""
+"""Resets in a forked child process, whose counts are its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def reset_in_child(reset: Callable[[], None]) -> None:
     """
-    Call the bound method `reset` in every child process that is forked while its object lives.
+    Call the bound method `reset` in every child process forked later.
 
     Platforms that cannot fork need no reset.
     """

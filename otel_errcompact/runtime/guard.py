@@ -20,7 +20,7 @@ _logger = logging.getLogger("otel_errcompact")
 
 class Guard:
     """
-    Keep our own faults away from the application: count each, log at most one a minute.
+    Keeps our own faults away from the application; counts and logs them.
 
     Use it as `with guard.stage("observe"):`. `ControlFlow` passes, since it was asked for.
 
@@ -41,12 +41,12 @@ class Guard:
         self._logged_at = float("-inf")
 
     def stage(self, name: str) -> _Stage:
-        """Return a context manager that swallows, counts and logs what its block raises; it may be used again."""
+        """Return a reusable context manager that swallows, counts and logs faults."""
         return _Stage(self, name)
 
     def failed(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:
         """
-        Count one failure and log it unless another was logged within the last minute.
+        Count one failure; log it at most once a minute.
 
         Args:
             stage: Where it happened.
@@ -74,7 +74,7 @@ class Guard:
 
     def lost(self, stage: str, number: int) -> None:
         """
-        Count what had to be given up, which is no fault of ours, and log it unless something else was lately.
+        Count losses that are no fault; log at most once a minute.
 
         Args:
             stage: Where it happened.

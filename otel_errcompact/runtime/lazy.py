@@ -1,4 +1,4 @@
-"""Values and patterns that are made when they are first needed, without a lock."""
+"""Values and patterns that are made at their first use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 class lazy(Generic[T]):  # noqa: N801 - a decorator, like `property`
     """
-    A property that is computed at its first use, by two threads at worst.
+    A property that is computed at its first use.
 
     Before Python 3.12 `functools.cached_property` computes under one lock for all objects of a class: threads wait for
     each other, and a process forked in that time waits for ever.

@@ -1,4 +1,8 @@
-"""Locks that a thread may take again: signal handlers and finalisers run in the middle of anything."""
+"""
+Locks that a thread may take again.
+
+Signal handlers and finalisers run in the middle of anything.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,19 @@ T = TypeVar("T")
 
 class ReentrantLock(RLock):  # type: ignore[misc] # pyright: ignore[reportGeneralTypeIssues] - for checkers alone
     """
-    A lock for `with` that cannot be left held: it is taken and released in C, where no signal handler raises.
+    A lock for `with` that cannot be left held.
+
+    It is taken and released in C, where no signal handler raises.
     """
 
     __slots__ = ()
 
     def is_mine(self) -> bool:
-        """Tell whether this thread holds it: what it protects may be half done."""
+        """
+        Tell whether this thread holds the lock.
+
+        Then the protected state may be half changed.
+        """
         return self._is_owned()  # type: ignore[attr-defined,no-any-return] # what `Condition` asks, too
 
     def locked(self) -> bool:
@@ -35,7 +45,7 @@ class ReentrantLock(RLock):  # type: ignore[misc] # pyright: ignore[reportGenera
 
 class Held(Generic[T]):
     """
-    A value for the time that a lock is held: `with Held(lock, value) as value:`.
+    A value while a lock is held: `with Held(lock, value) as value:`.
 
     Args:
         lock: The lock.

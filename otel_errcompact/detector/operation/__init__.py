@@ -1,7 +1,7 @@
 """
-Operations of calls: their identity, their targets, their programs, and the fingerprint of identical calls.
+Operations of calls: identity, coverage, programs, and fingerprints.
 
-What only `operation_of` needs lies in modules of its own: tables of programs, the parser of command lines, targets.
+Tables of programs, the parser of command lines and the search for targets are modules of their own.
 """
 
 from __future__ import annotations

@@ -84,7 +84,6 @@ def _is_session(name: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _role_of(name: str) -> str:
-    """Tell what an argument of this name holds: "thing", "direction", "sql", or nothing."""
     if name.lower() in _SQL_ARGUMENTS:
         return "sql"
     words = [word.lower() for word in _WORD_OF_NAME.findall(name)]

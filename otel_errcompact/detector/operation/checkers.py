@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Checker(NamedTuple):
-    """The options and targets of a program that checks everything unless given targets."""
+    """The options of a program that checks everything unless given targets."""
 
     harmless: frozenset[str] = frozenset()
     """Options that leave nothing out."""

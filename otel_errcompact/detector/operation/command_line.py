@@ -1,4 +1,4 @@
-"""A command line becomes the programs it runs, each with its subcommand and its words."""
+"""Command lines as the programs that they run."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iter
 
 def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tuple[str, ...]:
     """
-    Return the words of a call's last command, without wrappers; empty without commands.
+    Return the words of a call's last command; empty without commands.
 
     The exit status of that command is that of the call.
     """
@@ -179,7 +179,7 @@ def _parse_simple_command(words: list[str], nesting: int) -> Iterator[Invocation
 
 
 def _unwrap(words: list[str]) -> list[str]:
-    """Drop keywords, assignments and wrappers in front of the program that matters."""
+    # Keywords, assignments and wrappers stand in front of the program that matters.
     while words:
         name = _final_name(words[0])
         if words[0] in programs.KEYWORDS or _ASSIGNMENT.match(words[0]):

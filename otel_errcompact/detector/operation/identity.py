@@ -1,4 +1,4 @@
-"""Which operation a call is: what must succeed for its failures to be resolved."""
+"""The operation of a call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ACTION: Final = lazy_pattern(r"[A-Za-z][\w-]{0,30}\Z")
 
 def operation_of(tool: str, arguments: str | Mapping[str, object] | None, *, target: str = "") -> Operation:
     """
-    Return what must succeed for a failure of this call to be resolved.
+    Return the operation that resolves a failure of this call.
 
     The program and its subcommand belong to it, so that listing files does not resolve a failing test.
 

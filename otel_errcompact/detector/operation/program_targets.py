@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def targets_of(run: Invocation, folder: str) -> tuple[list[str], str, bool]:  # noqa: C901 - one loop over the words
-    """Return the targets, the folder, and whether nothing in it is left out."""
+    """Return the targets, the folder, and whether all of it is covered."""
     checker = CHECKERS.get(run.program)
     if checker is not None:
         return _targets_of_checker(checker, run, folder)

@@ -1,4 +1,4 @@
-"""Shell knowledge as tables: which words are wrappers, subcommands, options with a value."""
+"""Shell knowledge as tables: wrappers, subcommands, options with a value."""
 
 from __future__ import annotations
 

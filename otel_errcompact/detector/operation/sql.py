@@ -32,7 +32,7 @@ def is_sql(text: str) -> bool:
 
 
 def tables_in(text: str) -> list[str]:
-    """Return the tables that a statement in SQL names; none of any other text."""
+    """Return the tables that a statement in SQL names."""
     if not is_sql(text):
         return []
     text = text[:MAX_STATEMENT]

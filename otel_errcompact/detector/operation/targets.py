@@ -18,7 +18,7 @@ _CREDENTIALS: Final = lazy_pattern(r"://[^/@\s]{1,200}@")
 
 
 def bound_targets(targets: list[str]) -> tuple[str, ...]:
-    """Return targets in order, each once; a hash in place of too many."""
+    """Return targets in order; a hash in place of too many."""
     if len(targets) < 2:  # noqa: PLR2004 - nothing to sort
         return tuple(targets)
     found = sorted(set(targets))
@@ -29,7 +29,7 @@ def bound_targets(targets: list[str]) -> tuple[str, ...]:
 
 
 def clean_target(text: str) -> str:
-    """Return a path without `./` and final slash, or a URL without credentials."""
+    """Return a path without `./`, or a URL without credentials."""
     if "://" in text:
         text = _CREDENTIALS.sub("://", text.partition("#")[0])
     else:
@@ -42,7 +42,7 @@ def clean_target(text: str) -> str:
 
 
 def folder_target(path: str) -> tuple[str, ...]:
-    """Return a folder as a target, which ends with a slash; nothing for `.`."""
+    """Return a folder as a target, which ends with a slash."""
     path = clean_target(path) if path else ""
     return (f"{path.rstrip('/')}/",) if path and path != "." else ()
 

@@ -1,5 +1,5 @@
 """
-What each value of each threshold would have stopped, where records tell how runs ended: of good runs and of bad ones.
+Good and bad runs that each value of each threshold would have stopped.
 
 A halt that ends good runs is worse than none, so that a value is as good as the share of good runs it leaves alone. And
 since failing runs are longer, every count is reached more often in them: a rule knows something of runs only if fewer
@@ -37,9 +37,7 @@ OTHER: Final = "other"
 
 
 class Side(NamedTuple):
-    """
-    The good runs, or the bad ones, under one value of a threshold.
-    """
+    """Good or bad runs under one value of a threshold."""
 
     stopped: Stopped
     of: int
@@ -71,9 +69,7 @@ FEW_STOPS: Final = 10
 
 
 class Control(NamedTuple):
-    """
-    The good runs among the stopped, beside those that any runs of the same agent and age would have held.
-    """
+    """Good runs among the stopped, beside the number that their age explains."""
 
     stopped: int
     """Good runs and bad ones."""
@@ -83,12 +79,12 @@ class Control(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """Observed over expected; 1 where the rule knows the run's age alone, None where nothing was expected."""
+        """Observed over expected good runs; None where none were expected."""
         return self.observed / self.expected if self.expected else None
 
     @property
     def interval(self) -> Interval | None:
-        """Where the ratio lies with 95 % confidence, if the observed are a Poisson count."""
+        """The 95 % interval of the ratio, as of a Poisson count."""
         if not self.expected:
             return None
         low, high = poisson(self.observed)
@@ -120,9 +116,7 @@ class Control(NamedTuple):
 
 
 class Row(NamedTuple):
-    """
-    One value of a threshold, or all of them as they are set.
-    """
+    """One value of a threshold, or all thresholds as set."""
 
     rule: Rule
     limit: int | None
@@ -145,9 +139,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """
-    Runs that ended alike.
-    """
+    """Runs that ended alike."""
 
     runs: int = 0
     stopped: dict[Threshold, list[Stopped]] = field(default_factory=lambda: {name: [] for name in THRESHOLDS})
@@ -172,9 +164,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Stratum:
-    """
-    Runs of one agent: how long each of them was, and at which calls rules would have stopped them.
-    """
+    """The lengths and stops of one agent's runs."""
 
     lengths: Counter[tuple[int, bool]] = field(default_factory=Counter["tuple[int, bool]"])
     """Runs by their number of calls, and whether they were good."""
@@ -191,7 +181,7 @@ class _Stratum:
             self.stops.setdefault(("any", 0), Counter())[together.call] += 1
 
     def expected(self, rule: Rule, limit: int) -> float:
-        """Return how many good runs there would be among the stopped if each were any run still going at that call."""
+        # The number of good runs among the stopped if each were any run of the agent still going at that call.
         stops = self.stops.get((rule, limit)) or Counter[int]()
         return sum(runs * self._share_of_good(call) for call, runs in sorted(stops.items()))
 
@@ -242,7 +232,7 @@ class Table:
         return self._row(threshold, limit, self._good.side(threshold, limit), self._bad.side(threshold, limit))
 
     def rows(self, threshold: Threshold) -> Iterator[Row]:
-        """Yield the effect of every value from 1, up to the first that stops nothing, or the highest that is told."""
+        """Yield the effect of each value up to the first without a stop."""
         highest = max(len(group.stopped[threshold]) for group in (self._good, self._bad))
         return (self.row(threshold, limit) for limit in range(1, min(highest + 1, MAX_VALUE) + 1))
 
@@ -258,7 +248,7 @@ class Table:
 
     def lowest(self, threshold: Threshold, tolerance: float, *, surely: bool = False) -> int | None:
         """
-        Return the lowest value that stops no larger share of good runs; None if none does, or there are no good runs.
+        Return the lowest value that spares enough good runs; None without one.
 
         Args:
             threshold: Which one.
@@ -290,7 +280,7 @@ class Table:
 
 class Calibration:
     """
-    The tables of all runs that tell how they ended, together and by agent.
+    Tables of all runs with a known outcome, together and by agent.
 
     Args:
         thresholds: Those whose effect together is told.
@@ -304,7 +294,7 @@ class Calibration:
         self.refusals = Refusals()
 
     def add(self, run: RunAnalysis) -> None:
-        """Take one run; one that does not tell how it ended is only counted."""
+        """Add one run; without a known outcome it is only counted."""
         self.refusals.add(run.refusals)
         if run.succeeded is None:
             self.without_outcome += 1

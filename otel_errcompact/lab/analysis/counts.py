@@ -1,4 +1,4 @@
-"""What is counted of one run, and in the same words of many: sums, and the shares that follow from them."""
+"""Sums over one run or many, and the shares that follow from them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """
-    The sums of one run, or of all. Tokens are estimated as a quarter of the characters.
-    """
+    """Sums over one run or many; tokens are estimated from characters."""
 
     calls: int = 0
     """Tool calls with a result."""
@@ -70,7 +68,7 @@ class Counts:
 
     @property
     def saved_tokens(self) -> int:
-        """Tokens of the context that digests save; below zero where they are longer than the errors."""
+        """Tokens of the context that digests save; negative if digests are longer."""
         return self.error_tokens - self.digest_tokens
 
     def to_json(self) -> dict[str, int | float]:

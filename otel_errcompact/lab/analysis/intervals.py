@@ -18,9 +18,7 @@ _TAIL: Final = 0.025
 
 
 class Interval(NamedTuple):
-    """
-    Where a share lies with 95 % confidence.
-    """
+    """Where a share lies with 95 % confidence."""
 
     low: float
     high: float
@@ -28,7 +26,9 @@ class Interval(NamedTuple):
 
 def wilson(hits: int, of: int) -> Interval:
     """
-    Return the Wilson score interval of a share, which is right for few observations and at both ends, too.
+    Return the Wilson score interval of a share.
+
+    It is right for few observations and at both ends, too.
     """
     if not of:
         return Interval(0.0, 1.0)
@@ -42,13 +42,17 @@ def wilson(hits: int, of: int) -> Interval:
 
 @lru_cache(maxsize=1_024)
 def poisson(events: int) -> Interval:
-    """Return the exact (Garwood) interval of the mean of a Poisson count; it errs on the safe side."""
+    """
+    Return the exact (Garwood) interval of the mean of a Poisson count.
+
+    It errs on the safe side.
+    """
     low = 0.0 if not events else _mean_where(lambda mean: 1 - _at_most(events - 1, mean) >= _TAIL, events)
     return Interval(low, _mean_where(lambda mean: _at_most(events, mean) <= _TAIL, events))
 
 
 def _mean_where(is_beyond: Callable[[float], bool], events: int) -> float:
-    """Return the mean from which on a condition holds, by bisection."""
+    # Bisection.
     low, high = 0.0, 2.0 * events + 20
     for _ in range(60):
         middle = (low + high) / 2
@@ -57,7 +61,6 @@ def _mean_where(is_beyond: Callable[[float], bool], events: int) -> float:
 
 
 def _at_most(events: int, mean: float) -> float:
-    """Return the probability of at most so many events."""
     if mean <= 0:
         return 1.0
     return sum(exp(number * log(mean) - mean - lgamma(number + 1)) for number in range(events + 1))
@@ -66,7 +69,7 @@ def _at_most(events: int, mean: float) -> float:
 @dataclass(slots=True)
 class Ratio:
     """
-    The ratio of two sums over runs, as that of errors in the context, and how much it varies between runs.
+    The ratio of two sums over runs, with its variation between runs.
 
     The sums are whole numbers: their order does not matter.
     """
@@ -88,9 +91,7 @@ class Ratio:
         self._wholes += whole * whole
 
     def interval(self) -> Interval | None:
-        """
-        Return where the ratio lies, from what varies between runs; nothing of fewer than two, or of empty ones.
-        """
+        """Return the 95 % interval; None for fewer than two runs."""
         if self.runs < 2 or not self.whole:  # noqa: PLR2004 - one run does not vary
             return None
         ratio = self.part / self.whole

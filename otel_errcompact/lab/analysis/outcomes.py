@@ -1,4 +1,4 @@
-"""How runs ended, in a user's own labels: which label is of which recorded run."""
+"""Outcomes of runs by a user's own labels."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ _LABELS: Final = ("succeeded", "success", "outcome", "resolved", "passed", "labe
 
 
 class Outcomes:
-    """
-    Labels of runs. A label names a run by its id, by the end of its file's path with or without suffix, or as path:id.
-
-    Args:
-        labels: Whether each run reached its goal, by name.
-        source: Where the labels come from, for messages.
-    """
+    """Labels of runs: an id, the end of a file's path, or path:id."""
 
     def __init__(self, labels: Mapping[str, bool], source: str) -> None:
         self.source = source
@@ -42,7 +36,7 @@ class Outcomes:
 
     def of(self, run: RecordedRun) -> bool | None:
         """
-        Return whether a run reached its goal; None if no label names it. The longest name that fits counts.
+        Return whether a run reached its goal; None without a label.
 
         Raises:
             ConfigurationError: The label names another run, too.
@@ -60,7 +54,7 @@ class Outcomes:
         return self._labels[label]
 
     def unused(self) -> str:
-        """Return that labels name no run, and which; empty if all of them do."""
+        """Return a message about labels without a run; empty without any."""
         left = [name for name in self._labels if name not in self._taken]
         if not left:
             return ""
@@ -72,7 +66,7 @@ class Outcomes:
 
 
 def _names_of(run: RecordedRun) -> Iterator[str]:
-    """Yield what may name a run, the most particular first."""
+    # The most particular name first.
     parts = run.source.replace("\\", "/").split("/")
     stems = {PurePath(parts[-1]).stem, parts[-1].partition(".")[0] or parts[-1]}
     folders = ["/".join((*parts[start:-1], "")) for start in range(len(parts))]
@@ -86,7 +80,7 @@ def _names_of(run: RecordedRun) -> Iterator[str]:
 
 def read_outcomes(path: Path) -> Outcomes:
     """
-    Read labels: JSON (an object of names, or a list of objects) or CSV, with the columns `run` and `succeeded`.
+    Read labels from JSON or CSV with the columns `run` and `succeeded`.
 
     Raises:
         ConfigurationError: The file cannot be read, or a label is none; the message says which, and what to do.

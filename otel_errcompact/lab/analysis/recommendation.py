@@ -1,4 +1,4 @@
-"""The advice for a set of runs by the pattern's criteria, with its confidence."""
+"""The advice on a set of runs by the pattern's criteria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the refusal of identical calls would have done in recorded runs, where it is known how each call ended."""
+"""Refusals of identical calls in recorded runs, and the calls' recorded outcomes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Refusals:
-    """
-    Calls identical to one that has failed while nothing has succeeded since.
-    """
+    """Calls identical to one that has failed while nothing has succeeded since."""
 
     retries: int = 0
     """All of them, refused or not."""
@@ -45,9 +43,7 @@ class Refusals:
 
 @dataclass(slots=True)
 class Retries:
-    """
-    The failed calls of one run while it is read.
-    """
+    """The failed calls of one run while it is read."""
 
     sums: Refusals = field(default_factory=Refusals)
     _failed: dict[Hashable, str] = field(default_factory=dict["Hashable", str])
@@ -57,7 +53,7 @@ class Retries:
         return bool(self._failed)
 
     def before(self, call: Hashable) -> str:
-        """Return the class that an identical call has failed with since anything succeeded; empty if none has."""
+        """Return the class that this call failed with since a success; else empty."""
         return self._failed.get(call, "")
 
     def failed(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:

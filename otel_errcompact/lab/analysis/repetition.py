@@ -1,4 +1,4 @@
-"""What of a run's errors had been said before: whole texts, and lines."""
+"""Texts and lines that a run's errors repeat."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ _VOLATILE: Final = re.compile(
 
 
 class Repetition:
-    """
-    Remembers the errors of one run by hashes.
-    """
+    """Remembers the errors of one run by hashes."""
 
     def __init__(self) -> None:
         self._texts: set[int] = set()
         self._lines: set[int] = set()
 
     def take(self, text: str, counts: Counts) -> None:
-        """
-        Count what of an error is known, and know it from now on.
-        """
+        """Count the known part of an error, then remember the error."""
         whole = hash(stripped(text))
         counts.exact_repeats += whole in self._texts
         self._texts.add(whole)

@@ -1,4 +1,4 @@
-"""One recorded run: every call judged and counted as the live pipeline would, and nothing kept but numbers."""
+"""Analysis of one recorded run: each call classified as the live pipeline does."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnalysis:
-    """
-    What one run says of its errors.
-    """
+    """What one run says of its errors."""
 
     run_id: str
     agent: str
@@ -98,7 +96,7 @@ class RunAnalysis:
 
 class Analyzer:
     """
-    Analyzes recorded runs, one after the other, with the live pipeline's own ledger.
+    Analyzes recorded runs with the live pipeline's own ledger.
 
     Args:
         options: All options, of which thresholds and digests matter; the defaults if None.
@@ -121,9 +119,7 @@ class Analyzer:
 
 @dataclass(slots=True, kw_only=True)
 class _Reading:
-    """
-    One run while it is read.
-    """
+    """One run while it is read."""
 
     run: RecordedRun
     ledger: Ledger
@@ -212,7 +208,6 @@ class _Reading:
             )
 
     def _fail(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
-        """Count a failure and return its class."""
         observation = self.ledger.observe(self.run.run_id, _raw_error(call, verdict, self.run.agent, began))
         counts, tokens = self.counts, estimate_tokens(call.result)
         counts.failures += 1
@@ -235,9 +230,7 @@ class _Reading:
 
 
 class _Retry(NamedTuple):
-    """
-    Whether a call is identical to one that has failed, and whether it would have been refused.
-    """
+    """An identical call after a failure, and whether it is refused."""
 
     before: str = ""
     """The class that it has failed with; empty if it is none."""
@@ -252,12 +245,10 @@ def _identity(call: RecordedCall) -> str:
 
 
 def _is_called_success(call: RecordedCall) -> bool:
-    """Tell whether the record says of a call that it went well, and does not only lack a word of it."""
     return call.flagged is False or call.exit_code == 0
 
 
 def _raw_error(call: RecordedCall, verdict: ResultVerdict, agent: str, began: int) -> RawError:
-    """What a span of the call would tell, were the run replayed."""
     text = call.result
     if not text.strip() and call.exit_code is not None:
         text = f"exit code {call.exit_code}"

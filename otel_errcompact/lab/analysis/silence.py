@@ -1,4 +1,4 @@
-"""Failures that no flag tells of: how sure it is that they are any."""
+"""Failures without a flag, and the confidence that they are failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PRINTED: Final = frozenset({"a traceback", "an exception", "an error at the end
 
 def confidence_in(sign: str) -> Confidence:
     """
-    Return how sure a failure is that nothing but this sign tells of.
+    Return the confidence in a failure that only this sign shows.
 
     It is `high` for the tool's own words and for the closing lines of test runners, builds and linters, whose exit
     status a pipe has swallowed; `medium` for an error that a program printed, since it may have been asked to.

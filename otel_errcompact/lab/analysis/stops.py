@@ -1,4 +1,4 @@
-"""Where thresholds are reached: for every value at once, in one pass over a run."""
+"""Calls at which each value of each threshold is reached, in one pass."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ MAX_VALUE: Final = 200
 
 
 class Reached(NamedTuple):
-    """
-    That a count was reached for the first time.
-    """
+    """That a count was reached for the first time."""
 
     call: int
     """The number of the tool call, from 1."""
@@ -32,9 +30,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """
-    What a threshold would have stopped.
-    """
+    """What a threshold would have stopped."""
 
     threshold: Threshold
     limit: int
@@ -61,9 +57,7 @@ class Stop:
 
 @dataclass(slots=True)
 class Breaches:
-    """
-    The first call at which each count was reached, while a run is read.
-    """
+    """The first call at which each count of a run is reached."""
 
     calls: dict[Threshold, list[int]] = field(default_factory=lambda: {name: [] for name in THRESHOLDS})
     """Of each threshold, for the values 1, 2, 3 and so on, the number of the call, from 1."""
@@ -86,7 +80,7 @@ class Breaches:
                     self._errors[name, limit] = (f"[{facts.type}] {facts.cause}", observation.found.key)
 
     def stops(self, turns: Turns) -> Iterator[Stop]:
-        """Yield what each of the thresholds would have stopped; the one that is reached first is the one that does."""
+        """Yield the stop of each threshold; the first one reached is the effective one."""
         for (name, limit), (error, key) in self._errors.items():
             call = self.calls[name][limit - 1]
             yield Stop(threshold=name, limit=limit, call=call, error=error, key=key, after=turns.after(call))

@@ -28,9 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (*THRESHOLDS, "any")
 
 @dataclass(slots=True)
 class Stopped:
-    """
-    What a threshold would have stopped in many runs.
-    """
+    """What a threshold would have stopped in many runs."""
 
     runs: int = 0
     after: After = NOTHING
@@ -47,7 +45,7 @@ class Stopped:
 
 class Total:
     """
-    What all runs together say of their errors. The order in which they are added does not matter.
+    Sums over all runs, whatever their order.
 
     Args:
         thresholds: Those of the analyzer.

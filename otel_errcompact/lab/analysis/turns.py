@@ -1,4 +1,4 @@
-"""The model calls of a run, which records of tool calls only imply, and what came after a given point."""
+"""Model calls of a run, which its tool calls only imply."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 
 class After(NamedTuple):
-    """
-    What of a run came after a point, and would not have come had it stopped there.
-    """
+    """The part of a run after a given point."""
 
     calls: int = 0
     """Tool calls."""
@@ -30,7 +28,7 @@ NOTHING: Final = After()
 
 class Turns:
     """
-    The turns of a run: each begins with a model call, which asked for one tool call or for several at once.
+    The turns of a run: a model call each, with its tool calls.
 
     Calls are of one turn where one was asked for before the other was answered. A turn that called no tool shows in
     none of the records, but for the answer at the end: what models read is at least what is told here.
@@ -58,9 +56,7 @@ class Turns:
         """What all of them read, had no cache helped."""
 
     def after(self, call: int) -> After:
-        """
-        Return what came after the turn of the tool call with this number, from 1: those beside it run to their end.
-        """
+        """Return the part of the run after this tool call's turn."""
         turn = self._turn_of[call - 1]
         return After(
             calls=len(self._turn_of) - self._ends[turn],
@@ -69,7 +65,7 @@ class Turns:
         )
 
     def later(self, call: int) -> int:
-        """Return how many model calls came after the tool call with this number, from 1."""
+        """Return the number of model calls after this tool call."""
         return self.count - self._turn_of[call - 1] - 1
 
     def _read(self, run: RecordedRun) -> None:
@@ -86,5 +82,5 @@ class Turns:
 
 
 def _before(call: RecordedCall) -> int:
-    """What had been said before the first call: its prompt, and a few words of the model."""
+    # The prompt, and a few words of the model.
     return max(call.context_tokens - estimate_tokens(call.result) - estimate_tokens(call.arguments), 0)

@@ -1,4 +1,4 @@
-"""What `errcompact analyze` tells people: tables that fit a terminal, and a sentence for each question."""
+"""Tables and sentences of `errcompact analyze`, as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -272,7 +272,6 @@ def _calibration(table: Table, total: Total) -> Grid:
 
 
 def _by_agent(calibration: Calibration, tolerance: float) -> Grid:
-    """Tell of each agent what the thresholds stop as they are set, and from which values on they spare good runs."""
     grid = _grid()
     grid.add_column("As set, by agent", no_wrap=True, max_width=20, overflow="ellipsis")
     for column in ("good", "bad"):
@@ -318,7 +317,6 @@ def _ratio(control: Control) -> str:
 
 
 def _powers(table: Table, total: Total) -> str:
-    """Tell of the values that are set what they know of a run beside its age."""
     rows = [row for row in _shown(table, total) if _is_set(row, total)]
     told: list[str] = []
     for power, meaning in _POWER.items():
@@ -414,7 +412,7 @@ def _percent(value: float) -> str:
 
 
 def _amount(number: int) -> str:
-    """A number in as few characters as tell its size."""
+    # As few characters as show its size.
     if number < _THOUSANDS_FROM:
         return f"{number:,}"
     return f"{number / 1e3:.0f}k" if number < _MILLIONS_FROM else f"{number / 1e6:,.1f}M"

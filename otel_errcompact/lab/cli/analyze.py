@@ -1,4 +1,4 @@
-"""`errcompact analyze`: recorded runs in, what errors weigh in them out."""
+"""`errcompact analyze`: the weight of errors in recorded runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """
-    What was asked for on the command line.
-    """
+    """What was asked for on the command line."""
 
     paths: tuple[Path, ...]
     calibrate: bool = False
@@ -43,13 +41,13 @@ class Request:
     limits: Limits = NOT_ASKED
 
     def options(self) -> Options:
-        """Return all options, with what the environment says where nothing was asked for."""
+        """Return all options, those of the environment where the command sets none."""
         return with_thresholds(Options.from_environ(), self.limits)
 
 
 class Analysis:
     """
-    The runs that were asked for, read once and one at a time.
+    The runs of a request, read once and one at a time.
 
     Args:
         request: What was asked for.
@@ -67,7 +65,7 @@ class Analysis:
         self._outcomes = None if request.outcomes is None else read_outcomes(request.outcomes)
 
     def runs(self) -> Iterator[RunAnalysis]:
-        """Find the recorded runs, and yield what each says, with a progress bar; then say what is missing."""
+        """Yield the analysis of each run, then report what is missing."""
         files = list(find(self.request.paths, on_problem=self.problems.take))
         with progress(files, "analyzing") as advance:
             for file in files:
@@ -102,9 +100,7 @@ class Analysis:
 
 
 def print_analysis(request: Request, *, as_json: bool) -> int:
-    """
-    Analyze recorded runs, print what they say, and return the exit code.
-    """
+    """Analyze recorded runs, print what they say, and return the exit code."""
     analysis = Analysis(request)
     if as_json:
         _print_json(analysis)
@@ -119,7 +115,7 @@ def print_analysis(request: Request, *, as_json: bool) -> int:
 
 
 def _print_json(analysis: Analysis) -> None:
-    """Print one object, each run on a line of its own as soon as it was read, so that none has to be kept."""
+    # Each run is a line of its own as soon as it is read, so that none is kept.
     sys.stdout.write('{"runs": [')
     for number, run in enumerate(analysis.runs()):
         sys.stdout.write(f"{',' if number else ''}\n{json.dumps(run.to_json())}")
@@ -135,7 +131,7 @@ def _print_json(analysis: Analysis) -> None:
 
 
 def _heaviest(runs: Iterator[RunAnalysis], number: int) -> list[RunAnalysis]:
-    """Return the runs with the most tokens of errors, the heaviest first; of equals those that came first."""
+    # Of equals the first one comes first.
     failing = (run for run in runs if run.counts.failures)
     ranked = ((run.counts.error_tokens, -place, run) for place, run in enumerate(failing))
     if not number:

@@ -339,9 +339,7 @@ def report(
 
 @stack.callback()
 def stack_commands() -> None:
-    """
-    The operator's side: OpenTelemetry Collector, Prometheus, Alertmanager, Tempo, Loki and Grafana, ready to run.
-    """
+    """The operator's side: OpenTelemetry Collector, Prometheus, Alertmanager, Tempo, Loki and Grafana, ready to run."""
 
 
 @stack.command("export", short_help="Write it to a folder, to be started with Docker Compose.", epilog=STACK_EPILOG)

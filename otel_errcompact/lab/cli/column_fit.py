@@ -1,4 +1,8 @@
-"""Tables as wide as the terminal: what has no room is left out whole and named, since half a number is a wrong one."""
+"""
+Tables as wide as the terminal.
+
+A column without room is left out whole and named, since half a number is a wrong one.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def console_of(pipe_width: int) -> Console:
-    """Return a console as wide as the terminal, or so many columns wide where there is no terminal to ask."""
+    """Return a console as wide as the terminal, or `pipe_width` without one."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=pipe_width)
 
 
 def print_fitting(console: Console, table: Table, spare: Sequence[str]) -> None:
     """
-    Print a table without as many of its columns as have no room, and name those.
+    Print a table, and name the columns without room.
 
     Args:
         console: Where to.

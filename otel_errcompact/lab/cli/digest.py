@@ -1,4 +1,4 @@
-"""`errcompact digest`: the raw errors of one run in, what the agent would read out."""
+"""`errcompact digest`: the digests of one run's raw errors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ RUN_ID: Final = "digest"
 
 
 def print_digests(source: Input) -> int:
-    """
-    Print what the agent would read for each raw error as a line of JSON, and return the exit code.
-    """
+    """Print each digest as a line of JSON, and return the exit code."""
     problems = Problems()
     ledger = Ledger(Options.from_environ())
     for raw in source.raw_errors(problems):

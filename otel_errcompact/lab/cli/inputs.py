@@ -28,9 +28,7 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """
-    Where raw errors come from, and what is known of all of them.
-    """
+    """The source of raw errors, and what is known of all of them."""
 
     files: Sequence[Path]
     """The files; `-` is standard input, and so is no file at all."""
@@ -43,9 +41,7 @@ class Input:
     max_bytes: int = MAX_BYTES
 
     def raw_errors(self, problems: Problems) -> Iterator[RawError]:
-        """
-        Read the raw errors in order. What is malformed is reported and skipped.
-        """
+        """Yield the raw errors in order; report and skip what is malformed."""
         for file in self.files or (Path(STANDARD_INPUT),):
             yield from self._read(file, problems)
 
@@ -85,9 +81,7 @@ class Input:
 
 
 class _MalformedError(ValueError):
-    """
-    A line does not hold what it should.
-    """
+    """A line does not hold what it should."""
 
 
 def _field_of(line: bytes, field: str) -> str:
@@ -113,9 +107,7 @@ def _load(line: bytes) -> object:
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes]:
-    """
-    Yield the lines; of one that is longer than `limit` only the beginning, which is longer than `limit` too.
-    """
+    # Of a line beyond `limit` only the beginning, which is longer than `limit` too.
     while line := stream.readline(limit + 1):
         yield line
         while len(line) > limit and not line.endswith(b"\n"):

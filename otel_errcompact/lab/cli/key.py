@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_keys(source: Input) -> int:
-    """
-    Print the facts and the dedup key of each raw error as a line of JSON, and return the exit code.
-    """
+    """Print each dedup key as a line of JSON, and return the exit code."""
     problems = Problems()
     for raw in source.raw_errors(problems):
         write_json(key_of(raw))
@@ -23,7 +21,7 @@ def print_keys(source: Input) -> int:
 
 
 def key_of(raw: RawError) -> dict[str, object]:
-    """Return the dedup key of a raw error and what it is made of."""
+    """Return the dedup key of a raw error, with its parts."""
     found = classify(raw)
     return {
         "key": found.key,

@@ -1,4 +1,4 @@
-"""What the command line writes: JSON lines, and one clear line for each thing that is wrong."""
+"""Output of the command line: JSON lines, and a line for each problem."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ MAX_SAID: Final = 100
 
 
 class Problems:
-    """
-    Says what is wrong with the input, a line each on standard error, and counts.
-    """
+    """Prints each problem of the input as a line on standard error."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -52,7 +50,7 @@ class Problems:
 
 class OneLineHandler(logging.Handler):
     """
-    Says each warning of the library and of the exporters once, as one line, without a traceback.
+    Prints each warning once, as one line without a traceback.
 
     Escalations are left out: what a command has to say of them is its result.
     """
@@ -80,7 +78,7 @@ def say(message: str) -> None:
 
 def write_json(value: object, *, indent: int | None = None) -> None:
     """
-    Print a value as JSON to standard output, at once, so that a reader of the pipe need not wait.
+    Print a value as JSON to standard output, and flush.
 
     Everything but printable ASCII is escaped: what a tool printed can then change no terminal's state.
     """

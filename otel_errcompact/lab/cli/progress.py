@@ -21,7 +21,7 @@ QUIET_BYTES: Final = 2_000_000
 @contextmanager
 def progress(files: Sequence[Path], doing: str = "replaying") -> Generator[Callable[[int], None]]:
     """
-    Show on standard error how much of the files has been read; hand out what takes the number of bytes just read.
+    Show on standard error how much of the files has been read.
 
     Args:
         files: The files.

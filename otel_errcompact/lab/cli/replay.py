@@ -1,4 +1,4 @@
-"""`errcompact replay`: recorded runs in, what would have become of their errors out."""
+"""`errcompact replay`: recorded runs through the real pipeline."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """
-    What was asked for on the command line, in place of what the environment says.
-    """
+    """Settings of the command line, which override the environment."""
 
     trajectory: Path | None = None
     """Where raw errors are kept; they are not if None."""
@@ -56,9 +54,7 @@ def _check_writable(path: Path) -> None:
 
 
 def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
-    """
-    Play recorded runs, print what came of them, and return the exit code.
-    """
+    """Play recorded runs, print the results, and return the exit code."""
     problems = Problems()
     runs = list(replayed(paths, settings.options(), problems))
     if as_json:
@@ -70,9 +66,7 @@ def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) ->
 
 
 def replayed(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
-    """
-    Find the recorded runs, play them with a progress bar, and yield what came of each.
-    """
+    """Yield the result of each recorded run, with a progress bar."""
     files = list(find(paths, on_problem=problems.take))
     with open_pipeline(options) as pipeline, progress(files) as advance:
         for file in files:

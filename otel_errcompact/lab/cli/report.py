@@ -1,4 +1,4 @@
-"""`errcompact report`: trajectory files and transcripts in, the account of each run or one HTML page out."""
+"""`errcompact report`: reports of recorded runs, as text or as one HTML page."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
-    """
-    Print the account of each run as Markdown or JSON, and return the exit code.
-    """
+    """Print each report as Markdown or JSON, and return the exit code."""
     problems = Problems()
     # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
     options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
@@ -39,15 +37,12 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
 
 
 def _as_json(run: ReplayedRun) -> dict[str, object]:
-    """Return the report as `run.report()` gave it, and what the record lacks, where it lacks something."""
     report = run.report.model_dump(mode="json")
     return {**report, "record_lacks": run.lacks} if run.lacks else report
 
 
 def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
-    """
-    Write the account of all runs as one HTML page, say where and how large, and return the exit code.
-    """
+    """Write all reports as one HTML page, and return the exit code."""
     # jinja2 is loaded for a page only.
     from otel_errcompact.lab.html_report import Collector, check_output, play, write_page
 

@@ -1,5 +1,5 @@
 """
-`errcompact stack export`: the operator's side as files, written to a folder of the user's.
+`errcompact stack export`: the operator's side as files in a folder.
 
 Docker Compose, configuration, dashboards and alerts: an installed wheel carries them in `_stack/`; in a checkout they
 stand where people edit them.
@@ -80,7 +80,7 @@ class Export(NamedTuple):
 
 def export(folder: Path, *, force: bool = False) -> Export:
     """
-    Write the files of the stack to a folder, unless they are there already.
+    Write the files of the stack to a folder.
 
     Args:
         folder: The folder; it is made if it is missing.
@@ -112,7 +112,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
 
 
 def contents() -> Mapping[str, bytes]:
-    """Return the files of the stack by name, as an installation needs them."""
+    """Return the files of an installed stack, by name."""
     root = _root()
     found = dict(sorted(file for part in PARTS for file in _files(root.joinpath(part), part)))
     # The demo agent installs this very version; the mounted source exists in a checkout alone.

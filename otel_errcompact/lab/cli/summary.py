@@ -1,4 +1,4 @@
-"""The summary of replayed runs, for people: a table, the bill, and the escalations."""
+"""The printed summary of replayed runs: a table, tokens, and escalations."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ _MIN_NAME_WIDTH: Final = 12
 
 
 def print_summary(runs: Sequence[ReplayedRun]) -> None:
-    """
-    Print the runs with the most failures, all runs together, and the escalations that would have fired.
-    """
+    """Print the runs with the most failures, the sums, and the escalations."""
     console = console_of(PIPE_WIDTH)
     total = total_of(runs)
     failing = sorted((run for run in runs if run.failures), key=lambda run: -run.failures)

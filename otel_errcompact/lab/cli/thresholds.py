@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """
-    The thresholds that were asked for; None for one that was not.
-    """
+    """The thresholds that were asked for; None for one that was not."""
 
     same: int | None = None
     rejected: int | None = None
@@ -26,6 +24,6 @@ NOT_ASKED: Final = Limits()
 
 
 def with_thresholds(options: Options, limits: Limits) -> Options:
-    """Return options with these thresholds in place of theirs, where one was asked for."""
+    """Return options with the thresholds of the command line."""
     thresholds = {name: limit for name, limit in asdict(limits).items() if limit is not None}
     return options.model_copy(update={"thresholds": options.thresholds.model_copy(update=thresholds)})

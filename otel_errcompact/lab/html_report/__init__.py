@@ -1,5 +1,5 @@
 """
-Recorded runs as one self-contained HTML page: played through the pipeline, gathered in bounded memory, written at once.
+Recorded runs as one self-contained HTML page.
 
 It needs jinja2, which the extra `cli` brings.
 """

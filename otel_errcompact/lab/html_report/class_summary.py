@@ -1,4 +1,4 @@
-"""One error class while runs are played: its counts, and as many of its raw errors as there is room for."""
+"""The counts of one error class, and some of its raw errors."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ MAX_TOOLS: Final = 20
 
 @dataclass(slots=True)
 class _Kept:
-    """
-    A text of the class.
-    """
+    """A text of the class."""
 
     example: Example
     count: int = 1
@@ -94,7 +92,7 @@ class ClassSummary:
 
     def exemplify(self, raw: RawError, texts: tuple[str, str], place: Place, time_ns: int | None, room: int) -> int:
         """
-        Keep the raw error if there is room, and return how much of it that took.
+        Keep the raw error if there is room; return the room taken.
 
         Args:
             raw: The raw error.

@@ -1,4 +1,4 @@
-"""What the ledger tells of replayed runs, kept for the page in bounded memory."""
+"""The data of the page, collected from replayed runs in bounded memory."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MADE_UP_NS: Final = 86_400_000_000_000
 
 class Collector(Listener):
     """
-    Listens to the ledger of a replay, takes each run as it ends, and makes the page's data of it all.
+    Listens to a replay's ledger, and makes the page's data.
 
     Memory is bounded whatever is played: rows, examples, places and characters have a maximum each, and what is beyond
     is counted.
@@ -93,7 +93,7 @@ class Collector(Listener):
         self._untimed = 0
 
     def begin(self, source: str, *, failures_only: bool, more: bool = False) -> None:
-        """Note that a file, or more of one, is played, and whether it holds failures and nothing else."""
+        """Begin a file, or more of one."""
         self._source = source
         self._failures_only = failures_only
         self._files += not more
@@ -182,7 +182,7 @@ class Collector(Listener):
         return summary
 
     def _prune(self, keep: int) -> None:
-        """Give up the rows of the classes with the fewest failures; they stay counted."""
+        # The rows of classes with the fewest failures go; the classes stay counted.
         if len(self._classes) <= keep:
             return
         by_count = sorted(self._classes.values(), key=lambda summary: (-summary.count, -summary.last_at))
@@ -295,12 +295,12 @@ _COUNTED: Final = (
 
 
 def _real(time_ns: int) -> int | None:
-    """The time of a record; None where it was made up because the record has none."""
+    # None where the time was made up, because the record has none.
     return time_ns if time_ns and not FIRST_NS <= time_ns < FIRST_NS + MADE_UP_NS else None
 
 
 def _push(heap: list[tuple[int, int, _Entry]], rank: int, serial: int, entry: _Entry, limit: int) -> None:
-    """Keep the entries of the highest rank; of one rank, the first."""
+    # The entries of the highest rank stay; of one rank, the first.
     if len(heap) < limit:
         heapq.heappush(heap, (rank, serial, entry))
     else:

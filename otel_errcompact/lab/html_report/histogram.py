@@ -1,4 +1,4 @@
-"""Counting along an axis whose ends are known only when all is counted."""
+"""Histograms along an axis whose ends are known last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_CELLS: Final = 128
 
 class Histogram:
     """
-    How often something was at which place of an axis of whole numbers, in bounded memory.
+    Counts along an axis of whole numbers, in bounded memory.
 
     Cells begin one wide and become as coarse as they must: never more than a 64th of the range of what was counted.
     """
@@ -31,7 +31,7 @@ class Histogram:
             self._cells = halved
 
     def bins(self, first: int, last: int, number: int) -> tuple[int, ...]:
-        """Return the counts in so many bins of equal width from `first` to `last`."""
+        """Return the counts in `number` equal bins from `first` to `last`."""
         found = [0] * number
         for cell, count in self._cells.items():
             middle = min(max(cell * self._width + self._width // 2, first), last)

@@ -1,4 +1,4 @@
-"""What stands on the page: plain data, in the order in which it is shown."""
+"""The page's data, in the order of the page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "active", "recovered", "u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """
-    Where occurrences lie: a run of a file.
-    """
+    """Where occurrences lie: a run of a file."""
 
     run_id: str
     source: str
@@ -30,9 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """
-    One raw error, and how often this very text came.
-    """
+    """One raw error, and how often this very text came."""
 
     text: str
     """The whole text, without secrets unless they were asked for."""
@@ -56,9 +52,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassEntry:
-    """
-    One error class over all runs.
-    """
+    """One error class over all runs."""
 
     key: str
     type: str
@@ -104,9 +98,7 @@ class ClassEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreakEntry:
-    """
-    Occurrences of one class in a row, without a success of its operation between.
-    """
+    """Occurrences of one class without a success of its operation between."""
 
     length: int
     key: str
@@ -118,9 +110,7 @@ class StreakEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationEntry:
-    """
-    A threshold that was reached.
-    """
+    """A threshold that was reached."""
 
     threshold: Threshold
     count: int
@@ -138,9 +128,7 @@ class EscalationEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """
-    One run.
-    """
+    """One run."""
 
     run_id: str
     agent: str
@@ -161,9 +149,7 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenTotals:
-    """
-    Tokens, as estimated by the library's counter.
-    """
+    """Tokens, as estimated by the library's counter."""
 
     raw: int = 0
     digests: int = 0
@@ -177,9 +163,7 @@ class TokenTotals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """
-    The headline numbers.
-    """
+    """The headline numbers."""
 
     files: int = 0
     runs: int = 0
@@ -198,9 +182,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """
-    What all sparklines have in common.
-    """
+    """What all sparklines have in common."""
 
     first: int
     last: int
@@ -213,9 +195,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageData:
-    """
-    All that is on the page.
-    """
+    """All that is on the page."""
 
     totals: Totals
     tokens: TokenTotals

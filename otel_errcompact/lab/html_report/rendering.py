@@ -1,4 +1,4 @@
-"""The page's data as HTML, piece by piece: one template, and how numbers and times are told."""
+"""The page's data as HTML, by one template."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ _LEAST: Final = 2
 
 
 def html_of(page: PageData) -> Iterator[str]:
-    """
-    Yield the page in pieces, so that it is never in memory a second time.
-    """
+    """Yield the page in pieces, so that memory never holds it twice."""
     style, script = _asset("page.css"), _asset("page.js")
     return (
         _environment()
@@ -51,9 +49,7 @@ def html_of(page: PageData) -> Iterator[str]:
 
 
 def spark_path(bins: Sequence[int], width: int) -> str:
-    """
-    Return the bars of a sparkline as the path of an SVG, so many units wide for each bar.
-    """
+    """Return the bars of a sparkline as the path of an SVG."""
     highest = max(bins, default=0)
     bars = ((index * width, _bar(value, highest)) for index, value in enumerate(bins) if value)
     return "".join(f"M{x} {_HEIGHT}v-{height}h{width - 1}v{height}z" for x, height in bars)
@@ -69,7 +65,7 @@ def number(value: int) -> str:
 
 
 def moment(ns: int) -> str:
-    """Return a time to the second in UTC; of one that no calendar knows, the seconds since the epoch."""
+    """Return a time in UTC, or seconds where no calendar has it."""
     found = _datetime(ns)
     return f"{found:%Y-%m-%d %H:%M:%S}" if found is not None else f"{ns // 1_000_000_000:,} s"
 
@@ -81,7 +77,7 @@ def machine_time(ns: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share as people say it; a dash where there is no whole."""
+    """Return a share in percent; a dash where there is no whole."""
     if not whole:
         return "\N{EN DASH}"
     percent = 100 * part / whole
@@ -103,7 +99,7 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What the policy of the page lets run: this very text and no other."""
+    # The page's policy lets this very text run, and no other.
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
 
 

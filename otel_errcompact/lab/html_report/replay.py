@@ -1,4 +1,4 @@
-"""Playing recorded runs for the page: complete records with the thresholds, what holds only failures without."""
+"""Playing recorded runs for the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def play(
     on_bytes: Callable[[int], None] | None = None,
 ) -> int:
     """
-    Play the runs of all files, tell the collector of them, and return how many spans could not be exported.
+    Play the runs of all files, and return the number of lost spans.
 
     Args:
         files: Trajectory files and transcripts.
@@ -50,9 +50,7 @@ def play(
 
 
 class _Played:
-    """
-    The pipelines that records are played through: one for those that tell what succeeded, one for the others.
-    """
+    """Two pipelines: for records with successes, and for failures alone."""
 
     def __init__(self, options: Options, collector: Collector, stack: ExitStack) -> None:
         self._options = options
@@ -66,7 +64,7 @@ class _Played:
         return sum(pipeline.lost_spans for pipeline in self._pipelines.values())
 
     def play(self, file: Path, records: Iterable[RecordedRun | RecordedTrace | RecordedLife]) -> None:
-        """Play the records of one file, those of one kind that stand together one after the other."""
+        """Play the records of one file, neighbours of one kind together."""
         begun = False
         for failures_only, group in itertools.groupby(records, key=holds_only_failures):
             self._gathering.begin(str(file), failures_only=failures_only, more=begun)
@@ -89,9 +87,7 @@ class _Played:
 
 
 def holds_only_failures(record: RecordedRun | RecordedTrace | RecordedLife) -> bool:
-    """
-    Tell a record of raw errors alone: spans of no duration for failures, and nothing else.
-    """
+    """Tell a record of failures alone, which are spans of no duration."""
     return isinstance(record, RecordedTrace) and all(
         span.scope_name == semconv.SCOPE
         and semconv.RUN_ID in span.attributes

@@ -1,4 +1,4 @@
-"""Untrusted text in a page: shown whole, as data, with what would be lost or deceive made visible."""
+"""Untrusted text in a page: whole, as data, with invisible characters made visible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATIN: Final = 0xFF
 
 def marked(text: str) -> Markup:
     """
-    Return a text as HTML that shows it whole and from which it can be got back exactly.
+    Return a text as HTML that shows every character of it.
 
     What HTML cannot hold (NUL, lone surrogates, control characters) or what turns the direction of text around stands
     as an element with its number, `data-c`, and how often it comes in a row, `data-n`. The page's script puts the

@@ -1,4 +1,4 @@
-"""Writing the page to its file: whole or not at all, and never over something that is no page of ours."""
+"""Writing the page to its file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PRIVATE: Final = 0o600
 
 def check_output(path: Path) -> None:
     """
-    Refuse a path that the page cannot or must not be written to; before any work is done.
+    Refuse a path that the page cannot or must not be written to.
 
     Raises:
         ConfigurationError: Something that is no such page is there, or the folder cannot be written to.

@@ -1,6 +1,5 @@
 """
-Recorded runs once more through the very same pipeline: real spans with the times of the record, the real processor,
-real instruments and exporters.
+Recorded runs through the real pipeline, with the times of the record.
 
 No escalation stops a replayed run. Each is answered with `Continue`, as by a human who lets the run go on with fresh
 counters, so that all that would have fired are seen; only the longest streak is counted across them.

@@ -1,4 +1,4 @@
-"""A recorded run as spans: one for the run, and one for each tool call, with the times of the record."""
+"""A recorded run as spans: one for the run, one for each call."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
-    """
-    Make the spans of a run, in the order in which its results came.
-    """
+    """Make the spans of a run, in the order of its results."""
     tally.result_tokens += run.result_tokens
     tally.context_tokens += run.context_tokens
     attributes = _attributes(
@@ -49,7 +47,6 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
 
 
 def _turns(run: RecordedRun) -> Iterator[list[RecordedCall]]:
-    """Yield the calls of each turn: they were asked for before any of them was answered."""
     pairs = zip(run.turns(), run.calls, strict=True)
     return ([call for _, call in turn] for _, turn in itertools.groupby(pairs, key=operator.itemgetter(0)))
 
@@ -75,7 +72,7 @@ def _end_call(call: RecordedCall, tally: Tally, span: Span, verdict: ResultVerdi
 
 
 def _fail(call: RecordedCall, span: Span) -> None:
-    """Put the result on the span; an empty one is told by the exit status alone, which the span has."""
+    # An empty result is shown by the exit status alone, which the span has.
     if not call.result.strip() and call.exit_code is not None:
         span.set_status(Status(StatusCode.ERROR))
         return

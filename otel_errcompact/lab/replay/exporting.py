@@ -19,7 +19,7 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 
 class OneFailureExporter(SpanExporter):
     """
-    Hand spans on until that fails once; what comes later is lost at once, and counted.
+    Exports spans until one export fails; later spans are counted as lost.
 
     An exporter has tried again for seconds before it says that it has failed. An application has time for that with
     every batch, a replay has not.

@@ -1,4 +1,4 @@
-"""The life of a run once more: the ledger is told what it was told then, in the same order."""
+"""A recorded life of a run, counted once more by a ledger."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _RESULTS: Final = frozenset({"clean", "recovered", "unresolved", "failed", "halt
 
 def play_life(life: RecordedLife, ledger: Ledger, tallies: Tallies) -> ReplayedRun:
     """
-    Count all that a record tells of a run, and return what came of it.
+    Count everything recorded about a run, and return the result.
 
     Args:
         life: The record.
@@ -116,7 +116,6 @@ class _Player:
         )
 
     def _notes(self, report: RunReport) -> list[str]:
-        """Say what the record lacks."""
         notes = [NO_BEGIN] if self._life.lines[0].event != semconv.RUN_BEGIN else []
         if self._end is None:
             return [*notes, NO_END]
@@ -128,7 +127,6 @@ class _Player:
         return notes
 
     def _differs(self, report: RunReport) -> bool:
-        """Return whether the numbers with which the run ended are others."""
         end = self._end
         told = {
             semconv.HANDLED_COUNT: report.handled,
@@ -139,7 +137,7 @@ class _Player:
         return end is not None and any(end.integer(name) != number for name, number in told.items())
 
     def _as_recorded(self, report: RunReport) -> RunReport:
-        """Return the report with what only the record knows: how the run ended, and what texts cost then."""
+        # Only the record knows how the run ended, and what texts cost then.
         result = self._end.text(semconv.RESULT) if self._end is not None else ""
         return report.model_copy(
             update={
@@ -151,7 +149,7 @@ class _Player:
         )
 
     def _with_digests(self, answers: tuple[AnsweredEscalation, ...]) -> tuple[AnsweredEscalation, ...]:
-        """Return the answers with what the agent was shown at each breach; one breach may be answered twice."""
+        # One breach may be answered twice.
         shown: dict[int, str] = {}
         recorded: list[AnsweredEscalation] = []
         for answered in answers:
@@ -199,13 +197,13 @@ class _Player:
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 
     def _unsettled(self, line: RecordedLine) -> None:
-        """Count a raw error of which nothing else is told: the process ended meanwhile."""
+        # The process ended before anything else was recorded.
         observation = self._ledger.observe(self._run_id, _raw_of(line.raw, line))
         self._raw_tokens += observation.raw_tokens
         self._digest_tokens += observation.digest_tokens
 
     def _found(self, raw: RawError, line: RecordedLine) -> Classified:
-        """Return the class that was recorded; what the line does not tell of it is read from the text again."""
+        # The text gives what the line lacks.
         found = classify(raw)
         key = line.text(semconv.CLASS) or found.key
         if semconv.CAUSE in line.attributes or semconv.ERROR_TYPE in line.attributes:
@@ -277,7 +275,6 @@ def _operation(line: RecordedLine) -> Operation:
 
 
 def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
-    """Return the failure that a trajectory's span holds; where that is lost, what is left of it."""
     if span is None:
         return RawError(text="", agent=line.text(semconv.GEN_AI_AGENT_NAME), time_ns=line.time_ns)
     own = type(line)(event="", time_ns=span.end_ns, attributes=span.attributes)
@@ -310,7 +307,7 @@ def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
 
 
 def _exact(encoded: str) -> str:
-    """Return the raw error where it stands as bytes, since no string attribute could hold it; else nothing."""
+    # No string attribute could hold these bytes.
     try:
         return base64.b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
     except ValueError:

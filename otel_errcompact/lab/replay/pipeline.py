@@ -1,4 +1,4 @@
-"""The pipeline that recorded runs are played through: providers of its own, with the library installed."""
+"""The pipeline of a replay: new providers with the library installed."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ class Pipeline:
 
     @property
     def lost_spans(self) -> int:
-        """Spans that should have been exported and were not; all that will be are once the pipeline is closed."""
+        """Spans whose export failed; final once the pipeline is closed."""
         return self._exporter.lost if self._exporter is not None else 0
 
     def play(self, record: RecordedRun | RecordedTrace | RecordedLife) -> Iterator[ReplayedRun]:
         """
-        Play one record, and yield what came of the runs that ended with it.
+        Play one record, and yield the runs that end with it.
 
         A trace may be one turn of a longer conversation: such a run ends with `finish`.
         """
@@ -109,7 +109,7 @@ class Pipeline:
             yield self._ended(self._play_run(record))
 
     def finish(self) -> Iterator[ReplayedRun]:
-        """End the runs that are still open, and yield what came of them; call it at the end of each file."""
+        """End the open runs and yield them; call it after each file."""
         while self._tallies:
             yield self._ended(self._tallies.close_oldest())
 
@@ -140,7 +140,7 @@ def open_pipeline(
     listeners: Iterable[Listener] = (),
 ) -> Generator[Pipeline]:
     """
-    Make providers, install the library on them, and hand out the pipeline; at the end everything is flushed.
+    Install the library on new providers for the block, then flush.
 
     Args:
         options: All options; read from the environment if None. A trajectory file is written if they enable it.
@@ -198,9 +198,7 @@ def _meter_provider(exporter: MetricExporter | None, resource: Resource) -> Mete
 
 
 class _Pace(SpanProcessor):
-    """
-    Keep the exporter in step with the replay, which is faster than any agent.
-    """
+    """Keeps the exporter in step with the replay, which outruns any agent."""
 
     def __init__(self, processors: SpanProcessor) -> None:
         self._processors = processors

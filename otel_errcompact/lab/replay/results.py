@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class ReplayedEscalation(BaseModel):
-    """
-    An escalation that would have fired.
-    """
+    """An escalation that would have fired."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,9 +34,7 @@ class ReplayedEscalation(BaseModel):
 
 
 class ReplayedRun(BaseModel):
-    """
-    What came of one run.
-    """
+    """What came of one run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -95,9 +91,7 @@ class ReplayedRun(BaseModel):
 
 
 class ReplayTotal(BaseModel):
-    """
-    What came of all runs together.
-    """
+    """What came of all runs together."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """
-    The numbers of one run while it is played.
-    """
+    """The numbers of one run while it is played."""
 
     run_id: str
     agent: str
@@ -44,7 +42,7 @@ class Tally:
 
 class Tallies(Listener):
     """
-    The numbers of all runs that are being played. No escalation stops them.
+    The numbers of all open runs; no escalation stops them.
 
     Args:
         ledger: What tells of the runs.
@@ -75,7 +73,7 @@ class Tallies(Listener):
         return tally
 
     def attend(self, run_id: str, *, agent: str = "") -> Tally:
-        """Return the numbers of a run that is played with settings of its own, and so not opened here."""
+        """Return the numbers of a run with settings of its own."""
         tally = self._open[run_id] = Tally(run_id=run_id, agent=agent, source=self.source)
         return tally
 

@@ -1,4 +1,4 @@
-"""A recorded trace as spans: rebuilt with all they had, and started and ended in the order of the record."""
+"""A recorded trace as spans, started and ended in the record's order."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class RebuiltSpan(ReadableSpan):
 
 
 def run_of(trace: RecordedTrace) -> str:
-    """Return the run a trace belongs to: the first conversation its spans name, else itself."""
+    """Return a trace's run: its first conversation, else the trace itself."""
     for span in sorted(trace.spans, key=lambda span: span.start_ns):
         for name in (semconv.GEN_AI_CONVERSATION_ID, semconv.SESSION_ID):
             if found := span.attributes.get(name):
@@ -131,7 +131,8 @@ def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Ta
 
 def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
     """
-    Yield starts and ends in the order of time; at one time starts come first, and outer spans start first and end last.
+    Yield starts and ends in the order of time.
+    At one time starts come first; outer spans start first and end last.
     """
     depths = _depths(spans)
     steps = [
@@ -146,9 +147,7 @@ def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
 
 
 def _depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
-    """
-    Return by span id how many spans of the trace are around each; ids that go in circles do no harm.
-    """
+    # Ids in a circle do no harm.
     parents = {span.span_id: span.parent_id for span in spans}
     depths: dict[int, int] = {}
     for span_id in parents:
@@ -166,7 +165,7 @@ def _depths(spans: tuple[RecordedSpan, ...]) -> dict[int, int]:
 
 
 def _attributes(event: RecordedEvent) -> Mapping[str, Any]:
-    """What the event had, with the bytes that JSON can only hold as Base64."""
+    # JSON holds bytes as Base64.
     encoded = event.attributes.get(semconv.RAW)
     if not isinstance(encoded, str):
         return event.attributes

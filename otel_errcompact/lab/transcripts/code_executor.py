@@ -1,4 +1,4 @@
-"""Code that an agent writes into its messages, and that another participant of the conversation runs (AutoGen)."""
+"""Code in an agent's messages, executed by another participant (AutoGen)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,13 @@ _STATUS: Final = re.compile(
 
 @dataclass(slots=True)
 class Executor:
-    """
-    What is to be run next.
-    """
+    """What is to be run next."""
 
     builder: RunBuilder
     code: str = ""
 
     def take(self, text: str, *, speaker: str = "", line: int | None = None, time_ns: int | None = None) -> None:
-        """
-        Read a message: the result of the code before it, or a text with or without code.
-        """
+        """Read a message: a result of code, or a text with or without code."""
         status = exit_code_of(text)
         ran = self.code and re.sub(r"[\s_-]", "", speaker).lower() in _NAMES
         if status is None and not ran:
@@ -48,17 +44,13 @@ class Executor:
 
 
 def exit_code_of(text: str) -> int | None:
-    """
-    Return the exit status that stands over the output of code, if the text is such.
-    """
+    """Return the exit status above the output of code; None without one."""
     found = _STATUS.match(text)
     return int(next(group for group in found.groups() if group is not None)) if found else None
 
 
 def code_of(blocks: list[tuple[str, str]]) -> str:
-    """
-    Render blocks of code, each with its language, as the arguments of a call.
-    """
+    """Return blocks of code with their languages as the arguments of a call."""
     if not blocks:
         return ""
     written = {"language": blocks[0][0], "code": "\n".join(code for _, code in blocks)}

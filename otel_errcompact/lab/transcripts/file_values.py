@@ -52,7 +52,7 @@ def read_values(
     long: int = LONG_BYTES,
 ) -> Generator[Value]:
     """
-    Read the JSON objects and lists of a file: those of its lines, or the one document it is; or the lines of a text.
+    Read the JSON values of a file, or the lines of a text.
 
     Args:
         path: The file.
@@ -76,9 +76,7 @@ def read_values(
 
 
 class _Source:
-    """
-    An open file.
-    """
+    """An open file."""
 
     def __init__(
         self,
@@ -101,7 +99,9 @@ class _Source:
 
     def values(self) -> Iterator[Value]:
         """
-        Read as JSON lines if the first line is a whole value, or if it is broken and a later one is whole.
+        Yield the values of the file.
+
+        JSON lines have a whole value in the first line, or a broken one and a whole one later.
         """
         number, begin = self._begin()
         if len(begin) > self._long:
@@ -128,9 +128,7 @@ class _Source:
             yield from self._document(head)
 
     def _begin(self) -> _Line:
-        """
-        Read the first line that is not blank, of a long one the beginning.
-        """
+        # Of a long first line only the beginning.
         number, line = 1, self._readline(self._long)
         while line and not line.strip():
             number, line = number + 1, self._readline(self._long)
@@ -142,9 +140,6 @@ class _Source:
         return line
 
     def _lines(self, number: int, line: bytes) -> Iterator[_Line]:
-        """
-        Yield the line that has begun and those that follow.
-        """
         while line:
             if not line.endswith(b"\n"):
                 line += self._readline(self._limit - len(line))
@@ -156,9 +151,6 @@ class _Source:
             number, line = number + 1, self._readline(self._limit)
 
     def _head(self, lines: Iterator[_Line]) -> Iterator[_Line]:
-        """
-        Yield the next few lines, or fewer where they are long.
-        """
         length = 0
         for line in itertools.islice(lines, _HEAD_LINES - 1):
             yield line
@@ -194,18 +186,13 @@ class _Source:
             yield from self._runs(parse(begin + rest, self._file, first_line=head[0][0]))
 
     def _elements(self, begin: bytes, number: int) -> tuple[bytes, Elements | None]:
-        """
-        Look whether a document is a list of runs; if it is not, return all that was read of it.
-        """
+        # Where the document is no list of runs, everything read of it is returned.
         if self._is_run is None:
             return begin, None
         elements = Elements(begin, self._read, self._file, self._is_run, self._limit, number)
         return (b"", elements) if elements.are_runs else (elements.raw(), None)
 
     def _runs(self, values: Iterator[Value]) -> Iterator[Value]:
-        """
-        Take apart a list whose elements may be read one by one.
-        """
         for value, place in values:
             if is_list(value) and value and self._is_run is not None and self._is_run(value[0], ""):
                 yield from ((element, place.inner(index)) for index, element in enumerate(value))
@@ -235,9 +222,7 @@ class _Source:
 
 
 def _is_whole(line: bytes) -> bool:
-    """
-    Tell whether a line is a JSON object or list of its own. Of a long line the ends are proof enough.
-    """
+    # Of a long line the ends are proof enough.
     text = line.strip()
     if text[:1] + text[-1:] not in _ENDS:
         return False
@@ -245,8 +230,6 @@ def _is_whole(line: bytes) -> bool:
 
 
 def _is_broken_json_lines(head: list[_Line]) -> bool:
-    """
-    Tell JSON lines with a broken first line from a document over many lines, where objects in one line are indented.
-    """
+    # In a document over many lines an object in one line is indented.
     first, *others = (line for _, line in head)
     return not first.startswith(b"[") and any(line.startswith(b'{"') and _is_whole(line) for line in others)

@@ -1,4 +1,4 @@
-"""A document that is a long list: its elements are parsed one by one, so that one of them is in memory."""
+"""The elements of a long list, parsed one by one in bounded memory."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class Elements:
         """Whether the document is a list of runs, as far as its first element tells."""
 
     def raw(self) -> bytes:
-        """
-        Return all bytes that were read so far, for a document that is no list of runs.
-        """
+        """Return all bytes read so far, for a document of another kind."""
         return b"".join(self._raw or ())
 
     def values(self) -> Iterator[Value]:
         """
-        Parse the elements. The first that is no JSON ends the list, since nobody knows where it ends.
+        Yield the elements.
+
+        The first malformed one ends the list, since its end is unknown.
         """
         self._raw = None
         if self._is_invalid:
@@ -90,9 +90,7 @@ class Elements:
         self._drain()
 
     def _drain(self) -> None:
-        """
-        Read to the end, so that all bytes are counted; after a list nothing should follow.
-        """
+        # All bytes are counted; after a list nothing should follow.
         more = bool(self._text[self._position :].strip()) and self._closed
         self._text = ""
         while chunk := self._read(_CHUNK_BYTES):
@@ -110,9 +108,6 @@ class Elements:
         return first is not None and self._is_run(first[0], self._field)
 
     def _next(self, *, quietly: bool = False) -> tuple[object, int] | None:
-        """
-        Parse the element that begins at the position; return it and where it ends.
-        """
         while True:
             try:
                 parsed: tuple[object, int] = _decode_at(self._text, self._position)
@@ -132,9 +127,7 @@ class Elements:
         return error.pos >= len(self._text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated")
 
     def _read_on(self) -> None:
-        """
-        Read as much again as there is of the element, unless it is too long.
-        """
+        # Doubling keeps the time linear.
         self._line_number()
         begin = self._text.rfind("\n", 0, self._position)
         self._column = self._position - begin - 1 if begin >= 0 else self._column + self._position
@@ -165,9 +158,6 @@ class Elements:
         place.problem("is not valid UTF-8 from here on; the invalid bytes read as U+FFFD")
 
     def _go_on(self) -> bool:
-        """
-        Step over what stands between two elements; tell whether another follows.
-        """
         while True:
             between = _BETWEEN.match(self._text, self._position)
             end = between.end() if between else self._position
@@ -185,9 +175,6 @@ class Elements:
         return mark is not None and not self._closed
 
     def _refuse(self, error: ValueError | RecursionError) -> None:
-        """
-        Report what is no JSON, with its own line and column.
-        """
         if isinstance(error, json.JSONDecodeError):
             line = self._line_number() + self._text.count("\n", self._position, error.pos)
             error.colno += self._column if error.lineno == 1 else 0

@@ -1,4 +1,4 @@
-"""Text that is parsed as JSON: what is wrong with it is told with its place."""
+"""Text that is parsed as JSON; faults are reported with their place."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
 
 
 def refuse(error: ValueError | RecursionError, place: Place, text: str) -> None:
-    """
-    Report why a text is no JSON.
-    """
+    """Report why a text is no JSON."""
     if isinstance(error, json.JSONDecodeError):
         cut = error.pos >= len(text) or error.msg.startswith("Unterminated")
         cure = "it was cut off; record it again or remove it" if cut else "mend or remove it"
@@ -51,9 +49,7 @@ def refuse(error: ValueError | RecursionError, place: Place, text: str) -> None:
 
 
 def decode(raw: bytes, place: Place) -> str:
-    """
-    Decode bytes; report those that are not UTF-8.
-    """
+    """Decode bytes; report those that are not UTF-8."""
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
@@ -63,8 +59,9 @@ def decode(raw: bytes, place: Place) -> str:
 
 def without_halves(value: object, text: str) -> object:
     """
-    Return a value without halves of characters, which no exporter and no terminal can encode. Programs that cut text
-    between two surrogates leave such.
+    Return a value without lone surrogates, which nothing can encode.
+
+    Programs that cut text between two surrogates leave such.
     """
     if "\\ud" not in text and "\\uD" not in text:
         return value

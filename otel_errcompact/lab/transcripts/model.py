@@ -1,4 +1,4 @@
-"""What a recorded run is, whichever program recorded it. Plain data: no format, no OpenTelemetry."""
+"""A recorded run as plain data, whichever program recorded it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ StatusCode: TypeAlias = Literal["unset", "ok", "error"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """
-    One tool call and what it gave back. Whether that is a failure is for the recogniser to judge.
-    """
+    """One tool call and its result; the detector decides whether it failed."""
 
     tool: str
     """The tool's name; empty where the record has a result without its call."""
@@ -65,9 +63,7 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """
-    One run of an agent: its tool calls, in the order of their results, and the size of its context.
-    """
+    """One run of an agent: its tool calls and its context's size."""
 
     run_id: str
     """The record's own name of the run; another file may use it again."""
@@ -114,9 +110,7 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEvent:
-    """
-    One event of a recorded span.
-    """
+    """One event of a recorded span."""
 
     name: str
     time_ns: int
@@ -126,9 +120,7 @@ class RecordedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSpan:
-    """
-    One recorded span: all that is needed to build a real one again, but for its links and trace state.
-    """
+    """One recorded span, without its links and trace state."""
 
     trace_id: int
     span_id: int
@@ -151,9 +143,7 @@ class RecordedSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTrace:
-    """
-    One recorded trace.
-    """
+    """One recorded trace."""
 
     run_id: str
     """The trace id as 32 hex digits."""
@@ -167,9 +157,7 @@ class RecordedTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLine:
-    """
-    One thing that a trajectory file tells of a run.
-    """
+    """One thing that a trajectory file tells of a run."""
 
     event: str
     """What it is; empty for a raw error of which nothing else is told."""
@@ -194,16 +182,14 @@ class RecordedLine:
         return self.attributes.get(name) is True
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts; empty if it is missing or something else."""
+        """Return a list of texts; empty if it is anything else."""
         value = self.attributes.get(name)
         return tuple(item for item in value if isinstance(item, str)) if isinstance(value, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLife:
-    """
-    One run as a ledger has told of it, from its first failure to its end, or as far as that is recorded.
-    """
+    """One run as its ledger recorded it, from first failure to end."""
 
     run_id: str
     source: str
@@ -219,7 +205,5 @@ class RecordedLife:
 
 
 def in_order_of_end(spans: Iterable[RecordedSpan]) -> tuple[RecordedSpan, ...]:
-    """
-    Sort spans as a tracer would have ended them; of two that end together the later started is the inner one.
-    """
+    """Sort spans by their end; of two the later started is inner."""
     return tuple(sorted(spans, key=lambda span: (span.end_ns, -span.start_ns)))

@@ -43,7 +43,7 @@ def read(
     on_bytes: Callable[[int], None] | None = None,
 ) -> Iterator[RecordedRun | RecordedTrace | RecordedLife]:
     """
-    Read a transcript file, whatever its format. Nothing is raised for what the file holds.
+    Read a transcript file of any format, without raising for its contents.
 
     A trajectory file is read with those that it was moved to when it was full (`FILE.1` and so on), and with the lives
     of its runs, which are in a file beside it.
@@ -72,9 +72,7 @@ def read(
 
 
 def rotated(path: Path) -> tuple[Path, ...]:
-    """
-    Return the files that a trajectory file was moved to when it was full, `FILE.1` and so on, the oldest first.
-    """
+    """Return the rotated files of a trajectory file, the oldest first."""
     files: list[Path] = []
     while (older := path.with_name(f"{path.name}.{len(files) + 1}")).is_file():
         files.append(older)
@@ -82,17 +80,13 @@ def rotated(path: Path) -> tuple[Path, ...]:
 
 
 def runs_of(path: Path) -> tuple[Path, ...]:
-    """
-    Return the files with the lives of the runs whose raw errors a trajectory file holds, the oldest first.
-    """
+    """Return the files with the runs of a trajectory file, oldest first."""
     runs = runs_path(path)
     return (*rotated(runs), runs) if runs.is_file() else ()
 
 
 def beside(path: Path) -> tuple[Path, ...]:
-    """
-    Return the files that are read with a trajectory file.
-    """
+    """Return the files that are read with a trajectory file."""
     return (*rotated(path), *runs_of(path))
 
 
@@ -128,9 +122,6 @@ def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Itera
 
 
 def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
-    """
-    Take values until one shows the format; return all that were taken.
-    """
     first: list[Value] = []
     for value in itertools.islice(values, _FIRST_VALUES):
         first.append(value)
@@ -154,19 +145,14 @@ def _walk(folder: Path, on_problem: OnProblem | None) -> Iterator[Path]:
 
 
 def _is_foreign(path: Path) -> bool:
-    """
-    Tell a file of JSON that is no transcript. One that cannot be parsed may be a broken transcript.
-    """
+    # A file that cannot be parsed may be a broken transcript.
     with contextlib.closing(read_values(path, on_problem=_ignore, texts=_BEGINS, is_run=_is_run)) as values:
         first, format_ = _detect(values)
     return format_ is None and (bool(first) or path.suffix.lower() in _TEXT_SUFFIXES)
 
 
 def _is_run(value: object, field: str) -> bool:
-    """
-    Tell whether an element of a document, of a list or of the list in a field, may be read as if it were alone. A
-    message may not: who knows a list of them knows no single one.
-    """
+    # A message is no run on its own: a format that knows a list of messages knows no single one.
     if field:
         return any(format_.rows == field and format_.detect({field: [value]}) for format_ in FORMATS)
     of_list = [format_ for format_ in FORMATS if format_.detect([value])]

@@ -1,4 +1,4 @@
-"""Fields of JSON records that may be malformed: each mishap is reported with its place, and the rest is read."""
+"""Fields of JSON records; malformed ones are reported with their place."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ OnProblem: TypeAlias = Callable[[TranscriptError], None]
 """Takes each malformed file, line or field."""
 
 Value: TypeAlias = "tuple[object, Place]"
-"""
-A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands.
-"""
+"""A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands."""
 
 _TIME: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?",
@@ -37,18 +35,14 @@ _SHOWN: Final = 40
 
 
 class TextLine(str):
-    """
-    A line of a file that is no JSON, without its end.
-    """
+    """A line of a file that is no JSON, without its end."""
 
     __slots__ = ()
 
 
 @dataclass(slots=True)
 class Place:
-    """
-    Where something stands in a transcript file, for messages.
-    """
+    """Where something stands in a transcript file, for messages."""
 
     path: str
 
@@ -65,7 +59,7 @@ class Place:
 
     @property
     def stem(self) -> str:
-        """The file's name without folder and suffix, which names runs that have no name of their own."""
+        """The file's bare name, which names runs without a name."""
         return PurePath(self.path).stem
 
     @property
@@ -79,32 +73,27 @@ class Place:
         return f"{self.outer.field}.{name}".removeprefix(".")
 
     def inner(self, key: str | int) -> Place:
-        """
-        Return the place of a field or element of the value that stands here.
-        """
+        """Return the place of a field or element of this value."""
         return Place(self.path, self.line, self.report, self, key)
 
     def problem(self, message: str) -> None:
-        """
-        Report that what stands here is malformed.
-        """
+        """Report that what stands here is malformed."""
         self.report(TranscriptError(self.path, self.line, f"{self.field} {message}".lstrip()))
 
 
 @dataclass(slots=True)
 class Record:
     """
-    A JSON object and its place. Its methods read one field each: what is missing or null reads as empty, what has the
-    wrong type is reported and reads as empty.
+    A JSON object and its place; each method reads one field.
+
+    What is missing or null reads as empty; what has the wrong type is reported and reads as empty.
     """
 
     fields: Mapping[str, object]
     place: Place
 
     def text(self, key: str) -> str:
-        """
-        Return a text.
-        """
+        """Return a text."""
         value = self.fields.get(key)
         if value is None or isinstance(value, str):
             return value or ""
@@ -112,18 +101,14 @@ class Record:
         return ""
 
     def label(self, key: str) -> str:
-        """
-        Return a name that may be written as a number.
-        """
+        """Return a name that may be written as a number."""
         value = self.fields.get(key)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         return self.text(key)
 
     def flag(self, key: str) -> bool | None:
-        """
-        Return true, false or, if the field is empty, nothing.
-        """
+        """Return true, false or, if the field is empty, nothing."""
         value = self.fields.get(key)
         if value is None or isinstance(value, bool):
             return value
@@ -131,15 +116,15 @@ class Record:
         return None
 
     def lenient_flag(self, key: str) -> bool | None:
-        """
-        Return true or false, which may be written as 1 or 0; what is neither says nothing and is no mistake.
-        """
+        """Return true or false, also from 1 or 0; None from anything else."""
         value = self.fields.get(key)
         return bool(value) if isinstance(value, (bool, int, float)) and value in (0, 1) else None
 
     def integer(self, key: str, *, minimum: int = -(2**63), maximum: int = 2**63 - 1) -> int | None:
         """
-        Return a whole number of 64 bits, which may be written as text, as JSON writers do with large ones.
+        Return a whole number of 64 bits.
+
+        It may be written as text, as JSON writers do with large ones.
         """
         value = self.fields.get(key)
         number = int(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
@@ -151,9 +136,7 @@ class Record:
         return None
 
     def number(self, key: str) -> float | None:
-        """
-        Return a number.
-        """
+        """Return a number."""
         value = self.fields.get(key)
         if value is None:
             return None
@@ -163,9 +146,7 @@ class Record:
         return None
 
     def time(self, key: str) -> int | None:
-        """
-        Return an ISO 8601 time in nanoseconds since the epoch; without a zone it is taken as UTC.
-        """
+        """Return an ISO 8601 time in nanoseconds; UTC without a zone."""
         text = self.text(key)
         time_ns = parse_time(text)
         if text and time_ns is None:
@@ -173,41 +154,31 @@ class Record:
         return time_ns
 
     def prose(self, key: str) -> str:
-        """
-        Return a message's content: a text, or the texts of a list of parts. Parts of other kinds, as images, have none.
-        """
+        """Return a message's content: a text, or the texts of its parts."""
         if not isinstance(self.fields.get(key), list):
             return self.text(key)
         return "\n".join(part.text("text") for part in self.children(key) if "text" in part.fields)
 
     def json(self, key: str) -> str:
-        """
-        Return any value as JSON; a text as it is.
-        """
+        """Return any value as JSON; a text as it is."""
         value = self.fields.get(key)
         if value is None or isinstance(value, str):
             return value or ""
         return as_json(value, self.place.inner(key))
 
     def child(self, key: str) -> Record:
-        """
-        Return an object.
-        """
+        """Return an object."""
         value = self.fields.get(key)
         if value is not None and not is_object(value):
             self._refuse(key, "an object")
         return Record(fields_of(value), self.place.inner(key))
 
     def children(self, key: str) -> Iterator[Record]:
-        """
-        Return the objects of a list.
-        """
+        """Return the objects of a list."""
         return records(self.items(key), self.place.inner(key))
 
     def items(self, key: str) -> list[object]:
-        """
-        Return a list as it is.
-        """
+        """Return a list as it is."""
         value = self.fields.get(key)
         if value is not None and not is_list(value):
             self._refuse(key, "a list")
@@ -218,45 +189,33 @@ class Record:
 
 
 def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
-    """
-    Tell whether a JSON value is an object.
-    """
+    """Tell whether a JSON value is an object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[list[object]]:
-    """
-    Tell whether a JSON value is a list.
-    """
+    """Tell whether a JSON value is a list."""
     return isinstance(value, list)
 
 
 def fields_of(value: object) -> Mapping[str, object]:
-    """
-    Return the fields of a JSON object; anything else has none.
-    """
+    """Return the fields of a JSON object; anything else has none."""
     return value if is_object(value) else {}
 
 
 def items_of(value: object) -> list[object]:
-    """
-    Return the elements of a JSON list; anything else has none.
-    """
+    """Return the elements of a JSON list; anything else has none."""
     return value if is_list(value) else []
 
 
 def kind_of(value: object) -> str:
-    """
-    Return the `type` of a JSON object; anything else, and an object whose type is no text, has none.
-    """
+    """Return the `type` of a JSON object; empty for anything else."""
     kind = fields_of(value).get("type")
     return kind if isinstance(kind, str) else ""
 
 
 def record(value: object, place: Place) -> Record | None:
-    """
-    Return a value as a record, or report that it is no object.
-    """
+    """Return a value as a record, or report that it is none."""
     if is_object(value):
         return Record(value, place)
     place.problem(f"must be an object, not {_show(value)}; it is ignored")
@@ -264,9 +223,7 @@ def record(value: object, place: Place) -> Record | None:
 
 
 def records(values: list[object], place: Place) -> Iterator[Record]:
-    """
-    Return the objects among the elements of a list; report the others.
-    """
+    """Return the objects among the elements of a list; report the others."""
     for index, value in enumerate(values):
         found = record(value, place.inner(index))
         if found is not None:
@@ -274,9 +231,7 @@ def records(values: list[object], place: Place) -> Iterator[Record]:
 
 
 def conversations_in(value: object, place: Place, *, is_message: Callable[[object], bool]) -> Iterator[Record]:
-    """
-    Return the conversations of a value: itself, those of a list, or the one whose messages the list holds.
-    """
+    """Return the conversations of a value, whether one or a list."""
     items = items_of(value)
     if any(is_message(item) for item in items[:1]):
         yield Record({"messages": items}, place)
@@ -289,9 +244,7 @@ def conversations_in(value: object, place: Place, *, is_message: Callable[[objec
 
 
 def as_json(value: object, place: Place) -> str:
-    """
-    Render a value as compact JSON.
-    """
+    """Render a value as compact JSON."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
@@ -301,7 +254,9 @@ def as_json(value: object, place: Place) -> str:
 
 def parse_time(text: str) -> int | None:
     """
-    Parse an ISO 8601 time to nanoseconds since the epoch; return `None` if it is none, or before 1970 or after 2262.
+    Parse an ISO 8601 time to nanoseconds since the epoch.
+
+    Return None for any other text, and for times before 1970 or after 2262.
     """
     # `datetime` has no nanoseconds.
     match = _TIME.fullmatch(text)

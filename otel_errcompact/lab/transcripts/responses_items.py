@@ -1,4 +1,4 @@
-"""Items of OpenAI's Responses API: messages, calls and what the calls gave back, as several programs record them."""
+"""Items of OpenAI's Responses API: messages, calls and their results."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ KINDS: Final = frozenset({"message", "reasoning", *_CALLS, *(f"{call}{_OUTPUT}" 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """
-    What a call gave back.
-    """
+    """What a call gave back."""
 
     call_id: str
     result: str
@@ -45,14 +43,18 @@ class Answer:
 
 def is_item(value: object) -> bool:
     """
-    Recognise an item other than a message without a kind, which is that of other interfaces as well.
+    Recognise an item with a kind of its own.
+
+    A message without a kind may be that of another interface.
     """
     return kind_of(value) in KINDS
 
 
 def take_item(item: Record, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
     """
-    Read an item into a run. Reasoning does not count: what was recorded of it is not what the model saw.
+    Read an item into a run.
+
+    Reasoning does not count: the record of it is not what the model saw.
     """
     kind = item.text("type") or "message"
     if kind == "message":
@@ -67,9 +69,7 @@ def take_item(item: Record, builder: RunBuilder, *, line: int | None = None, tim
 
 
 def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
-    """
-    Read what a call gave back into a run.
-    """
+    """Read what a call gave back into a run."""
     builder.answer(
         answer.call_id,
         call_id=answer.call_id,
@@ -82,9 +82,7 @@ def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None,
 
 
 def answer_of(item: Record) -> Answer:
-    """
-    Read an item that holds what a call gave back: a text, parts, or the streams of a shell.
-    """
+    """Read the result of a call: a text, parts, or a shell's streams."""
     streams = [part for part in item.children("output") if "stdout" in part.fields] if _has_parts(item) else []
     codes = [part.child("outcome").integer("exit_code") for part in streams]
     return Answer(
@@ -109,9 +107,6 @@ def _request(item: Record, kind: str, builder: RunBuilder, time_ns: int | None) 
 
 
 def _answer_within(item: Record, kind: str) -> Answer:
-    """
-    Read the result that stands in the item of the call.
-    """
     if kind == "mcp_call":
         error = item.json("error")
         return Answer(call_id=_id_of(item), result=error or item.prose("output"), flagged=bool(error))

@@ -1,5 +1,5 @@
 """
-A run while it is being read: pairs calls with results, counts tokens, keeps the time.
+A run in the making: pairs calls with results, counts tokens, keeps time.
 
 Formats without times get made-up ones: each step is one millisecond after the last known time, and a run without any
 time at all begins at `FIRST_NS`. So the same file always gives the same times, and their order is that of the record.
@@ -31,9 +31,7 @@ class _Request:
 
 @dataclass(slots=True)
 class RunBuilder:
-    """
-    One run while its records come in.
-    """
+    """One run while its records come in."""
 
     calls: list[RecordedCall] = field(default_factory=list[RecordedCall])
     context_tokens: int = 0
@@ -42,15 +40,11 @@ class RunBuilder:
     _now_ns: int = FIRST_NS - STEP_NS
 
     def begin(self, time_ns: int) -> None:
-        """
-        Note when the run began, if its calls have no times.
-        """
+        """Note when the run began, if its calls have no times."""
         self._now_ns = time_ns - STEP_NS
 
     def say(self, text: str) -> None:
-        """
-        Count a text of the user, the assistant or the system.
-        """
+        """Count a text of the user, the assistant or the system."""
         self.context_tokens += estimate_tokens(text)
 
     def request(
@@ -132,9 +126,7 @@ class RunBuilder:
         )
 
     def after(self, duration_ns: int) -> int:
-        """
-        Return the time that long after the last known one.
-        """
+        """Return the time that long after the last known one."""
         return self._now_ns + max(duration_ns, 0)
 
     def build(
@@ -146,9 +138,7 @@ class RunBuilder:
         outcome: str = "",
         succeeded: bool | None = None,
     ) -> RecordedRun:
-        """
-        Return the run as it stands.
-        """
+        """Return the run as it stands."""
         return RecordedRun(
             run_id=run_id,
             agent=agent,

@@ -1,4 +1,4 @@
-"""The lives of runs in trajectory files: lines of several runs and processes, put together and in order."""
+"""Lives of runs from the lines of several trajectory files and processes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Life:
         self.lines.append((tick or self.tick, len(self.lines), line))
 
     def parts(self, key: _Key) -> Iterator[RecordedLife]:
-        """Yield what was told in the order in which it was counted; a second begin is another life."""
+        # A second begin is another life.
         parts: list[list[RecordedLine]] = [[]]
         for _, _, line in sorted(self.lines, key=lambda each: each[:2]):
             if line.event == semconv.RUN_BEGIN and parts[-1]:
@@ -66,9 +66,7 @@ class _Life:
 
 
 class Lives:
-    """
-    Runs of which a trajectory file tells more than their raw errors, and raw errors of which nothing else is told yet.
-    """
+    """Open runs of a trajectory file, and raw errors without a run."""
 
     def __init__(self) -> None:
         self._lives: OrderedDict[_Key, _Life] = OrderedDict()
@@ -76,7 +74,7 @@ class Lives:
         self._size = 0
 
     def add_raw(self, span: RecordedSpan) -> Iterator[RecordedLife | RecordedSpan]:
-        """Hold a raw error until it is told what became of it, and yield what is held no longer for it."""
+        """Keep a raw error until its run is known; yield what that evicts."""
         ledger, number = span.attributes.get(semconv.LEDGER_ID), span.attributes.get(semconv.RECORD)
         if not isinstance(ledger, str) or not isinstance(number, int):
             yield span
@@ -88,7 +86,7 @@ class Lives:
     def add(
         self, event: str, attributes: Mapping[str, AttributeValue], time_ns: int, source: str
     ) -> Iterator[RecordedLife | RecordedSpan]:
-        """Add a line, and yield the run that it ends, or that is held no longer for it."""
+        """Add a line; yield the run that it ends or evicts."""
         ledger, run_id = attributes.get(semconv.LEDGER_ID), attributes.get(semconv.RUN_ID)
         if event not in EVENTS or not isinstance(ledger, str) or not isinstance(run_id, str):
             return
@@ -110,7 +108,7 @@ class Lives:
         yield from self._bounded()
 
     def rest(self) -> Iterator[RecordedLife | RecordedSpan]:
-        """Yield the runs that have not ended, and the raw errors of which nothing more is known."""
+        """Yield the open runs, and the raw errors that belong to none."""
         for (ledger, _), span in tuple(self._raws.items()):
             life = self._lives.get((ledger, str(span.attributes.get(semconv.RUN_ID))))
             if life is None:

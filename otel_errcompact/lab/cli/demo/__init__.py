@@ -1,4 +1,4 @@
-"""`errcompact demo`: the main job, end to end, with real tools that really fail."""
+"""`errcompact demo`: a scripted agent with real tools that really fail."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _play(show: Callable[[Step], None], running: Telemetry) -> Session:
 
 @contextmanager
 def _until_interrupted() -> Generator[None]:
-    """Let an interrupt, or what a container is stopped with, end the block as if it had come to its end."""
+    # An interrupt, or the signal that stops a container, ends the block as if it were done.
     signals = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.getsignal(number) for number in signals}
 

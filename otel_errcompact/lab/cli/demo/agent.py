@@ -1,5 +1,5 @@
 """
-The scripted agent. It stands where a model would: it sees text, and answers with the next tool call.
+The scripted agent: it reads text and answers with a tool call.
 
 Every reaction is read out of the text: which line lacks its comma, which column there is not, where to divide by
 nothing. No exception, no exit code and no raw error ever reaches it.
@@ -30,9 +30,7 @@ _REFUSED: Final = "NOT EXECUTED"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """
-    What the agent wants done, and why.
-    """
+    """What the agent wants done, and why."""
 
     tool: str
     arguments: Mapping[str, str | int]
@@ -41,9 +39,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """
-    What the agent is told before its next step.
-    """
+    """What the agent is told before its next step."""
 
     result: str
     """What its last call gave back: the tool's answer, or the digest of the failure."""
@@ -57,7 +53,7 @@ _Task = Generator[ToolCall, Prompt, str]
 
 
 def agent() -> Agent:
-    """Work on the task, one tool call at a time; every prompt that is sent in leads to the next call."""
+    """Work on the task; each prompt sent in leads to the next call."""
     settings = json.loads((yield from _read_settings()))
     yield from _sum_sales()
     yield from _mend_tests()
@@ -114,7 +110,7 @@ def _export(database: str, report: str) -> _Task:
 
 
 def _publish(report: str, url: str) -> _Task:
-    """Insist, as agents do: nothing in here ever gives up. The run's gate has to end it."""
+    # Insists, as agents do: only the run's gate ends it.
     timeout = 20
     prompt = yield _call("Publish the report.", "publish", report=report, url=url, timeout=timeout)
     while _PUBLISHED not in prompt.result:

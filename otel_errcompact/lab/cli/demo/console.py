@@ -1,4 +1,4 @@
-"""The console of the demo: a terminal, or a plain stream without markup."""
+"""The console of the demo: a terminal or a plain stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DemoConsole:
 
     @property
     def beside(self) -> int:
-        """The columns inside one of two boxes that stand side by side, where there is room for two."""
+        """The columns inside one of two boxes side by side, where both fit."""
         return self.inside if self.terminal.width < WIDE else (self.terminal.width - 1) // 2 - 4
 
     def write(self, text: str, style: str = "", *, indent: int = 0) -> None:
@@ -50,7 +50,7 @@ class DemoConsole:
         self.terminal.print(Padding(content, (0, 0, 0, indent), expand=False) if indent else content)
 
     def side_by_side(self, left: RenderableType, right: RenderableType) -> None:
-        """Write two things side by side, or one below the other where there is no room."""
+        """Write two boxes side by side, or one below the other without room."""
         if self.terminal.width < WIDE:
             self.put(left)
             self.put(right)
@@ -93,7 +93,7 @@ class DemoConsole:
 
 def open_console(*, plain: bool) -> DemoConsole:
     """
-    Return what to write on: standard output, as wide as it is, within bounds.
+    Return a console on standard output.
 
     Args:
         plain: Neither colours nor drawn boxes.
@@ -104,12 +104,12 @@ def open_console(*, plain: bool) -> DemoConsole:
 
 
 def untrusted(text: str, style: str = "") -> Text:
-    """Return text that can neither change the terminal's state nor be taken for markup."""
+    """Return text that cannot change the terminal's state or be markup."""
     return Text(plain_lines(text), style)
 
 
 def excerpt(text: str, *, first: int, last: int, width: int) -> str:
-    """Return the first and the last lines of a text, none longer than `width`; every cut is visible."""
+    """Return the first and last lines of a text; every cut is visible."""
     lines = [line if len(line) <= width else f"{line[: width - 3]}..." for line in text.rstrip().splitlines()]
     left_out = len(lines) - first - last
     if left_out <= 1:

@@ -1,4 +1,4 @@
-"""The printed account: the session step by step as it goes, and what it came to."""
+"""The printed narrative: the session step by step, and its summary."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_opening(console: DemoConsole) -> None:
 
 
 def write_step(console: DemoConsole, step: Step) -> None:
-    """Write one step of the agent: its thought, its call, and what it read."""
+    """Write one step: the agent's thought, its call, and its result."""
     console.space()
     console.write(f"> {step.call.thought}", "italic")
     line = Table.grid(expand=True, padding=(0, 1))
@@ -60,7 +60,7 @@ def write_step(console: DemoConsole, step: Step) -> None:
 
 
 def write_summary(console: DemoConsole, session: Session, signals: Signals, trajectory: Path) -> None:
-    """Write what the session came to."""
+    """Write the summary of the session."""
     if session.halted:
         console.space()
         console.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
@@ -75,7 +75,7 @@ def write_summary(console: DemoConsole, session: Session, signals: Signals, traj
 
 
 def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
-    """Say in one line what another session came to."""
+    """Write one line about a further session."""
     report = session.report
     console.write(
         f"session {number}: {report.result}, {report.occurrences} failures in {len(report.classes)} classes, "
@@ -97,7 +97,7 @@ def _style(step: Step) -> str:
 
 
 def _artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
-    """The three artefacts of one failure, the one with the longest raw error."""
+    # Of the failure with the longest raw error.
     step = max(_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
@@ -109,7 +109,7 @@ def _artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) 
 
 
 def _comparisons(console: DemoConsole, session: Session) -> None:
-    """Raw text and digest of each loop's first failure, and of the first loop's first repeat."""
+    # Each loop's first failure, and the first loop's first repeat.
     console.heading("What the tool said, and what the agent read")
     for number, answered in enumerate(session.report.escalations):
         loop = [step for step in _failed(session) if step.key == answered.escalation.key]

@@ -1,4 +1,4 @@
-"""The project the agent works on: small, real, and broken in four places."""
+"""The project of the demo: small, real, and broken in four places."""
 
 from __future__ import annotations
 

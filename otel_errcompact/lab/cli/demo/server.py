@@ -17,9 +17,7 @@ _POLL_S: Final = 0.02
 
 
 class Addresses(NamedTuple):
-    """
-    Where reports can be sent.
-    """
+    """Where reports can be sent."""
 
     upload: str
     """Answers every report with 503."""
@@ -54,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep the terminal clean."""
 
     def refuse(self, status: int, code: str, message: str) -> None:
-        """Answer with an error as APIs do: in JSON, and with a request id that differs each time."""
+        # As APIs do, with a request id that differs each time.
         self.rfile.read(int(self.headers["Content-Length"]))
         error = {"code": code, "message": message, "request_id": str(uuid4())}
         body = json.dumps({"error": error}, indent=2).encode()

@@ -1,4 +1,4 @@
-"""One session of the agent: its workspace, its tools, its run, and everything that came of it."""
+"""One session of the agent: its workspace, tools, run and results."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ Outcome = Literal["ok", "failed", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """
-    One step of the agent: as the agent lived it, and as it was.
-    """
+    """One step of the agent, with the text it read and the raw text."""
 
     number: int
     call: ToolCall
@@ -67,9 +65,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """
-    What came of a session.
-    """
+    """What came of a session."""
 
     steps: tuple[Step, ...]
     report: RunReport
@@ -79,7 +75,7 @@ class Session:
 
 def play(show: Callable[[Step], None], tracer_provider: TracerProvider) -> Session:
     """
-    Let the agent work in a folder of its own until it is done or stopped, and leave nothing of the folder behind.
+    Let the agent work in a temporary folder until it is done or stopped.
 
     Args:
         show: Told every step as it ends.
@@ -109,7 +105,6 @@ def _load_tools(root: Path) -> Tools:
 
 
 def _operator(mirror: str) -> Handler:
-    """Return the human on call, who knows a way out of the first loop and none out of the second."""
     answers: Iterator[Action] = iter(
         (
             errcompact.Continue(f"uploads stay paused today, take the mirror: {mirror}"),

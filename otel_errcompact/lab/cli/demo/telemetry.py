@@ -1,4 +1,4 @@
-"""The demo's telemetry: the real instruments and the trajectory file, and OTLP where an endpoint is configured."""
+"""The demo's telemetry: real instruments, the trajectory file, OTLP where configured."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ MAX_RECORDS: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """
-    One number of one instrument.
-    """
+    """One number of one instrument."""
 
     instrument: str
     attributes: Mapping[str, str]
@@ -58,9 +56,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """
-    What an operator gets of the session.
-    """
+    """What an operator gets of the session."""
 
     points: tuple[Point, ...]
     """What the counters and gauges say, in a stable order."""
@@ -74,9 +70,7 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telemetry:
-    """
-    The telemetry of the session that is under way.
-    """
+    """The telemetry of the session that is under way."""
 
     tracer_provider: TracerProvider
     usage: TokenUsage
@@ -95,7 +89,7 @@ class Telemetry:
 @contextmanager
 def telemetry(trajectory: Path) -> Generator[Telemetry]:
     """
-    Install the library on providers of its own while the block runs, and flush everything at its end.
+    Install the library on new providers for the block, then flush.
 
     Args:
         trajectory: Where the raw errors are kept.
@@ -138,7 +132,6 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
 
 
 def _export(tracers: TracerProvider, installed: Installation) -> bool:
-    """Export the spans too, if an endpoint is configured."""
     exporter = otlp.span_exporter()
     if exporter is None or installed.processor is None:
         return False

@@ -1,4 +1,4 @@
-"""What the session costs in tokens: its errors, its whole conversation, and all prompts a model would be sent."""
+"""Token costs of a session: its errors, its conversation, and all prompts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """
-    One position of the cost_session, with raw errors in the context and with digests in their place.
-    """
+    """Tokens with raw errors in the context, and with digests in their place."""
 
     raw: int
     digest: int
@@ -32,9 +30,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCosts:
-    """
-    What a session costs.
-    """
+    """What a session costs."""
 
     errors: Cost
     """The results of the failed calls, without the operator's words behind them."""
@@ -47,9 +43,7 @@ class SessionCosts:
 
 
 class ModelCall(NamedTuple):
-    """
-    What a model would have been sent before a step, and what it would have answered.
-    """
+    """Tokens of a model's prompt and answer before a step."""
 
     prompt: Cost
     answer: int
@@ -60,7 +54,7 @@ class ModelCall(NamedTuple):
 
 
 def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
-    """Yield what each step costs; all tokens are estimated as a quarter of the characters."""
+    """Yield the costs of each step, estimated from characters."""
     raw = digest = estimate_tokens(TASK)
     block = ""
     for step in steps:
@@ -73,7 +67,11 @@ def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
 
 
 def cost_session(steps: Sequence[Step]) -> SessionCosts:
-    """Return what a session of these steps costs; a refused call is taken as if it had cost the same raw."""
+    """
+    Return the costs of a session of these steps.
+
+    A refused call counts as if it had cost the same raw.
+    """
     calls = list(model_calls(steps))
     failed = [step for step in steps if step.outcome == "failed"]
     return SessionCosts(

@@ -38,9 +38,7 @@ _WANTED: Final = {
 
 
 class Answer(NamedTuple):
-    """
-    What a tool gives back when it raises nothing.
-    """
+    """What a tool gives back when it raises nothing."""
 
     text: str
     failed: bool = False
@@ -106,5 +104,5 @@ def _command(root: Path, command: Sequence[str]) -> Answer:
 
 
 def _as_text(status: int, reason: str, headers: Message, body: bytes) -> str:
-    """Write a response out as `curl -i` prints it."""
+    # As `curl -i` prints it.
     return f"HTTP/1.1 {status} {reason}\n{headers}{body.decode()}"

@@ -1,5 +1,5 @@
 """
-Formats of transcripts: a module with `detect` and `read` each, and a row in `FORMATS`.
+Formats of transcripts: one module and one row in `FORMATS` each.
 
 A value's content tells its format.
 """

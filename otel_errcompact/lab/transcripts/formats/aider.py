@@ -1,5 +1,5 @@
 """
-aider: the history of a project's chats as Markdown (`.aider.chat.history.md`), a run for each start of the program.
+aider: a project's chats in Markdown (`.aider.chat.history.md`).
 
 `####` marks what the user said or aider said in the user's name, `>` what aider told the user; all else is the model's.
 Aider has no tool calls, but does three things for the model: it applies its edits, lints and runs tests or commands.
@@ -58,16 +58,12 @@ _ASKED_TO_RUN: Final = ("/run ", "!")
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise the line with which a chat begins.
-    """
+    """Recognise the line with which a chat begins."""
     return isinstance(value, TextLine) and value.startswith(BEGINS)
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read each chat as a run.
-    """
+    """Read each chat as a run."""
     chat: _Chat | None = None
     for value, place in values:
         line = str(value)
@@ -83,9 +79,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
 
 @dataclass(slots=True)
 class _Part:
-    """
-    Lines of one speaker.
-    """
+    """Lines of one speaker."""
 
     speaker: str = ""
     lines: list[str] = field(default_factory=list[str])
@@ -100,9 +94,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Failure:
-    """
-    What the user was told has failed, until it is seen whether the model is told as well.
-    """
+    """A failure that the user has seen, and the model perhaps not."""
 
     tool: str
     text: str
@@ -148,9 +140,6 @@ class _Chat:
         self.part.last = number
 
     def is_told_failure(self) -> bool:
-        """
-        Tell whether the user is being told of an edit or a lint that failed.
-        """
         told = self.part.speaker == _TOLD
         return told and any(_tool_of(line) for line in self.part.lines[:_MOST_TOLD])
 
@@ -201,9 +190,7 @@ class _Chat:
             self.failure = _Failure(_tool_of(told[0]), "\n".join(told).strip("\n"), part.last)
 
     def settle(self) -> None:
-        """
-        Note a failure of which the model was not told.
-        """
+        """Note a failure of which the model was not told."""
         failure, self.failure = self.failure, None
         if failure is not None:
             self.note_failure(failure.tool, failure.text, failure.line)
@@ -230,7 +217,4 @@ class _Chat:
 
 
 def _tool_of(text: str) -> str:
-    """
-    Name what failed, if a text tells of a failure.
-    """
     return _LINT if _LINTED.match(text) else _EDIT if _BAD_EDIT.match(text) else ""

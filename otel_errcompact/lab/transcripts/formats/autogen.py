@@ -1,5 +1,5 @@
 """
-AutoGen and Magentic-One: histories of several agents, one document or one a line; AgentChat's messages also one a line.
+AutoGen and Magentic-One: histories of several agents, and AgentChat's messages.
 
 Three shapes exist: `{"history": [{"role" or "name", "content"}]}`, `chat_history` of AutoGen 0.2, and AgentChat's
 messages with `source` and `type`. Code that one agent writes and another runs is a call: its arguments are the code
@@ -35,9 +35,7 @@ _SILENT: Final = frozenset({"ModelClientStreamingChunkEvent", "SelectSpeakerEven
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a history, or a message of AgentChat or a list of them.
-    """
+    """Recognise a history, a message of AgentChat, or a list of messages."""
     if _is_history(value) or _is_message(value):
         return True
     messages = items_of(value) or items_of(fields_of(value).get("messages"))
@@ -45,9 +43,7 @@ def detect(value: object) -> bool:
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read each history as a run, and all messages that stand on lines of their own as one.
-    """
+    """Read each history as a run, and all lone messages as one."""
     number = 0
     alone: _Chat | None = None
     for value, place in values:
@@ -164,9 +160,6 @@ def _speaker(message: Record) -> str:
 
 
 def _text_of(message: Record) -> str:
-    """
-    Return what a message says: a text, or of several parts, texts and images, the texts.
-    """
     parts = message.fields.get("content")
     if is_list(parts) and any(isinstance(part, str) for part in parts):
         return "\n".join(part for part in parts if isinstance(part, str))

@@ -1,5 +1,5 @@
 """
-Chats as the interfaces of models have them: OpenAI Chat Completions, OpenAI Responses and Anthropic Messages.
+Chats of OpenAI Chat Completions, OpenAI Responses and Anthropic Messages.
 
 A list of messages or items, an object that holds one (`messages`, or `input` with `output`), a list of such objects, or
 tau-bench's list of tasks with a `traj` each. One document, or one conversation a line. The interfaces are told apart
@@ -45,18 +45,14 @@ _RESULT_BLOCK: Final = "tool_result"
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a conversation, or a list of messages or of conversations.
-    """
+    """Recognise a conversation, or a list of messages or of conversations."""
     if _is_conversation(value):
         return True
     return any(_is_message(item) or _is_conversation(item) for item in items_of(value)[:1])
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read each conversation as a run.
-    """
+    """Read each conversation as a run."""
     number = 0
     for value, place in values:
         for conversation in conversations_in(value, place, is_message=_is_message):
@@ -95,9 +91,7 @@ def _run(conversation: Record, number: int) -> RecordedRun:
 
 
 def _messages(conversation: Record, key: str) -> Iterator[Record]:
-    """
-    Yield the messages of a list; a text in its place is one message.
-    """
+    # A text in place of the list is one message.
     value = conversation.fields.get(key)
     if isinstance(value, str):
         yield Record({"content": value}, conversation.place)
@@ -171,9 +165,7 @@ def _request_block(block: Record, builder: RunBuilder) -> None:
 
 
 def _answer_block(block: Record, builder: RunBuilder) -> None:
-    """
-    Read what a tool gave back. Anthropic's own tools answer with one object, which may be an error.
-    """
+    # Anthropic's own tools answer with one object, which may be an error.
     call_id, content = block.text("tool_use_id"), block.fields.get("content")
     inner = fields_of(content)
     failed = str(inner.get("type", "")).endswith("_error")

@@ -23,9 +23,7 @@ AGENT: Final = "claude-code"
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a session's record.
-    """
+    """Recognise a session's record."""
     fields = fields_of(value)
     kind = fields.get("type")
     return isinstance(kind, str) and ("sessionId" in fields or "leafUuid" in fields or kind == "file-history-snapshot")
@@ -33,8 +31,9 @@ def detect(value: object) -> bool:
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """
-    Read the runs of a file: for each session its main chain, then its sidechains. A session ends with the file, or
-    where the next one begins.
+    Read the runs of a file: each session's main chain, then its sidechains.
+
+    A session ends with the file, or where the next one begins.
     """
     session = _Session("")
     for value, place in values:
@@ -121,9 +120,7 @@ class _Session:
 
 
 def _flagged(block: Record, entry: Record) -> bool | None:
-    """
-    Read the flag. Where it is left out, a `toolUseResult` that is a text marks a failure, an object a success.
-    """
+    # Without a flag a `toolUseResult` that is a text marks a failure, an object a success.
     flag = block.flag("is_error")
     outcome = entry.fields.get("toolUseResult")
     return isinstance(outcome, str) if flag is None and outcome is not None else flag

@@ -1,10 +1,7 @@
 """
-Codex: a session as JSON lines (a rollout), one record a line: `{"timestamp", "type", "payload"}`, or in older files the
-items themselves.
+Codex: a session as JSON lines (a rollout).
 
-Read are `response_item` records, which are what the model saw. `event_msg` records tell the same once more for the
-screen; of them only the ends of calls are read, for what they say of failure. A `compacted` record repeats what came
-before it, of which only the summary is new.
+A record is `{"timestamp", "type", "payload"}`, or in older files the item itself.
 """
 
 from __future__ import annotations
@@ -41,9 +38,7 @@ _STATUS_LENGTH: Final = 1_000
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a record of a rollout, or an item that stands on a line of its own.
-    """
+    """Recognise a record of a rollout, or an item on its own line."""
     fields = fields_of(value)
     if kind_of(fields) in _WRAPPERS:
         return is_object(fields.get("payload"))
@@ -53,9 +48,7 @@ def detect(value: object) -> bool:
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read the runs of a file: a rollout is one, and files that were put together are as many as they were.
-    """
+    """Read the rollouts of a file, of which there may be several."""
     session: _Session | None = None
     for value, place in values:
         line = record(value, place)
@@ -94,9 +87,7 @@ class _Session:
         return self.builder.build(run_id=self.name or place.stem, agent=AGENT, source=place.path)
 
     def is_over(self, line: Record) -> bool:
-        """
-        Tell whether another session begins.
-        """
+        """Tell whether another session begins."""
         name = _name_of(line)
         return bool(name and self.name) and name != self.name and name not in self.ancestors
 
@@ -146,9 +137,7 @@ class _Session:
 
 
 def _name_of(line: Record) -> str:
-    """
-    Return the session's id, if the record is the one a rollout begins with.
-    """
+    # Only the first record of a rollout holds the session's id.
     kind = line.text("type")
     if kind == "session_meta":
         return line.child("payload").text("id")
@@ -156,10 +145,8 @@ def _name_of(line: Record) -> str:
 
 
 def _unwrapped(answer: Answer) -> Answer:
-    """
-    Read the exit status, which older versions wrote beside the output, `{"output", "metadata": {"exit_code"}}`, and
-    newer ones write over it. The header stays, since it is what the model saw.
-    """
+    # Older versions wrote the exit status beside the output, `{"output", "metadata": {"exit_code"}}`, newer ones above
+    # it. The header stays, since the model saw it.
     if answer.result.startswith('{"output":'):
         try:
             wrapped: object = json.loads(answer.result)
@@ -174,9 +161,7 @@ def _unwrapped(answer: Answer) -> Answer:
 
 
 def _flagged_by_mcp(result: Record) -> bool | None:
-    """
-    Read the result of an MCP tool as Rust writes it: `{"Ok": {"isError"}}` or `{"Err": "..."}`.
-    """
+    # Rust writes `{"Ok": {"isError"}}` or `{"Err": "..."}`.
     if "Err" in result.fields:
         return True
     done = result.child("Ok")

@@ -1,8 +1,7 @@
 """
-Copilot CLI: the events of a session as JSON lines, `{"type", "data", "id", "timestamp", "parentId"}`.
+Copilot CLI: the events of a session as JSON lines.
 
-A call is a `tool.execution_start` with its `tool.execution_complete`. Sub-agents, whose events name their agent or the
-call that started them, are runs of their own.
+An event is `{"type", "data", "id", "timestamp", "parentId"}`.
 """
 
 from __future__ import annotations
@@ -32,18 +31,14 @@ _EXIT_LENGTH: Final = 300
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise an event.
-    """
+    """Recognise an event."""
     fields = fields_of(value)
     kind = fields.get("type")
     return isinstance(kind, str) and is_object(fields.get("data")) and _KINDS.fullmatch(kind) is not None
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read the runs of a file: for each session its main chain, then its sub-agents.
-    """
+    """Read each session's main chain, then its sub-agents, as runs."""
     session: _Session | None = None
     for value, place in values:
         event = record(value, place)
@@ -117,9 +112,6 @@ class _Session:
 
 
 def _text_of(kind: str, data: Record) -> str | None:
-    """
-    Return what an event adds to the context, or nothing if it is none that says something.
-    """
     if kind == "user.message":
         return data.text("transformedContent") or data.text("content")
     if kind in {"assistant.message", "system.message"}:

@@ -1,5 +1,5 @@
 """
-Jaeger's JSON: what its query API and its user interface save, one document or one a line.
+Jaeger's JSON, as its query API and its user interface save it.
 
 The tags into which OpenTelemetry translates status, kind and scope become these again.
 """
@@ -48,16 +48,12 @@ _ID: Final = re.compile(r"[0-9a-fA-F]{1,32}", re.ASCII)
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a query's answer with traces of spans.
-    """
+    """Recognise a query's answer with traces of spans."""
     return any("spans" in fields_of(trace) for trace in items_of(fields_of(value).get("data"))[:1])
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedTrace]:
-    """
-    Read each trace.
-    """
+    """Read each trace."""
     for value, place in values:
         answer = record(value, place)
         recorded = answer.children("data") if answer is not None else ()
@@ -105,9 +101,7 @@ def _span(span: Record, resource: Mapping[str, AttributeValue]) -> RecordedSpan 
 
 
 def _status(tags: Mapping[str, AttributeValue]) -> StatusCode:
-    """
-    Read the status; spans of other instrumentations tell of a failure by the tag `error` alone.
-    """
+    # Spans of other instrumentations show a failure by the tag `error` alone.
     failed = str(tags.get(_ERROR)).lower() == "true"
     return _STATUSES.get(str(tags.get(_STATUS)), "error" if failed else "unset")
 
@@ -133,18 +127,12 @@ def _first(tags: Mapping[str, AttributeValue], names: Iterable[str]) -> str:
 
 
 def _id(holder: Record, key: str) -> int | None:
-    """
-    Return an id, which may have lost its leading zeros; 0, which is no valid one, if it is missing, and `None` if it
-    cannot be read.
-    """
+    # Leading zeros may be lost. 0, which is no valid id, if it is missing; None if it cannot be read.
     text = holder.text(key) or "0"
     return int(text, 16) if _ID.fullmatch(text) else None
 
 
 def _nanoseconds(holder: Record, key: str) -> int:
-    """
-    Return a time that is written in microseconds.
-    """
     return (holder.integer(key, minimum=0, maximum=_MAX_US) or 0) * _NS_PER_US
 
 

@@ -58,16 +58,12 @@ _FAILED: Final = "error"
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a run or a conversation, or a list of runs, conversations or messages.
-    """
+    """Recognise runs, conversations or messages, alone or in a list."""
     return _is_known(value) or any(_is_known(item) or _is_message(item) for item in items_of(value)[:1])
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read the conversations of a file: those of runs by their trace, others as they stand.
-    """
+    """Read the conversations of a file; those of runs by trace."""
     trace: _Trace | None = None
     number = 0
     for value, place in values:
@@ -105,9 +101,6 @@ def _is_message(value: object) -> bool:
 
 
 def _class_of(fields: object) -> str:
-    """
-    Return the name of the class that a constructor names.
-    """
     way = items_of(fields_of(fields).get("id"))
     return way[-1] if way and isinstance(way[-1], str) else ""
 
@@ -152,9 +145,7 @@ class _Trace:
 
 
 def _messages_of(entry: Record) -> Iterator[Record]:
-    """
-    Yield the messages that an entry tells. The outputs of a graph begin with its inputs once more.
-    """
+    # The outputs of a graph begin with its inputs once more.
     if not _is_run(entry.fields):
         yield from _unpacked(entry, "messages")
         return
@@ -167,9 +158,7 @@ def _messages_of(entry: Record) -> Iterator[Record]:
 
 
 def _generated(answers: object, outputs: Record) -> Iterator[Record]:
-    """
-    Yield the messages a model answered with; there may be several to choose from, of which the first counts.
-    """
+    # There may be several answers to choose from, of which the first counts.
     place = outputs.place.inner("generations")
     first = answers if is_object(answers) else next(iter(items_of(answers)), None)
     if is_object(first) and is_object(first.get("message")):
@@ -177,9 +166,6 @@ def _generated(answers: object, outputs: Record) -> Iterator[Record]:
 
 
 def _unpacked(holder: Record, key: str) -> Iterator[Record]:
-    """
-    Yield the messages of a field, which may be one, a list, or a batch of lists.
-    """
     value, place = holder.fields.get(key), holder.place.inner(key)
     batch = items_of(value)
     if is_list(next(iter(batch), None)):
@@ -194,9 +180,6 @@ def _unpacked(holder: Record, key: str) -> Iterator[Record]:
 
 
 def _opened(message: Record) -> Record:
-    """
-    Return a message's fields, whatever they are wrapped in, with its kind.
-    """
     kind = message.text("type")
     if kind == "constructor":
         inner = message.child("kwargs")
@@ -232,9 +215,7 @@ def _take(message: Record, builder: RunBuilder) -> None:
 
 
 def _calls_of(message: Record) -> Iterator[Record]:
-    """
-    Yield a message's calls: LangChain's own form first; the model's form tells the same.
-    """
+    # LangChain's own form comes first; the model's form repeats it.
     own = [*message.children("tool_calls"), *message.children("invalid_tool_calls")]
     models = message.child("additional_kwargs")
     yield from own or models.children("tool_calls")

@@ -1,5 +1,5 @@
 """
-OpenHands: `output.jsonl`, a task per line, with a history of actions and observations.
+OpenHands: `output.jsonl`, a task per line, with actions and observations.
 
 Three shapes exist: events with ids, where an observation names its action by `cause`; older flat events in order; and
 `[action, observation]` pairs. Events without times get made-up ones (see `run_builder`).
@@ -65,17 +65,13 @@ _BOOKKEEPING: Final = frozenset(
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a task with its history.
-    """
+    """Recognise a task with its history."""
     fields = fields_of(value)
     return "history" in fields and "trajectory" not in fields and not _TASK_FIELDS.isdisjoint(fields)
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read each task as a run.
-    """
+    """Read each task as a run."""
     for number, (value, place) in enumerate(values, start=1):
         task = record(value, place)
         if task is not None:
@@ -99,9 +95,6 @@ def _run(task: Record, number: int) -> RecordedRun:
 
 
 def _issue(issue: Record) -> str:
-    """
-    Name the issue a resolver worked on.
-    """
     number = issue.label("number")
     return f"{issue.text('owner')}/{issue.text('repo')}#{number}" if number else ""
 
@@ -115,9 +108,7 @@ def _outcome(task: Record) -> str:
 
 
 def _succeeded(task: Record) -> bool | None:
-    """
-    Tell whether a task was done: by the evaluation's report, by the resolver's own guess, or that it ended in an error.
-    """
+    # By the evaluation's report, by the resolver's own guess, or by an error at the end.
     tested = fields_of(task.fields.get("test_result"))
     for holder in (task.fields.get("report"), tested.get("report"), tested):
         resolved = Record(fields_of(holder), task.place).lenient_flag("resolved")
@@ -128,9 +119,6 @@ def _succeeded(task: Record) -> bool | None:
 
 
 def _events(task: Record) -> Iterator[Record]:
-    """
-    Yield the history's events, pairs taken apart.
-    """
     place = task.place.inner("history")
     for index, entry in enumerate(task.items("history")):
         yield from records(entry if is_list(entry) else [entry], place.inner(index))
@@ -156,9 +144,6 @@ def _act(event: Record, builder: RunBuilder) -> None:
 
 
 def _model_arguments(call: Record) -> str:
-    """
-    Return the arguments as the model wrote them.
-    """
     for choice in call.child("model_response").children("choices"):
         for asked in choice.child("message").children("tool_calls"):
             if asked.text("id") == call.text("tool_call_id"):

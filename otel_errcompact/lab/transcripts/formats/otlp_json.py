@@ -1,5 +1,5 @@
 """
-OTLP/JSON traces: an export request a line, as the trajectory file and OTLP/JSON file exporters hold, or one document.
+OTLP/JSON traces: an export request a line, or one document.
 
 Ids are read as hex, as OTLP says, and as base64, as plain Protobuf-to-JSON writes them; enumerations as numbers and as
 names. Requests of other signals are passed over, but for the log records in which a trajectory file tells the lives of
@@ -62,17 +62,13 @@ _SPAN_ID_BYTES: Final = 8
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise an export request of spans, or a line of a trajectory file that tells the life of a run.
-    """
+    """Recognise an export request of spans, or a line about a run."""
     fields = fields_of(value)
     return "resourceSpans" in fields or ("resourceLogs" in fields and _is_life(value))
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedTrace | RecordedLife]:
-    """
-    Read each trace, gathered from the requests it is spread over, and each life of a run.
-    """
+    """Read each trace and each life of a run across requests."""
     traces, lives, source = _Traces(), Lives(), ""
     for value, place in values:
         source = place.path
@@ -98,7 +94,6 @@ def _is_life(value: object) -> bool:
 
 
 def _events(request: Record) -> Iterator[Record]:
-    """Yield the log records of our own scope."""
     if "resourceLogs" not in request.fields:
         return
     for of_resource in request.children("resourceLogs"):
@@ -113,9 +108,7 @@ def _time_of(event: Record) -> int:
 
 @dataclass(slots=True)
 class _Traces:
-    """
-    Traces whose spans still come in, the one touched least recently first.
-    """
+    """Traces whose spans still come in, the one touched least recently first."""
 
     open: OrderedDict[int, _Trace] = field(default_factory=OrderedDict[int, "_Trace"])
     size: int = 0
@@ -203,9 +196,7 @@ def _event(event: Record, span_end_ns: int) -> RecordedEvent:
 
 
 def _times(span: Record) -> tuple[int, int]:
-    """
-    Return start and end; of a span that lacks one of them both are the same.
-    """
+    # Of a span that lacks one of them both are the same.
     start_ns = span.integer("startTimeUnixNano", minimum=0)
     end_ns = span.integer("endTimeUnixNano", minimum=0)
     first = start_ns or end_ns or FIRST_NS
@@ -224,9 +215,7 @@ def _parent(span: Record) -> int:
 
 
 def _id(span: Record, key: str, size: int) -> int | None:
-    """
-    Return an id; 0, which is no valid one, if it is missing, and `None` if it cannot be read.
-    """
+    # 0, which is no valid id, if it is missing; None if it cannot be read.
     text = span.text(key)
     try:
         raw = binascii.unhexlify(text) if len(text) == 2 * size else base64.b64decode(text, validate=True)
@@ -249,9 +238,7 @@ def _attribute(value: Record) -> AttributeValue | None:
 
 
 def _array(array: Record) -> AttributeValue:
-    """
-    Return a list of one type as a tuple; any other, which OpenTelemetry's Python API cannot hold, as JSON.
-    """
+    # OpenTelemetry's Python API holds lists of one type only; any other list becomes JSON.
     items = [_scalar(item) for item in array.children("values")]
     if {type(item) for item in items} in _ELEMENTS:
         return cast("AttributeValue", tuple(items))

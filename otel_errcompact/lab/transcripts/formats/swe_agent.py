@@ -1,5 +1,5 @@
 """
-SWE-agent: a `.traj` file, one JSON document per run; SWE-smith writes the same. Versions 0.x and 1.x.
+SWE-agent: a `.traj` file per run; SWE-smith writes the same.
 
 The steps of `trajectory` are the tool calls; the prompt comes from `history`, without demonstrations. The record has
 no times but, in 1.x, durations, so times are made up (see `run_builder`).
@@ -70,17 +70,13 @@ _MAX_SECONDS: Final = 86_400.0
 
 
 def detect(value: object) -> bool:
-    """
-    Recognise a trajectory with the history or the summary that goes with it.
-    """
+    """Recognise a trajectory with its history or its summary."""
     fields = fields_of(value)
     return is_list(fields.get("trajectory")) and ("history" in fields or "info" in fields)
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
-    """
-    Read each document as a run.
-    """
+    """Read each document as a run."""
     for value, place in values:
         trajectory = record(value, place)
         if trajectory is not None:
@@ -122,17 +118,12 @@ def _succeeded(trajectory: Record) -> bool | None:
 
 
 def _name(trajectory: Record) -> str:
-    """
-    Name a run by its file, which SWE-agent names by the task; in a file of many runs, also by its line.
-    """
+    # SWE-agent names the file by the task; a file of many runs needs the line, too.
     place = trajectory.place
     return f"{place.stem}:{place.line}" if place.line > 1 else place.stem
 
 
 def _prompt(trajectory: Record) -> Iterator[str]:
-    """
-    Yield what the agent was told before its first step.
-    """
     told = (entry for entry in trajectory.children("history") if not entry.flag("is_demo"))
     for entry in itertools.takewhile(lambda entry: entry.text("role") != "assistant", told):
         yield entry.prose("content")
@@ -160,9 +151,6 @@ def _end(step: Record, builder: RunBuilder) -> int | None:
 
 
 def _tool(action: str) -> tuple[str, str]:
-    """
-    Return the tool that an action calls, and the operation where the tool has several.
-    """
     name, *arguments = action.split(maxsplit=2) or [""]
     if name not in _COMMANDS:
         return SHELL, ""
