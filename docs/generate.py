@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 from opentelemetry.trace import format_trace_id
 
+from docs import index_of_formats
 from otel_errcompact.config import Options
 from otel_errcompact.dedup.rules import RULES
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import EXTRACTORS
+from otel_errcompact.extract.formats import ORDER
 from otel_errcompact.lab.replay.traces import RebuiltSpan, in_order
 from otel_errcompact.lab.transcripts import read as read_transcript
 from otel_errcompact.lab.transcripts.model import RecordedTrace
@@ -53,7 +54,7 @@ mask: codes, statuses, limits and versions decide what a failure is.
 _FORMATS = """\
 # Formats
 
-Made from the table in `otel_errcompact/extract/__init__.py` by `make docs`, in the order in which formats are tried:
+Made from `otel_errcompact/extract/formats/` by `make docs`, in the order in which formats are tried:
 what may hold the output of others comes first. The digests are those of real outputs under `corpus/`.
 
 | format | what it reads |
@@ -188,8 +189,8 @@ def _placeholder(rule: MaskRule) -> str:
 
 
 def _formats() -> str:
-    rows = [f"| [`{extractor.name}`](#{extractor.name}) | {_summary(extractor.name)} |" for extractor in EXTRACTORS]
-    examples = [f"\n## {extractor.name}\n\n{_example(extractor.name)}" for extractor in EXTRACTORS]
+    rows = [f"| [`{name}`](#{name}) | {_summary(name)} |" for name in ORDER]
+    examples = [f"\n## {name}\n\n{_example(name)}" for name in ORDER]
     return _FORMATS + "\n".join(rows) + "\n" + "\n".join(examples) + "\n"
 
 
@@ -224,6 +225,7 @@ PAGES: Final[dict[Path, Callable[[], str]]] = {
     FOLDER / "masking.md": _masking,
     FOLDER / "formats.md": _formats,
     FOLDER / "instrumentations.md": _instrumentations,
+    index_of_formats.PAGE: index_of_formats.index,
 }
 """Every generated page and what writes it."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.quality.ours import forget
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import EXTRACTORS
+from otel_errcompact.extract.table import listings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def some_of_each(count: int = 4) -> dict[str, str]:
 
 def markers() -> list[str]:
     """Return the markers of all formats."""
-    return sorted({marker for extractor in EXTRACTORS for marker in extractor.markers})
+    return sorted({marker for listing in listings() for marker in listing.markers})
 
 
 def grown(name: str, text: str, size: int) -> Iterator[Hostile]:

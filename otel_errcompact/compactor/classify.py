@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
-from otel_errcompact.extract import extract, extract_text, facts_of_exceptions
-from otel_errcompact.extract.live import read_chain
+from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
+from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.text import read_source
 from otel_errcompact.redaction.redact import redact
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.extract.chain import Failure
+    from otel_errcompact.extract.stacks.chain import Failure
 
 MAX_REMEMBERED: Final = 256
 """Failures whose class is remembered: of exceptions and of texts each."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 from otel_errcompact.detector.operation import last_command, programs_of, runs_commands
 from otel_errcompact.exceptions import ControlFlow
+from otel_errcompact.extract.format import Sign
+from otel_errcompact.extract.table import listings
 from otel_errcompact.runtime.foreign import attribute_of, bases_of, qualname_of
 
 if TYPE_CHECKING:
@@ -216,21 +218,18 @@ def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     return kind == "other" and head.startswith("{")
 
 
-_SIGNS: Final = (
-    "error", "fail", "exit", "exception", "traceback", "panic", "segmentation fault", "abort", "killed", "denied",
-    "cannot", "can't", "unable to", "could not", "not found", "no such file", "a directory", "\nnot ok ", "stopped",
-    "rejected", "curl: (", "*** ", "** (", "uncaught", "\ne: ", "(eval):", ":in ", ".go:", "\nnode.js v", " problem",
-    "would be reformatted", "hook id: ", "npm err", "err_pnpm", "no solution found", "no exact match", "timed out",
-    "no replacement", "conflict (", "fatal", "% tests passed",
-    '"success"', '"ok"',
+_WORDS: Final = (
+    "error", "fail", "exit", "exception", "killed", "abort", "segmentation fault", "denied", "cannot", "can't",
+    "unable to", "could not", "not found", "no such file", "a directory", "fatal", "timed out", "\ne: ", "(eval):",
+    ":in ", "no exact match", "no replacement", '"success"', '"ok"',
 )  # fmt: skip
-"""What the output of every failed program that `classify_result` recognises holds at least one of, in small letters."""
+"""What the output of a failed program holds at least one of, in small letters, where no sign of a format shows it."""
 
 
 def _may_be_output_of_failure(text: str) -> bool:
     if len(text) > 2 * MAX_LOOKED_AT:
         return True
-    return any(map(f"\n{text.lower()}".__contains__, _SIGNS))
+    return any(map(f"\n{text.lower()}".__contains__, _signs_of_formats().words))
 
 
 def _found_nothing(head: str, kind: _Kind, command: tuple[str, ...], code: int | None, *, says_nothing: bool) -> bool:
@@ -339,92 +338,43 @@ _SHELL_ERROR: Final = re.compile(
 )
 _LAST_WORDS: Final = re.compile(r"(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error): \S|Killed\Z")
 _FIRST_LINES: Final = 3
-_FORMS: Final = (
-    ("a traceback", r"Traceback \(most recent call last\):\s*$"),
-    ("a traceback", r"  [+|] Exception Group Traceback \(most recent call last\):\s*$"),
-    ("an exception", r"Exception in thread \""),
-    ("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at "),
-    ("an exception", r"panic: \S"),
-    ("an exception", r"Error: (?:[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S|[0-9]{1,5} validation errors? for )"),
-    ("an exception", r"\*\* \([A-Z][\w.]{0,80}\) "),
-    ("an exception", r"(?:error: )?Uncaught (?:\(in promise\) )?[A-Z]\w{1,60}: "),
-    ("an exception", r"[A-Z]\w{0,60}Error(?: \[\w{1,60}\])?: [^\n]{1,2000}\n {4}at \S"),
-    ("an exception", r"Error: [^\n]{1,2000}\n {4}at \S"),
-    ("an exception", r"Node\.js v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$"),
-    ("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S"),
-    ("a crash", r"(?:Segmentation fault|Bus error)(?: \(core dumped\))?$"),
-    ("a crash", r"Aborted \(core dumped\)$"),
-    ("failed tests", r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b"),
-    ("failed tests", r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b"),
-    ("failed tests", r"FAILED \S+\.py::\S"),
-    ("failed tests", r"FAILED \((?:failures|errors|unexpected successes)="),
-    ("failed tests", r"--- FAIL: "),
-    ("failed tests", r"FAIL(?:\t\S|$)"),
-    ("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))"),
-    ("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed"),
-    ("failed tests", r"[0-9]+ (?:doctests?|tests?|examples?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b"),
-    ("failed tests", r" {1,6}[1-9][0-9]* failing$"),
-    ("failed tests", r"(?:FAILURES|ERRORS)!$"),
-    ("failed tests", r"[#\u2139] fail [1-9][0-9]*$"),
-    ("failed tests", r" {0,2}[1-9][0-9]* failed\n {4}\S"),
-    ("failed tests", r"Failed! +- +Failed: "),
-    ("failed tests", r"[0-9]+% tests passed, [1-9]"),
-    ("failed tests", r"test result: FAILED"),
-    ("a failed build", r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)"),
-    ("a failed build", r"\[INFO\] BUILD FAILURE"),
-    ("a failed build", r"BUILD FAILED\b"),
-    ("a failed build", r"FAILURE: Build failed"),
-    ("a failed build", r"ninja: build stopped"),
-    ("a failed build", r"CMake Error"),
-    ("a failed build", r"g?make(?:\[[0-9]+\])?: \*\*\* "),
-    (
-        "a failed build",
-        r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
-    ),
-    ("a failed build", r"(?:ERROR: )?failed to solve: "),
-    ("a failed build", r"(?:collect2|clang(?:\+\+)?|gcc|g\+\+|cc1(?:plus)?|ld|rust-lld|ld\.lld): (?:fatal )?error: "),
-    ("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed"),
-    ("a failed build", r"error Command failed with (?:exit code|signal) "),
-    ("a failed build", r"error: Recipe `[^`\n]{1,100}` failed "),
-    ("a failed build", r"error\[E[0-9]{4}\]: "),
-    (
+_SIGNS: Final = (
+    Sign("a crash", r"(?:Segmentation fault|Bus error)(?: \(core dumped\))?$", ("segmentation fault", "error")),
+    Sign("a crash", r"Aborted \(core dumped\)$", ("abort",)),
+    Sign(
         "an error in a file",
-        (
-            r" {0,4}[^\s:]{1,300}:(?:[0-9]{1,7}(?::[0-9]{1,7})?(?:: (?:fatal )?error| - error(?: TS[0-9]{3,5})?): "
-            r"|[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$"
-            r"| line [0-9]{1,7}: +[0-9]{1,9} (?:Killed|Segmentation fault|Aborted|Bus error)\b)"
-        ),
+        # Compilers, Ruby and shells begin alike, and what they share is looked for once.
+        r" {0,4}[^\s:]{1,300}:(?:[0-9]{1,7}(?::[0-9]{1,7})?(?:: (?:fatal )?error| - error(?: TS[0-9]{3,5})?): "
+        r"|[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$"
+        r"| line [0-9]{1,7}: +[0-9]{1,9} (?:Killed|Segmentation fault|Aborted|Bus error)\b)",
+        ("error", ":in ", "killed", "segmentation fault", "abort"),
     ),
-    ("an error in a file", r"[^\s:(]{1,300}\([0-9]{1,7},[0-9]{1,7}\): (?:fatal )?error "),
-    ("an error in a file", r"error (?:TS[0-9]{3,5}|C[0-9]{4}|CS[0-9]{4}): "),
-    ("an error in a file", r"# \S{1,300}\n(?:vet: )?[^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S"),
-    ("an error in a file", r"vet: [^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S"),
-    ("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)"),
-    ("lint errors", r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b"),
-    ("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]"),
-    ("lint errors", r"[1-9][0-9]* files? would (?:be reformatted|fail to reformat)"),
-    (
-        "lint errors",
-        r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
-    ),
-    ("a failed install", r"npm (?:ERR!|error) "),
-    ("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) "),
-    ("a failed install", r"\s?ERR_PNPM_[A-Z0-9_]{1,60}\s+\S"),
-    ("a failed install", " {0,2}\u00d7 (?:No solution found|Failed to )"),
-    ("a rejected push", r" ! \[(?:remote )?rejected\] "),
-    ("a rejected push", r"error: failed to push some refs to "),
-    ("a merge conflict", r"CONFLICT \([a-z/]{1,40}\): "),
-    ("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): "),
-    ("a database error", r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )"),
-    ("a database error", r"ERROR [0-9]{4} \([0-9A-Z]{5}\)"),
-    ("a failed request", r"curl: \([0-9]{1,3}\) \S"),
-    ("a failed request", r"An error occurred \(\w{1,100}\) when calling the \w{1,100} operation"),
-    ("a failed request", r"Error from server(?: \(\w{1,60}\))?: "),
-    ("a failed plan", "\u2577\n\u2502 Error: \\S"),
 )
-"""How known tools begin the lines that say they failed."""
+"""How a failure shows in the output of programs of several formats."""
 
-_FORM: Final = re.compile("\n(?:" + "|".join(f"{form}()" for _, form in _FORMS) + ")", re.MULTILINE)
+
+class _Signs(NamedTuple):
+    """
+    How a failure shows in the output of any program.
+    """
+
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+    reasons: tuple[str, ...]
+    """The reason of each group of the pattern."""
+
+
+@cache
+def _signs_of_formats() -> _Signs:
+    """
+    Join the signs of all formats, which happens at the first result that may be a failure.
+    """
+    signs = (*(sign for listing in listings() for sign in listing.signs), *_SIGNS)
+    return _Signs(
+        words=tuple(dict.fromkeys((*_WORDS, *(word for sign in signs for word in sign.words)))),
+        pattern=re.compile("\n(?:" + "|".join(f"{sign.pattern}()" for sign in signs) + ")", re.MULTILINE),
+        reasons=tuple(sign.reason for sign in signs),
+    )
 
 
 def _sign_of_failure(text: str, kind: _Kind, programs: tuple[str, ...]) -> str:
@@ -529,8 +479,9 @@ def _sign_in_output(text: str) -> str:
         return "a shell error"
     if len(text) > 2 * MAX_LOOKED_AT:
         text = f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
-    found = _FORM.search(f"\n{text}")
+    signs = _signs_of_formats()
+    found = signs.pattern.search(f"\n{text}")
     if found and found.lastindex:
-        return _FORMS[found.lastindex - 1][0]
+        return signs.reasons[found.lastindex - 1]
     last_line = text[-_HEAD:].rpartition("\n")[2]
     return "an error at the end" if _LAST_WORDS.match(last_line) else ""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.errors import Location
 from otel_errcompact.extract.clipping import CUT, clip
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
+from otel_errcompact.extract.table import listings, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
     from otel_errcompact.extract.text import Text
 
 COMPILE_ERROR: Final = "CompileError"
@@ -21,7 +23,7 @@ COMPILE_ERROR: Final = "CompileError"
 
 LINK_ERROR: Final = "LinkError"
 
-MAX_FINDINGS: Final = 1_000
+MAX_DIAGNOSTICS: Final = 1_000
 """Diagnostics of one tool that are looked at."""
 
 _MAX_FOLDED: Final = 140
@@ -38,94 +40,68 @@ _BREAKING: Final = re.compile(
 """Types of findings without whose mending the program cannot run, by the codes of Python's linters and our own."""
 
 
-class Finding(NamedTuple):
-    """
-    One diagnostic.
-    """
-
-    type: str
-    message: str
-    location: Location = NOWHERE
-    is_error: bool = True
-    """Whether it fails the run by itself; what does not is left out beside what does."""
-
-    details: tuple[str, ...] = ()
-    """What helps to mend it, most important first."""
-
-    source: str = ""
-    """The line of code it is about, where it is printed."""
-
-
-class Reader(NamedTuple):
-    """
-    How the diagnostics of one family of tools are read.
-    """
-
-    markers: tuple[str, ...]
-    """Strings of which a text of the family holds at least one."""
-
-    read: Callable[[list[str]], list[Finding]]
-    total: re.Pattern[str]
-    """What the tool says of how many errors there are; the last group that matched is the number."""
-
-    remedy: re.Pattern[str] | None = None
-    """What the tool says of how to mend many of them at once; the first group is shown."""
-
-    def may_apply(self, body: str) -> bool:
-        """Tell cheaply whether a text may hold diagnostics of this family."""
-        return any(marker in body for marker in self.markers)
-
-
-def facts_of_findings(
+def facts_of_diagnostics(
     text: Text,
-    readers: Sequence[Reader],
+    of: Format,
     *,
-    form: str,
     unit: str = "error",
     claimed: bool = False,
 ) -> Facts | None:
     """
-    Return the facts of a text in which the first of `readers` finds something; what the others find is added.
+    Return the facts of a text in which a format finds diagnostics; what others find is added.
 
-    Hooks run several tools and glue their outputs together. The table of formats tries the families one after the
-    other, so a family reads its own diagnostics and those of the families behind it, and no text is read twice.
+    Hooks run several tools and glue their outputs together. The table tries the formats one after the other, so a
+    format reads its own diagnostics and those of the formats behind it, and no text is read twice.
 
     Args:
         text: The text.
-        readers: The reader of the family, and those of the families behind it in the table.
-        form: The name of the format.
-        unit: What a finding is, in the singular.
-        claimed: Whether the text is known to be of this family, also where another reader finds what is in it.
+        of: The format.
+        unit: What a diagnostic is, in the singular.
+        claimed: Whether the text is known to be of this format, also where another one finds what is in it.
 
     Returns:
-        The facts, or nothing where the text is of another family or its warnings are not what failed.
+        The facts, or nothing where the text is of another format or its warnings are not what failed.
     """
-    body = text.body
-    lines = _lines_of(text)
-    found: list[Finding] = []
+    readers: list[Diagnostics] = []
+    found: list[Diagnostic] = []
     counts: list[int] = []
-    for number, reader in enumerate(readers):
-        own = reader.read(lines) if number == 0 or reader.may_apply(body) else []
-        if not own and number == 0 and not claimed:
+    lines = _lines_of(text)
+    for reader in _readers(of, text.body):
+        own = reader.read(lines)
+        if not own and not readers and not claimed:
             return None
+        readers.append(reader)
         if own:
             found.extend(dict.fromkeys(_serious(own)))
-            counts.append(_counted(reader, body))
+            counts.append(_counted(reader, text.body))
     found = _serious(found)
     if not found or (not found[0].is_error and last_statement(lines)):
         return None
     # A tool's own count says nothing of what others found in the same text.
     total = max(len(found), counts[0] if len(counts) == 1 else 0)
     left = total - len(found)
-    found.sort(key=lambda finding: _BREAKING.match(finding.type) is None)
+    found.sort(key=lambda diagnostic: _BREAKING.match(diagnostic.type) is None)
     return facts_of_members(
         _members(found),
-        form=form,
         unit=unit,
         total=total,
-        more=(*_remedies(readers, body), f"{CUT} {left} more not in the text" if left > 0 else ""),
+        more=(*_remedies(readers, text.body), f"{CUT} {left} more not in the text" if left > 0 else ""),
         first_is_root=True,
     )
+
+
+def _readers(of: Format, body: str) -> Iterator[Diagnostics]:
+    """
+    Yield how diagnostics are read by a format, and by those behind it in the table that the text may be of.
+    """
+    is_behind = False
+    for listing in listings():
+        may_apply = listing.has_diagnostics and is_behind and any(marker in body for marker in listing.markers)
+        if listing.name == of.name or may_apply:
+            diagnostics = load(listing).diagnostics
+            if diagnostics is not None:
+                yield diagnostics
+        is_behind = is_behind or listing.name == of.name
 
 
 def place(file: str, line: str | None) -> Location:
@@ -147,25 +123,25 @@ def _lines_of(text: Text) -> list[str]:
     return "\n".join(lines).replace(_LITERAL_BREAK, "\n").split("\n")
 
 
-def _serious(findings: list[Finding]) -> list[Finding]:
+def _serious(findings: list[Diagnostic]) -> list[Diagnostic]:
     """
     Return the errors, or all findings where none is an error.
     """
     return [finding for finding in findings if finding.is_error] or findings
 
 
-def _counted(reader: Reader, body: str) -> int:
+def _counted(reader: Diagnostics, body: str) -> int:
     return max((int(found[found.lastindex]) for found in reader.total.finditer(body) if found.lastindex), default=0)
 
 
-def _remedies(readers: Sequence[Reader], body: str) -> Iterator[str]:
+def _remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:
     for reader in readers:
         found = reader.remedy.search(body) if reader.remedy else None
         if found is not None:
             yield found[1]
 
 
-def _members(findings: Sequence[Finding]) -> list[Member]:
+def _members(findings: Sequence[Diagnostic]) -> list[Member]:
     """
     Return the findings as members: the details of the first one with it, those of others told in one line with theirs.
     """
@@ -177,13 +153,13 @@ def _members(findings: Sequence[Finding]) -> list[Member]:
     ]
 
 
-def _whole(finding: Finding, *, alone: bool) -> Member:
+def _whole(finding: Diagnostic, *, alone: bool) -> Member:
     source = f"> {finding.source}" if finding.source and alone else ""
     kept = finding.details if alone else finding.details[:2]
     return Member(finding.type, finding.message, finding.location, details=(*kept, source))
 
 
-def _folded(finding: Finding) -> Member:
+def _folded(finding: Diagnostic) -> Member:
     if not finding.details:
         return Member(finding.type, finding.message, finding.location)
     told = f"{finding.message.rstrip('.')}; {clip(finding.details[0], _MAX_FOLDED)}"

@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.members import Member
+from otel_errcompact.extract.stacks.chain import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.chain import Failure
+    from otel_errcompact.extract.stacks.chain import Failure
 
 ASSERTION: Final = "AssertionError"
 
@@ -57,7 +57,7 @@ class Expectation(NamedTuple):
     details: tuple[str, ...] = ()
 
 
-def member_of(chain: Sequence[Failure], name: str, function: str, form: str) -> Member:
+def member_of(chain: Sequence[Failure], name: str, function: str) -> Member:
     """
     Return a failed test: by its expectation, or by the exception that the code under test raised.
 
@@ -65,16 +65,15 @@ def member_of(chain: Sequence[Failure], name: str, function: str, form: str) -> 
         chain: The exceptions, outermost first.
         name: The test's name.
         function: The test's function. An expectation that failed in another one is an exception like any other.
-        form: The name of the format.
     """
     root = chain[-1]
     lines = root.message.split("\n")
     if root.type.rpartition(".")[2] not in EXPECTATIONS or root.children or lines[0].startswith(_TIME_LIMIT):
-        facts = facts_of(chain, form=form)
+        facts = facts_of(chain)
         return _member(facts, name, dict.fromkeys((*_examples(lines[:_LOOK_AHEAD]), *facts.details)))
     source = root.own.source if root.own is not None else ""
     expectation = read_expectation(lines, source)
-    facts = facts_of((*chain[:-1], root._replace(message=expectation.cause)), form=form)
+    facts = facts_of((*chain[:-1], root._replace(message=expectation.cause)))
     member = _member(facts, name, (*expectation.details, *facts.details))
     if facts.location.function not in ("", function):
         return member

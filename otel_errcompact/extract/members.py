@@ -82,7 +82,6 @@ class _Cause:
 def facts_of_members(
     members: Sequence[Member],
     *,
-    form: str,
     unit: str,
     total: int = 0,
     more: Iterable[str] = (),
@@ -97,7 +96,6 @@ def facts_of_members(
 
     Args:
         members: The failures in the order of the output; at least one.
-        form: The name of the format.
         unit: What a member is, in the singular: `test`, `error`.
         total: How many failures the tool itself counts, where it says so.
         more: Further lines worth showing.
@@ -114,7 +112,6 @@ def facts_of_members(
         cause=clip(head.first.cause),
         location=head.location,
         details=details((*_around(head), *_others(head, causes[1:]), *more), _MAX_DETAILS),
-        format=form,
         key_cause=" + ".join(sorted({cause.signature for cause in causes})) if several else head.first.keyed_cause,
         key_is_whole=several,
         members=total,

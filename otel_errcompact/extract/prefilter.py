@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.text import Text
+    from otel_errcompact.extract.format import Listing
 
 _SHARED: Final = (
     *("A", "R", "C", "[", "*", "M", "G", "W", "B", "H", "=", "<", "`", "U", "P", "j", "k"),
@@ -23,36 +21,20 @@ choice gives the same candidates; this one was found by trying what is fastest o
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extractor:
+class Prefilter:
     """
-    One family of formats.
-    """
-
-    name: str
-    """The family's name; also the `format` of its facts."""
-
-    extract: Callable[[Text], Facts | None]
-    """Return the facts of a text of this family, or nothing where the text is of another one."""
-
-    markers: tuple[str, ...] = ()
-    """Strings of which a text of this family holds at least one; none means that any text may be of it."""
-
-
-class Sieve:
-    """
-    Tells which of some extractors a text may be for.
+    Find the formats that a text may be of, by their markers.
 
     Args:
-        extractors: The extractors in the order in which they are tried.
+        formats: The formats in the order in which they are tried.
     """
 
-    def __init__(self, extractors: Sequence[Extractor]) -> None:
-        self._extractors = extractors
-        self._always = {number for number, extractor in enumerate(extractors) if not extractor.markers}
+    def __init__(self, formats: Sequence[Listing]) -> None:
+        self._formats = formats
+        self._always = {number for number, listing in enumerate(formats) if not listing.markers}
         files: dict[str, dict[str, list[int]]] = {}
-        for number, extractor in enumerate(extractors):
-            for marker in extractor.markers:
+        for number, listing in enumerate(formats):
+            for marker in listing.markers:
                 shared = next((part for part in _SHARED if part in marker), marker)
                 files.setdefault(shared, {}).setdefault(marker, []).append(number)
         self._files = [
@@ -60,12 +42,12 @@ class Sieve:
             for shared, markers in files.items()
         ]
 
-    def candidates(self, body: str) -> list[Extractor]:
-        """Return the extractors without markers, and those with a marker that stands in `body`."""
+    def candidates(self, body: str) -> list[Listing]:
+        """Return the formats without markers, and those of which a marker stands in `body`."""
         found = self._always.copy()
         for shared, markers in self._files:
             if shared in body:
                 for marker, numbers in markers:
                     if marker in body:
                         found.update(numbers)
-        return [self._extractors[number] for number in sorted(found)]
+        return [self._formats[number] for number in sorted(found)]

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.answers import answer_of
+from otel_errcompact.extract.cleaning.answers import answer_of
+from otel_errcompact.extract.cleaning.envelope import open_envelope
+from otel_errcompact.extract.cleaning.prefixes import without_prefixes
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
-from otel_errcompact.extract.envelope import open_envelope
-from otel_errcompact.extract.prefixes import without_prefixes
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.runtime.lazy import lazy
 

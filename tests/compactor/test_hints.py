@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from otel_errcompact.compactor.hints import HINTS, hint_for
+from otel_errcompact.compactor.hints import hint_for, hints
 from otel_errcompact.errors import Facts
 
 
-@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: hint.example[1])
+@pytest.mark.parametrize("hint", hints(), ids=lambda hint: hint.example[1])
 def test_each_hint_is_given_for_its_example(hint):
     """
     Each hint is the one that its example gets, in one short line.

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from otel_errcompact.detector import results as recognise
 from otel_errcompact.detector.results import classify_result, may_have_failed
+from otel_errcompact.extract.format import Sign
+from otel_errcompact.extract.table import listings
 
 CORPUS = sorted((Path(__file__).parents[2] / "corpus").rglob("*.txt"))
 TOOLS = [
@@ -36,13 +38,17 @@ def test_no_failure_of_a_real_tool_is_overlooked(tool: str, arguments: str) -> N
     assert [text[:80] for text in texts if overlooked(text, tool, arguments)] == []
 
 
-@pytest.mark.parametrize(("reason", "form"), [pytest.param(*form, id=form[1][:40]) for form in recognise._FORMS])
-def test_no_form_of_a_failure_is_overlooked(reason: str, form: str) -> None:
-    """Each form holds a sign in plain letters; a new one without is noticed here."""
+SIGNS = [*(sign for listing in listings() for sign in listing.signs), *recognise._SIGNS]
+
+
+@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.pattern[:40])
+def test_no_sign_of_a_failure_is_overlooked(sign: Sign) -> None:
+    """Each text with a sign holds one of its words."""
 
     @settings(max_examples=3, deadline=None, database=None, phases=[Phase.generate])
-    @given(st.from_regex(form))
+    @given(st.from_regex(rf"\A(?:{sign.pattern})"))
     def check(text: str) -> None:
+        assert any(word in f"\n{text.lower()}" for word in sign.words)
         assert not overlooked(text, "bash", "")
 
     check()

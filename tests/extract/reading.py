@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.text import read_text
 
 if TYPE_CHECKING:
@@ -37,8 +38,13 @@ def facts_as(form: str) -> Callable[..., Facts]:
 
 def facts_alone(form: str) -> Callable[..., Facts | None]:
     """Return what asks a single format for the facts of a raw error, whatever others would make of it."""
-    module = import_module(f"otel_errcompact.extract.formats.{form}")
-    return lambda text, **known: module.extract(read_text(RawError(text=text, **known)))
+    found = import_module(f"otel_errcompact.extract.formats.{form}").FORMAT
+
+    def read(text: str, **known) -> Facts | None:
+        facts = found.read(read_text(RawError(text=text, **known)))
+        return None if facts is None else replace(facts, format=found.name)
+
+    return read
 
 
 def key(*lines: str, **known) -> str:

@@ -12,7 +12,7 @@ CONFTEST = Location(function="<module>", file="tests/conftest.py", line=3)
 
 
 def key(members, **options):
-    facts = facts_of_members(members, form="pytest", unit="test", **options)
+    facts = facts_of_members(members, unit="test", **options)
     return dedup_key(facts, template_of(facts))
 
 
@@ -25,18 +25,18 @@ def imports(*names):
 
 def test_one_member_is_one_failure():
     """Where a tool reports one failure there is nothing to count."""
-    facts = facts_of_members(imports("cart"), form="pytest", unit="test")
+    facts = facts_of_members(imports("cart"), unit="test")
     assert (facts.type, facts.cause, str(facts.location)) == (
         "ModuleNotFoundError",
         "No module named 'shop'",
         "tests/test_cart.py:1",
     )
-    assert (facts.members, facts.tally, facts.format) == (1, "", "pytest")
+    assert (facts.members, facts.tally) == (1, "")
 
 
 def test_forty_tests_with_one_cause_are_one_line():
     """The same words in any place are one cause; the members are counted and the first of them named."""
-    facts = facts_of_members(imports(*map(str, range(40))), form="pytest", unit="test")
+    facts = facts_of_members(imports(*map(str, range(40))), unit="test")
     assert (facts.cause, str(facts.location)) == ("No module named 'shop'", "")
     assert (facts.members, facts.tally) == (40, "40 tests")
     assert facts.details == ("in 0, 1, 2, 3, 4, 5, ... 34 more",)
@@ -46,13 +46,13 @@ def test_a_place_that_all_members_share_stays():
     """Tests that fail in one line of application code have that line as their location."""
     place = Location(function="load", file="shop/config.py", line=9)
     members = [Member("KeyError", "'port'", place, name) for name in ("a", "b")]
-    assert facts_of_members(members, form="pytest", unit="test").location == place
+    assert facts_of_members(members, unit="test").location == place
 
 
 def test_the_file_that_all_members_share_stays():
     """Three findings of one kind in one file are in that file."""
     members = [Member("F401", "'os' imported but unused", Location(file="a.py", line=line)) for line in (1, 5)]
-    facts = facts_of_members(members, form="ruff", unit="error")
+    facts = facts_of_members(members, unit="error")
     assert str(facts.location) == "a.py:1"
     assert facts.details == ("in a.py:1, 5",)
 
@@ -63,7 +63,7 @@ def test_expectations_of_two_places_are_two_causes():
         Member("AssertionError", "assert False", Location(function=name, file="t.py"), name, assertion=True)
         for name in ("test_a", "test_b")
     ]
-    facts = facts_of_members(members, form="pytest", unit="test")
+    facts = facts_of_members(members, unit="test")
     assert facts.tally == "1 of 2 tests"
     assert facts.details == ("AssertionError at test_b (t.py): assert False",)
 
@@ -74,7 +74,7 @@ def test_six_errors_are_six_facts():
         Member("TS2322", f"Type {name!r} is not assignable", Location(file="a.ts", line=line), details=(f"in {name}",))
         for line, name in enumerate(("A", "B", "C"), start=1)
     ]
-    facts = facts_of_members(members, form="compilers", unit="error", first_is_root=True)
+    facts = facts_of_members(members, unit="error", first_is_root=True)
     assert (facts.type, facts.cause, facts.tally) == ("TS2322", "Type 'A' is not assignable", "1 of 3 errors")
     assert facts.details == (
         "in A",
@@ -88,27 +88,27 @@ def test_six_errors_are_six_facts():
 def test_the_cause_of_most_members_comes_first():
     """Of several causes the one that explains most failures leads; where a compiler reports, the first one does."""
     members = [Member("E1", "rare"), *[Member("E2", "frequent", name=name) for name in ("x", "y")]]
-    assert facts_of_members(members, form="pytest", unit="test").cause == "frequent"
-    assert facts_of_members(members, form="gcc", unit="error", first_is_root=True).cause == "rare"
+    assert facts_of_members(members, unit="test").cause == "frequent"
+    assert facts_of_members(members, unit="error", first_is_root=True).cause == "rare"
 
 
 def test_other_causes_are_counted_where_they_recur():
     """A line says how many members share its cause, and names them."""
     members = [Member("E1", "a"), Member("E2", "b", name="x"), Member("E2", "b", name="y")]
-    facts = facts_of_members(members, form="gcc", unit="error", first_is_root=True)
+    facts = facts_of_members(members, unit="error", first_is_root=True)
     assert facts.details == ("E2: b (2x: x, y)",)
 
 
 def test_what_the_tool_counts_counts():
     """A cut output shows fewer failures than its summary names."""
-    facts = facts_of_members(imports("cart", "user"), form="pytest", unit="test", total=12)
+    facts = facts_of_members(imports("cart", "user"), unit="test", total=12)
     assert (facts.members, facts.tally) == (12, "12 tests")
 
 
 def test_causes_beyond_the_bound_are_counted():
     """Every cut is visible."""
     members = [Member("E1", f"cause {name}") for name in "abcdefghijklmnopqrstuvwxyzABCDEF"]
-    facts = facts_of_members(members, form="gcc", unit="error", first_is_root=True)
+    facts = facts_of_members(members, unit="error", first_is_root=True)
     assert len(facts.details) == MAX_CAUSES + 1
     assert facts.details[-1] == "... 7 more causes"
 
@@ -161,5 +161,5 @@ def test_the_order_of_members_makes_no_other_key(members, random):
 
 def test_members_without_name_and_place():
     """Of members that have neither a name nor a place only the number is told."""
-    facts = facts_of_members([Member("Error", "boom"), Member("Error", "boom")], form="x", unit="error")
+    facts = facts_of_members([Member("Error", "boom"), Member("Error", "boom")], unit="error")
     assert (facts.tally, facts.details) == ("2 errors", ())

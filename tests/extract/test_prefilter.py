@@ -1,4 +1,4 @@
-"""Which extractors are asked at all."""
+"""Which formats a text may be of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from otel_errcompact.extract import EXTRACTORS, Extractor
-from otel_errcompact.extract.prefilter import Sieve
+from otel_errcompact.extract.format import Listing
+from otel_errcompact.extract.prefilter import Prefilter
+from otel_errcompact.extract.table import listings
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 
 
-def names(extractors):
-    return [extractor.name for extractor in extractors]
+def names(found):
+    return [listing.name for listing in found]
 
 
 @pytest.mark.parametrize(
@@ -29,15 +30,15 @@ def names(extractors):
 def test_candidates(body, expected):
     """Those without markers, and those with one of theirs in the text."""
     rows = {"failed": ("FAILED",), "failures": ("FAILURES", "Failures"), "cow": ("cow",), "any": ()}
-    sieve = Sieve([Extractor(name=name, extract=lambda _: None, markers=markers) for name, markers in rows.items()])
-    assert names(sieve.candidates(body)) == expected
+    prefilter = Prefilter([Listing(name=name, signs=(), markers=markers) for name, markers in rows.items()])
+    assert names(prefilter.candidates(body)) == expected
 
 
 @pytest.mark.parametrize("folder", sorted(path.name for path in CORPUS.iterdir() if path.is_dir()))
 def test_no_candidate_is_overlooked(folder):
     """What markers have in common leaves out none of those that a look for each marker finds."""
-    sieve = Sieve(EXTRACTORS)
+    prefilter = Prefilter(listings())
     for path in (CORPUS / folder).glob("*.txt"):
         body = path.read_text(encoding="utf-8", errors="replace")
-        plain = [row for row in EXTRACTORS if not row.markers or any(marker in body for marker in row.markers)]
-        assert names(sieve.candidates(body)) == names(plain)
+        plain = [row for row in listings() if not row.markers or any(marker in body for marker in row.markers)]
+        assert names(prefilter.candidates(body)) == names(plain)

@@ -1,54 +1,194 @@
-"""The table of extractors."""
+"""The table of formats."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
-from otel_errcompact import extract as package
+from otel_errcompact.compactor.hints import hints
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import EXTRACTORS, Extractor, extract
-from otel_errcompact.extract.prefilter import Sieve
+from otel_errcompact.extract import recognition, table
+from otel_errcompact.extract.extraction import extract
+from otel_errcompact.extract.format import Format, Hint, Listing, Sign
+from otel_errcompact.extract.formats import ORDER
+from otel_errcompact.extract.index import INDEX
+from otel_errcompact.extract.prefilter import Prefilter
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "corpus"
 
 
-def test_names_are_distinct():
-    """Every family has a name of its own."""
-    names = [extractor.name for extractor in EXTRACTORS]
-    assert len(set(names)) == len(names)
+def cow(**stated):
+    """Return a format of the test's own."""
+    return Format(**{"name": "cow", "markers": (), "signs": (), "read": lambda _: None, **stated})
 
 
-def test_last_extractor_takes_any_text():
+@pytest.mark.parametrize("row", INDEX, ids=lambda row: row.name)
+def test_index_says_what_the_formats_say(row):
+    """The light index is made of the formats; `make docs` writes it."""
+    found = import_module(f"otel_errcompact.extract.formats.{row.name}").FORMAT
+    assert row == Listing(**{field.name: getattr(found, field.name) for field in dataclasses.fields(Listing)})
+
+
+def test_every_format_has_its_place():
+    """Each file of the folder stands once in the order, and the order is that of the index."""
+    files = {path.stem for path in (ROOT / "otel_errcompact/extract/formats").glob("[a-z]*.py")}
+    assert sorted(ORDER) == sorted(files)
+    assert tuple(row.name for row in INDEX) == ORDER
+
+
+def test_last_format_takes_any_text():
     """The last resort has no markers."""
-    assert EXTRACTORS[-1].name == "prose"
-    assert EXTRACTORS[-1].markers == ()
+    assert table.LAST_RESORT.name == "prose"
+    assert table.LAST_RESORT.markers == ()
 
 
 def test_rows_are_frozen():
     """A row cannot be changed, only replaced."""
     with pytest.raises(dataclasses.FrozenInstanceError):
-        EXTRACTORS[0].name = "x"
+        INDEX[0].name = "x"
 
 
-def test_one_row_adds_a_family(monkeypatch):
-    """A new family needs a function and a row; its markers say cheaply whether it may apply."""
+def test_no_format_is_loaded_before_its_first_text():
+    """Importing the room loads no format; a text loads those whose markers it has and those that have none."""
+    script = (
+        "import json, sys\n"
+        "def loaded(): return sorted(name.rpartition('.')[2] for name in sys.modules"
+        " if name.startswith('otel_errcompact.extract.formats.'))\n"
+        "import otel_errcompact.extract, otel_errcompact.extract.extraction, otel_errcompact.compactor.classify\n"
+        "from otel_errcompact.detector.results import classify_result\n"
+        "from otel_errcompact.errors import RawError\n"
+        "classify_result('Traceback (most recent call last):', tool='bash')\n"
+        "found = [loaded()]\n"
+        "otel_errcompact.extract.extraction.extract(RawError(text='no such luck'))\n"
+        "found.append(loaded())\n"
+        "print(json.dumps(found))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    before, after = json.loads(done.stdout)
+    assert before == []
+    assert after == ["harness", "http", "llm", "plain", "prose", "shell"]
+
+
+WITHOUT_SIGNS = {
+    "junit": "Maven and Gradle say that the build failed",
+    "ruby": "a line with a place shows it, which is a sign of several formats",
+    "ipython": "its traceback is Python's",
+    "rich": "its frames stand around a traceback of Python",
+    "rpc": "answers in JSON show it by their fields",
+    "llm": "answers in JSON show it by their fields",
+    "shell": "the first lines of any output show it",
+    "plain": "any text",
+    "prose": "any text",
+    **dict.fromkeys(("apt", "bundlers", "dialyzer", "gomod"), "no form is known that healthy output never has"),
+}
+"""Formats whose output shows no failure by a sign of its own, and why."""
+
+
+def test_no_format_lacks_detection():
+    """A format has signs, or it is known why not; a new one cannot forget them."""
+    assert {row.name for row in INDEX if not row.signs} == set(WITHOUT_SIGNS)
+    with pytest.raises(TypeError, match="signs"):
+        Format(name="cow", markers=(), read=lambda _: None)
+
+
+# --- formats of users ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let the entry points of a test be those that are installed."""
+
+    def install(*found):
+        points = [EntryPoint(f"p{number}", f"{__name__}:p{number}", table.GROUP) for number in range(len(found))]
+        objects = dict(zip((point.value for point in points), found, strict=True))
+        monkeypatch.setattr(EntryPoint, "load", lambda point: objects[point.value])
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points if group == table.GROUP else [])
+        for cached in caches():
+            cached.cache_clear()
+
+    yield install
+    monkeypatch.undo()
+    for cached in caches():
+        cached.cache_clear()
+
+
+def caches():
+    """Return what is remembered of the table."""
+    hidden = import_module("otel_errcompact.compactor.hints"), import_module("otel_errcompact.detector.results")
+    return table.listings, table.prefilters, hidden[0].hints, hidden[0]._joined, hidden[1]._signs_of_formats
+
+
+def test_a_format_of_a_user(installed):
+    """It is tried first, where a marker stands in the text; the table puts its name into the facts."""
     asked = []
 
-    def extract_cow(text):
+    def read(text):
         asked.append(text.body)
-        return Facts(type="moo", cause=text.lines[0], format="cow") if text.body.startswith("cow") else None
+        return Facts(type="moo", cause=text.lines[0]) if text.body.startswith("cow") else None
 
-    row = Extractor(name="cow", extract=extract_cow, markers=("cow", "moo"))
-    monkeypatch.setattr(package, "_SIEVES", (Sieve([row, *EXTRACTORS]),))
-    assert extract(RawError(text="cow: no milk")).type == "moo"
+    installed(cow(markers=("cow", "moo"), read=read))
+    found = extract(RawError(text="cow: KeyError: no milk"))
+    assert (found.format, found.type) == ("cow", "moo")
     assert extract(RawError(text="a moo was not heard")).format == "prose"
     assert extract(RawError(text="KeyError: 'x'")).format == "plain"
-    assert asked == ["cow: no milk", "a moo was not heard"]
+    assert asked == ["cow: KeyError: no milk", "a moo was not heard"]
+
+
+def test_signs_and_hints_of_a_user(installed):
+    """Detection and hints read the one table."""
+    text = "Milking\nCOW DRY after 3 pails\n"
+    assert classify_result(text, tool="bash").outcome == "success"
+    hint = Hint("feed the cow", ("DryCow",), ("DryCow", "no milk"))
+    installed(cow(signs=(Sign("a dry cow", r"COW DRY\b", ("cow dry",)),), hints=(hint,)))
+    found = classify_result(text, tool="bash")
+    assert (found.outcome, found.detected, found.reason) == ("failure", True, "a dry cow")
+    assert hints()[0] == hint
+
+
+@pytest.mark.parametrize(
+    ("found", "fault"),
+    [
+        pytest.param("no format", "not a Format", id="something else"),
+        pytest.param(cow(name="git"), "there is a format git already", id="a name that is taken"),
+        pytest.param(cow(signs=(Sign("x", "(", ("x",)),)), "missing )", id="a pattern that is not valid"),
+        pytest.param(cow(signs=(Sign("x", "(x)", ("x",)),)), "has a group", id="a pattern with a group"),
+        pytest.param(cow(hints=(Hint("x", ("(?:x)",), ("x", "x")),)), "a sign of a hint", id="any character"),
+    ],
+)
+def test_a_faulty_format_is_left_out(installed, caplog, found, fault):
+    """A warning says once why, and all other formats work."""
+    installed(found)
+    assert extract(RawError(text="KeyError: 'x'")).format == "plain"
+    assert extract(RawError(text="KeyError: 'y'")).format == "plain"
+    assert [
+        fault in record.getMessage() or __import__("re").search(fault, record.getMessage()) is not None
+        for record in caplog.records
+    ] == [True]
+
+
+@pytest.mark.parametrize("read", [lambda _: 1 / 0, lambda _: "moo"], ids=["raises", "returns something else"])
+def test_a_faulty_reader_is_not_asked_again(installed, caplog, read):
+    """A warning says so once."""
+    installed(cow(read=read))
+    assert [extract(RawError(text=text)).format for text in ("KeyError: 'x'", "KeyError: 'y'")] == ["plain", "plain"]
+    assert [record.getMessage() for record in caplog.records] == ["the format cow is not used any more"]
+
+
+# --- whatever a format finds -----------------------------------------------------------------------------------------
 
 
 def test_table_without_last_resort(monkeypatch):
     """Whatever the table holds, there are facts."""
-    monkeypatch.setattr(package, "_SIEVES", ())
+    monkeypatch.setattr(recognition, "prefilters", tuple)
     assert extract(RawError(text="boom")).cause == "boom"
 
 
@@ -60,8 +200,8 @@ def test_a_cause_that_is_cut_off():
 
 def test_a_type_that_is_garbled(monkeypatch):
     """A type is one line of bounded length, whatever a format has taken for one."""
-    row = Extractor(name="cow", extract=lambda _: Facts(type="moo\n" * 99, cause="no milk", format="cow"))
-    monkeypatch.setattr(package, "_SIEVES", (Sieve([row]),))
+    row = cow(read=lambda _: Facts(type="moo\n" * 99, cause="no milk"))
+    monkeypatch.setattr(recognition, "prefilters", lambda: (Prefilter([row]),))
     found = extract(RawError(text="x")).type
     assert found.startswith("moo moo moo")
     assert len(found) <= 200

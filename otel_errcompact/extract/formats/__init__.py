@@ -1,1 +1,60 @@
-"""One file for each family of formats; the table in `extract/__init__.py` says in which order they are tried."""
+"""One file and one object for each format, and the order in which formats are tried."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ORDER: Final = (
+    "harness",
+    "pytest",
+    "unittest",
+    "phpunit",
+    "jest",
+    "mocha",
+    "gotest",
+    "cargotest",
+    "junit",
+    "exunit",
+    "rspec",
+    "pip",
+    "ruby",
+    "python",
+    "ipython",
+    "go",
+    "gomod",
+    "rust",
+    "rich",
+    "bundlers",
+    "javascript",
+    "jvm",
+    "dotnet",
+    "php",
+    "dialyzer",
+    "beam",
+    "rustc",
+    "eslint",
+    "ruff",
+    "compilers",
+    "maven",
+    "npm",
+    "cargo",
+    "cmake",
+    "make",
+    "git",
+    "docker",
+    "infra",
+    "apt",
+    "database",
+    "rpc",
+    "llm",
+    "http",
+    "shell",
+    "plain",
+    "prose",
+)
+"""
+All formats in the order in which they are tried; the last one takes any text.
+
+A format that may hold the output of others stands before them: test runners before stacks, stacks before compilers,
+compilers before the build tools that call them, and those before services and shells.
+"""

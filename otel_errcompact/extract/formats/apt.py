@@ -6,9 +6,9 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.formats import plain, shell
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "apt"
-MARKERS: Final = ("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem")
 
 _STATED: Final = re.compile(r"(?P<severity>[EW]): (?P<message>[A-Z].{1,2000})")
 _FETCH: Final = re.compile(r"Failed to fetch (?P<url>\S{1,1000}) {1,4}(?P<reason>\S.*)")
@@ -96,7 +94,6 @@ _OTHERS: Final = (
     ),
 )
 _OTHER_STARTS: Final = ("Error: ", "ERROR: ", "error: ", "Warning: ", " Problem")
-_READERS: Final = (shell.extract, plain.extract)
 
 
 def extract(text: Text) -> Facts | None:
@@ -107,7 +104,7 @@ def extract(text: Text) -> Facts | None:
     members = (
         [*(_of_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)] or _of_apt(lines) or list(_of_others(lines))
     )
-    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+    return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
 
 # --- apt -------------------------------------------------------------------------------------------------------------
@@ -213,7 +210,7 @@ def _processed(package: str, output: Sequence[str], after: Sequence[str]) -> Mem
     stated = next((found for line in output if (found := _DPKG_STATED.match(line))), None)
     if stated is not None:
         return Member("DpkgError", stated["message"], name=package, details=(reason,))
-    inner = facts_of_output(output, _READERS)
+    inner = facts_of_output(output)
     if inner is not None:
         return Member(inner.type, inner.cause, inner.location, package, (reason, *inner.details), inner.key_cause)
     telling = next((line.strip() for line in reversed(output) if is_telling(line)), "")
@@ -235,3 +232,11 @@ def _of_others(lines: Sequence[str]) -> Iterator[Member]:
                     else found["message"]
                 )
                 yield Member(kind, message, details=tuple(listed[:3]))
+
+
+FORMAT: Final = Format(
+    name="apt",
+    read=extract,
+    markers=("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem"),
+    signs=(),
+)

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "bundlers"
 
 _OF_WEBPACK: Final = "ERROR in "
 _OF_ESBUILD: Final = "[ERROR] "
@@ -24,15 +24,6 @@ _OF_VITE: Final = "error during build:"
 _OF_VITE_SERVER: Final = "Internal server error: "
 _OF_ROLLUP: Final = "[!] "
 _OF_NEXT: Final = "Failed to compile"
-MARKERS: Final = (
-    _OF_WEBPACK,
-    _OF_ESBUILD,
-    _OF_ESBUILD_API,
-    _OF_VITE,
-    _OF_VITE_SERVER,
-    _OF_ROLLUP,
-    _OF_NEXT,
-)
 
 _MAX_LINES: Final = 60
 """Lines of one error that are looked at."""
@@ -104,7 +95,7 @@ def extract(text: Text) -> Facts | None:
         if members:
             counted = _TOTAL.search(text.body)
             return facts_of_members(
-                members, form=FORMAT, unit="error", total=int(counted["count"]) if counted else 0, first_is_root=True
+                members, unit="error", total=int(counted["count"]) if counted else 0, first_is_root=True
             )
     return None
 
@@ -277,3 +268,19 @@ def _source(block: Sequence[str]) -> str:
         if found is not None:
             return found["source"].strip()
     return ""
+
+
+FORMAT: Final = Format(
+    name="bundlers",
+    read=extract,
+    markers=(
+        _OF_WEBPACK,
+        _OF_ESBUILD,
+        _OF_ESBUILD_API,
+        _OF_VITE,
+        _OF_VITE_SERVER,
+        _OF_ROLLUP,
+        _OF_NEXT,
+    ),
+    signs=(),
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "cargo"
-MARKERS: Final = ("error: ",)
 
 _HEADLINES: Final = (
     (
@@ -106,7 +105,7 @@ def _of_process(headline: str) -> Facts | None:
     if found is None:
         return None
     kind = found["outcome"].replace("exit status: ", "exit code ").replace("exit code: ", "exit code ")
-    return Facts(type=kind, cause=clip(headline), format=FORMAT)
+    return Facts(type=kind, cause=clip(headline))
 
 
 def _of_build_script(headline: str, after: Sequence[str]) -> Facts:
@@ -120,7 +119,7 @@ def _of_build_script(headline: str, after: Sequence[str]) -> Facts:
     cause = last or (said[-1] if said else outcome) or headline
     before = (line for line in said if line != cause and not line.startswith("note: "))
     ended = f"{headline} ({end['outcome']})" if end else headline.removeprefix(cause)
-    return Facts(type="BuildScriptError", cause=clip(cause), details=details((ended, *before), 4), format=FORMAT)
+    return Facts(type="BuildScriptError", cause=clip(cause), details=details((ended, *before), 4))
 
 
 def _standard_error(after: Sequence[str]) -> Sequence[str]:
@@ -140,7 +139,7 @@ def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
         root = f"{causes.pop()}: {root}"
     shown = "" if manifest or explained or root == headline else headline
     more = (line.strip() for line in after if line.startswith(_REQUIRED))
-    return Facts(type=kind, cause=clip(root), location=place, details=details((shown, *more), 5), format=FORMAT)
+    return Facts(type=kind, cause=clip(root), location=place, details=details((shown, *more), 5))
 
 
 def _causes(after: Sequence[str]) -> Iterator[str]:
@@ -161,3 +160,17 @@ def _explained(after: Sequence[str]) -> str:
     start = next((number for number, line in enumerate(after) if _VERSIONS.match(line)), -1)
     said = [line.strip() for line in after[start + 1 :] if line.strip()] if start >= 0 else []
     return " ".join(said[:2] if said[:1] and said[0].endswith(":") else said[:1])
+
+
+FORMAT: Final = Format(
+    name="cargo",
+    read=extract,
+    markers=("error: ",),
+    signs=(
+        Sign(
+            "a failed build",
+            r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
+            ("error",),
+        ),
+    ),
+)

@@ -7,10 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.formats import rust
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.stacks import rust
+from otel_errcompact.extract.stacks.chain import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "cargotest"
-MARKERS: Final = (
-    " stdout ----",
-    "test result: FAILED",
-    "error: test failed",
-    "error: test run failed",
-    "to rerun pass",
-)
 
 ASSERTION: Final = "AssertionError"
 
@@ -62,7 +55,7 @@ def extract(text: Text) -> Facts | None:
     if not members:
         return None
     total = sum(int(found["failed"]) for form in (_RESULT, _SUMMARY) for found in form.finditer(body))
-    return facts_of_members(members, form=FORMAT, unit="test", total=total)
+    return facts_of_members(members, unit="test", total=total)
 
 
 def _members(body: str) -> list[Member]:
@@ -102,13 +95,13 @@ def _member(test: str, section: str) -> Member:
         return _panicked(test, panics[0])
     returned = rust.failure_of_main(section)
     if returned is not None:
-        facts = facts_of((returned,), form=FORMAT)
+        facts = facts_of((returned,))
         return Member(facts.type, facts.cause, facts.location, test, facts.details)
     return _compiled(test, section) or _told(test, section)
 
 
 def _panicked(test: str, panic: rust.Panic) -> Member:
-    facts = facts_of((panic.failure,), form=FORMAT)
+    facts = facts_of((panic.failure,))
     is_assertion = facts.cause.startswith("assertion")
     return Member(
         ASSERTION if is_assertion else facts.type,
@@ -173,3 +166,17 @@ def _died(found: re.Match[str]) -> Member:
     command = _HASHED.sub("", found["command"])
     cause = f"process didn't exit successfully: {command.rpartition('/')[2]} ({found['how']})"
     return Member(signal[0] if signal else "test failed", cause)
+
+
+FORMAT: Final = Format(
+    name="cargotest",
+    read=extract,
+    markers=(
+        " stdout ----",
+        "test result: FAILED",
+        "error: test failed",
+        "error: test run failed",
+        "to rerun pass",
+    ),
+    signs=(Sign("failed tests", r"test result: FAILED", ("fail",)),),
+)

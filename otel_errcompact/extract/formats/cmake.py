@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "cmake"
-MARKERS: Final = ("CMake Error", "Configuring incomplete")
 
 _ERROR: Final = re.compile(
     r"CMake (?:Internal )?Error(?: in (?P<in>[^\s:]{1,400})"
@@ -46,7 +45,7 @@ def extract(text: Text) -> Facts | None:
     members = [_member(found, lines[at + 1 : end]) for at, found, end in _blocks(lines)]
     if not members:
         return _without_errors(lines)
-    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True)
+    return facts_of_members(members, unit="error", first_is_root=True)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str], int]]:
@@ -116,4 +115,15 @@ def _without_errors(lines: Sequence[str]) -> Facts | None:
     before = [line for line in lines[: lines.index(_INCOMPLETE)] if line and not line.startswith("-- ")]
     said = " ".join(line.strip() for line in before[-3:])
     cause = f"Configuring incomplete: {said}" if said else "Configuring incomplete, errors occurred"
-    return facts_of_members([Member("CMakeError", cause, NOWHERE)], form=FORMAT, unit="error")
+    return facts_of_members([Member("CMakeError", cause, NOWHERE)], unit="error")
+
+
+FORMAT: Final = Format(
+    name="cmake",
+    read=extract,
+    markers=("CMake Error", "Configuring incomplete"),
+    signs=(
+        Sign("failed tests", r"[0-9]+% tests passed, [1-9]", ("% tests passed",)),
+        Sign("a failed build", r"CMake Error", ("error",)),
+    ),
+)

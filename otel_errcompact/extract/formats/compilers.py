@@ -10,12 +10,11 @@ from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.diagnostics import (
     COMPILE_ERROR,
     LINK_ERROR,
-    MAX_FINDINGS,
-    Finding,
-    Reader,
-    facts_of_findings,
+    MAX_DIAGNOSTICS,
+    facts_of_diagnostics,
     place,
 )
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "compilers"
-MARKERS: Final = (
-    "error: ",
-    " error ",
-    "error TS",
-    "warning: ",
-    ".go:",
-    ".py:",
-    ".kt:",
-    "ymbols for architecture",
-    "::error ",
-)
 
 _FILE: Final = r"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:\"|*?=][^:\"|*?]{0,300}?)"
 _PLACE: Final = (
@@ -167,15 +154,15 @@ def extract(text: Text) -> Facts | None:
         text.body.startswith("usage: ") or "\nusage: " in text.body
     ):  # A program that refuses its command line names itself as others name a file.
         return None
-    return facts_of_findings(text, READERS, form=FORMAT)
+    return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Finding]:
+def read(lines: list[str]) -> list[Diagnostic]:
     """
     Return the diagnostics, without those that others bring about.
     """
-    found: list[Finding] = []
-    starts = list(islice(_heads(lines), MAX_FINDINGS))
+    found: list[Diagnostic] = []
+    starts = list(islice(_heads(lines), MAX_DIAGNOSTICS))
     for number, (start, head) in enumerate(starts):
         if head.severity == "note":
             continue
@@ -372,7 +359,7 @@ def _coded(message: str, code: str) -> tuple[str, str]:
 # --- what follows it -------------------------------------------------------------------------------------------------
 
 
-def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Finding:
+def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagnostic:
     """
     Return a diagnostic with what the lines behind it add.
     """
@@ -398,7 +385,7 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Findi
     if location.file.startswith(_SYSTEM_HEADERS):
         callers = [note.location for note in notes if note.message.endswith(" requested here")]
         location = next((caller for caller in callers if not caller.file.startswith(_SYSTEM_HEADERS)), location)
-    return Finding(
+    return Diagnostic(
         type=kind,
         message=_with_terms(message, terms),
         location=location,
@@ -494,9 +481,33 @@ def _source(block: Sequence[str], number_of_line: int | None) -> str:
     return ""
 
 
-READERS: Final = (
-    Reader(
-        MARKERS,
+FORMAT: Final = Format(
+    name="compilers",
+    read=extract,
+    markers=(
+        "error: ",
+        " error ",
+        "error TS",
+        "warning: ",
+        ".go:",
+        ".py:",
+        ".kt:",
+        "ymbols for architecture",
+        "::error ",
+    ),
+    signs=(
+        Sign(
+            "a failed build",
+            r"(?:collect2|clang(?:\+\+)?|gcc|g\+\+|cc1(?:plus)?|ld|rust-lld|ld\.lld): (?:fatal )?error: ",
+            ("error",),
+        ),
+        Sign("an error in a file", r"[^\s:(]{1,300}\([0-9]{1,7},[0-9]{1,7}\): (?:fatal )?error ", ("error",)),
+        Sign("an error in a file", r"error (?:TS[0-9]{3,5}|C[0-9]{4}|CS[0-9]{4}): ", ("error",)),
+        Sign("an error in a file", r"# \S{1,300}\n(?:vet: )?[^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S", (".go:",)),
+        Sign("an error in a file", r"vet: [^\s:]{1,300}\.go:[0-9]{1,7}:[0-9]{1,7}: \S", (".go:",)),
+        Sign("lint errors", r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b", ("error",)),
+    ),
+    diagnostics=Diagnostics(
         read,
         re.compile(
             r"(?m)^(?:Found ([0-9]{1,6}) errors?(?: in |\.|$)|([0-9]{1,6}) errors? generated\."
@@ -504,4 +515,3 @@ READERS: Final = (
         ),
     ),
 )
-"""The family's reader; it stands last in the table, so no other follows."""

@@ -7,6 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "database"
-MARKERS: Final = ("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED ")
 
 # --- PostgreSQL ---
 _POSTGRES: Final = re.compile(
@@ -132,7 +131,7 @@ def extract(text: Text) -> Facts | None:
     for marks, reader in _READERS:
         members = list(islice(reader(lines), MAX_MEMBERS)) if any(mark in body for mark in marks) else []
         if members:
-            return facts_of_members(members, form=FORMAT, unit="statement", first_is_root=True)
+            return facts_of_members(members, unit="statement", first_is_root=True)
     return None
 
 
@@ -261,3 +260,26 @@ _READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], Iterable[
     (("",), _redis),
 )
 """The readers, and the strings of which a text of each holds at least one."""
+
+FORMAT: Final = Format(
+    name="database",
+    read=extract,
+    markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
+    signs=(
+        Sign("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ", ("error", "fatal")),
+        Sign(
+            "a database error",
+            r"ERROR:  [^\n]{1,2000}\n(?:LINE [0-9]{1,7}: |DETAIL:  |HINT:  |CONTEXT:  |STATEMENT:  )",
+            ("error",),
+        ),
+        Sign("a database error", r"ERROR [0-9]{4} \([0-9A-Z]{5}\)", ("error",)),
+    ),
+    hints=(
+        Hint(
+            "another connection is writing: close it, shorten its transaction, or set a busy time-out",
+            ("database is locked",),
+            ("sqlite3.OperationalError", "database is locked"),
+            is_weak=True,
+        ),
+    ),
+)

@@ -6,8 +6,8 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
-from otel_errcompact.extract.formats import compilers
+from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "dialyzer"
-MARKERS: Final = (".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:")
 
 _MIX: Final = re.compile(
     r"(?P<file>[^\s:]{1,300}\.(?:exs?|erl|hrl|eex|heex)):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?:(?P<kind>[a-z]{2,20}(?:_[a-z]{2,20}){1,5}"
@@ -52,25 +50,25 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of what compilers and checkers of Elixir and Erlang report.
     """
-    return facts_of_findings(text, READERS, form=FORMAT)
+    return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Finding]:
+def read(lines: list[str]) -> list[Diagnostic]:
     """
     Return the diagnostics of all tools of the family.
     """
     starts = (number for number, line in enumerate(lines) if ":" in line or "]" in line)
-    found = list(islice((finding for number in starts for finding in _at(lines, number)), MAX_FINDINGS))
+    found = list(islice((finding for number in starts for finding in _at(lines, number)), MAX_DIAGNOSTICS))
     if any(line.startswith("Compilation failed due to warnings") for line in lines):
         return [finding._replace(is_error=True) for finding in found]
     if not any(finding.is_error for finding in found) and any(line.startswith(_EXCEPTION) for line in lines):
         return []
     if any(line.startswith(_OF_DIALYZER) for line in lines):
-        return [finding._replace(type=FORMAT) if finding.type == COMPILE_ERROR else finding for finding in found]
+        return [finding._replace(type="dialyzer") if finding.type == COMPILE_ERROR else finding for finding in found]
     return found
 
 
-def _at(lines: Sequence[str], number: int) -> Iterator[Finding]:
+def _at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
     """
     Yield the diagnostic that begins at a line, if one does.
     """
@@ -92,16 +90,16 @@ def _at(lines: Sequence[str], number: int) -> Iterator[Finding]:
             yield from _of_credo(found, below)
 
 
-def _of_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+def _of_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Read a warning of dialyxir: its kind behind the place, its words below, up to a ruler.
     """
     words = takewhile(lambda line: not line.startswith(("____", "[", "lib/", "Total errors")), below)
     message = " ".join((found["message"] or "", *map(str.strip, words))) if not found["message"] else found["message"]
-    yield Finding(found["kind"], " ".join(message.split()) or found["kind"], place(found["file"], found["line"]))
+    yield Diagnostic(found["kind"], " ".join(message.split()) or found["kind"], place(found["file"], found["line"]))
 
 
-def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Read what erlc or dialyzer says; dialyzer breaks its lines.
     """
@@ -110,13 +108,13 @@ def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
     flycheck = _CREDO_FLYCHECK.match(found["message"]) if ".ex" in found["file"] else None
     at = place(found["file"], found["line"])
     if flycheck:
-        yield Finding(_CATEGORIES[flycheck["letter"]], flycheck["message"], at)
+        yield Diagnostic(_CATEGORIES[flycheck["letter"]], flycheck["message"], at)
     else:
         kind = "warning" if found["warning"] else COMPILE_ERROR
-        yield Finding(kind, " ".join((found["message"], *own)), at, not found["warning"], source=code)
+        yield Diagnostic(kind, " ".join((found["message"], *own)), at, not found["warning"], source=code)
 
 
-def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Read a diagnostic of the Elixir compiler, whose place stands below its words.
     """
@@ -126,7 +124,7 @@ def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
         if at is not None:
             is_error = found["severity"] == "error"
             kind = COMPILE_ERROR if is_error else "warning"
-            yield Finding(kind, " ".join(words), place(at["file"], at["line"]), is_error, source=source)
+            yield Diagnostic(kind, " ".join(words), place(at["file"], at["line"]), is_error, source=source)
             return
         if "\u2502" in line:
             source = source or line.partition("\u2502")[2].strip()
@@ -136,7 +134,7 @@ def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
             words.extend(line.split())
 
 
-def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
+def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Read an issue of credo, with its place in the same line or below.
     """
@@ -145,19 +143,20 @@ def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Finding]:
     at = beside or next(filter(None, map(_CREDO_PLACE.match, below[:2])), None)
     if at is not None:
         message = beside["rest"] or kind if beside else found["message"]
-        yield Finding(kind, message, place(at["file"], at["line"]))
+        yield Diagnostic(kind, message, place(at["file"], at["line"]))
 
 
 _PLACED: Final = ((_MIX, _of_mix), (_ERLANG, _of_erlang))
 
-READERS: Final = (
-    Reader(
-        MARKERS,
+FORMAT: Final = Format(
+    name="dialyzer",
+    read=extract,
+    markers=(".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:"),
+    signs=(),
+    diagnostics=Diagnostics(
         read,
         re.compile(
             r"(?m)^(?:Total errors: ([0-9]{1,6})|[0-9]{1,7} mods/funs, found (?:an? |([0-9]{1,6}) )[a-z ]{4,40}\.?$)"
         ),
     ),
-    *compilers.READERS,
 )
-"""The family's reader, and those of the families behind it in the table."""

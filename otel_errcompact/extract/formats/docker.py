@@ -8,40 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.formats import (
-    apt,
-    cargo,
-    cmake,
-    compilers,
-    go,
-    javascript,
-    jvm,
-    maven,
-    npm,
-    pip,
-    plain,
-    prose,
-    python,
-    rustc,
-    shell,
-)
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.recognition import facts_of_output
+from otel_errcompact.extract.table import LAST_RESORT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "docker"
-MARKERS: Final = (
-    "ocker",
-    "failed to solve: ",
-    'ERROR: process "',
-    "rror response from daemon",
-    "compose",
-    "dependency failed to start",
-    "returned a non-zero code: ",
-)
 
 _SOLVE: Final = re.compile(
     r"(?:ERROR: |error: |Error: |target [\w.-]{1,100}: |failed to build: ){0,3}failed to solve: (?P<message>\S.*)"
@@ -107,23 +82,6 @@ _STATED: Final = (
 _REFERENCE: Final = re.compile(r" of ref [\w:-]{20,100}(?=: )")
 _CONTAINER: Final = re.compile(r" \([0-9a-f]{64}\)")
 _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
-_READERS: Final = (
-    python.extract,
-    javascript.extract,
-    jvm.extract,
-    go.extract,
-    rustc.extract,
-    compilers.extract,
-    maven.extract,
-    npm.extract,
-    pip.extract,
-    cargo.extract,
-    cmake.extract,
-    apt.extract,
-    shell.extract,
-    plain.extract,
-    prose.extract,
-)
 
 
 def extract(text: Text) -> Facts | None:
@@ -166,7 +124,6 @@ def _refused(message: str, lines: Sequence[str]) -> Facts:
         cause=clip(_REFERENCE.sub("", message)),
         location=_dockerfile(lines),
         details=details(_marked(lines)),
-        format=FORMAT,
     )
 
 
@@ -176,15 +133,14 @@ def _failed_step(step: str, code: str, output: Sequence[str], place: Location) -
     """
     at = f" ({place})" if place else ""
     ended = f"failed with exit code {code}"
-    inner = facts_of_output(output, _READERS)
+    inner = facts_of_output(output, any_text=True)
     if inner is None:
-        return Facts(type=f"exit code {code}", cause=clip(f"{step} {ended}"), location=place, format=FORMAT)
+        return Facts(type=f"exit code {code}", cause=clip(f"{step} {ended}"), location=place)
     return replace(
         inner,
-        type=f"exit code {code}" if inner.format == prose.FORMAT else inner.type,
+        type=f"exit code {code}" if inner.format == LAST_RESORT.name else inner.type,
         location=inner.location or place,
         details=details((f"{clip(step, 120)} {ended}{at}", *inner.details)),
-        format=FORMAT,
     )
 
 
@@ -264,5 +220,21 @@ def _stated(lines: Sequence[str]) -> Facts | None:
         for form, kind in _STATED:
             found = form.match(line)
             if found is not None and (is_usage or kind != "UsageError"):
-                return Facts(type=kind, cause=clip(_CONTAINER.sub("", found["message"])), format=FORMAT)
+                return Facts(type=kind, cause=clip(_CONTAINER.sub("", found["message"])))
     return None
+
+
+FORMAT: Final = Format(
+    name="docker",
+    read=extract,
+    markers=(
+        "ocker",
+        "failed to solve: ",
+        'ERROR: process "',
+        "rror response from daemon",
+        "compose",
+        "dependency failed to start",
+        "returned a non-zero code: ",
+    ),
+    signs=(Sign("a failed build", r"(?:ERROR: )?failed to solve: ", ("fail",)),),
+)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.chain import MAX_CHILDREN, Failure, facts_of
-from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.stacks.chain import MAX_CHILDREN, Failure, facts_of
+from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "dotnet"
-MARKERS: Final = (":line ", ".cs:", ".cs(", "nhandled ", "error NU")
 
 ASSERTION: Final = "AssertionError"
 _FOREIGN: Final = (
@@ -78,12 +77,12 @@ def extract(text: Text) -> Facts | None:
     lines = text.lines
     members = _tests(lines)
     if members:
-        return facts_of_members(members, form=FORMAT, unit="test", total=_total(text.body))
+        return facts_of_members(members, unit="test", total=_total(text.body))
     members = _build_errors(lines)
     if members:
-        return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True)
+        return facts_of_members(members, unit="error", first_is_root=True)
     chains = _chains(lines)
-    return facts_of_stacks(chains, form=FORMAT) if chains else None
+    return facts_of_stacks(chains) if chains else None
 
 
 # --- stacks ----------------------------------------------------------------------------------------------------------
@@ -324,7 +323,7 @@ def _member(name: str, lines: Sequence[str]) -> Member:
         chain = (
             Failure(_short(found["type"]), "\n".join((found["message"], *said[1:])), failure.own, failure.innermost),
         )
-        facts = facts_of(chain, form=FORMAT)
+        facts = facts_of(chain)
         return Member(facts.type, facts.cause, facts.location, name, facts.details[:2], facts.key_cause)
     place = failure.own or failure.innermost
     cause = " ".join(said[:1] + [line for line in said[1:4] if line.startswith(_VALUES)])
@@ -356,3 +355,11 @@ def _total(body: str) -> int:
         if counts:
             return sum(counts)
     return 0
+
+
+FORMAT: Final = Format(
+    name="dotnet",
+    read=extract,
+    markers=(":line ", ".cs:", ".cs(", "nhandled ", "error NU"),
+    signs=(Sign("failed tests", r"Failed! +- +Failed: ", ("fail",)),),
+)

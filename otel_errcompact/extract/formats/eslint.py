@@ -7,8 +7,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_FINDINGS, Finding, Reader, facts_of_findings, place
-from otel_errcompact.extract.formats import ruff
+from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "eslint"
-MARKERS: Final = ("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: ")
 
 NOT_FORMATTED: Final = "not formatted"
 
@@ -51,17 +49,17 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of the problems that linters of scripts, styles and markup list file by file.
     """
-    return facts_of_findings(text, READERS, form=FORMAT, unit="finding")
+    return facts_of_diagnostics(text, FORMAT, unit="finding")
 
 
-def read(lines: list[str]) -> list[Finding]:
+def read(lines: list[str]) -> list[Diagnostic]:
     """
     Return the problems of all files.
     """
-    return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_FINDINGS))
+    return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_DIAGNOSTICS))
 
 
-def _rows(lines: Sequence[str]) -> Iterator[Finding]:
+def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Yield the problems that stand in rows below the name of their file.
     """
@@ -74,14 +72,14 @@ def _rows(lines: Sequence[str]) -> Iterator[Finding]:
             if found is not None and (file or found["severity"]):
                 yield from _of_row(file, found)
             elif line.endswith(")") and (found := _STANDARD.match(line)):
-                yield Finding(found["rule"], found["message"], place(found["file"], found["line"]))
+                yield Diagnostic(found["rule"], found["message"], place(found["file"], found["line"]))
         elif _FILE.match(line):
             file = line
         elif ":" in line:
             file = ""
 
 
-def _of_row(file: str, found: re.Match[str]) -> Iterator[Finding]:
+def _of_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
     """
     Read a row, which has a severity, or a rule at its end, or both.
     """
@@ -92,10 +90,10 @@ def _of_row(file: str, found: re.Match[str]) -> Iterator[Finding]:
         return
     rule = (named["apart"] or named["bracketed"]) if named else COMPILE_ERROR
     message = " ".join(message[: named.start()].split()) if named else message
-    yield Finding(rule, message, place(file, found["line"]), severity not in _WARNINGS)
+    yield Diagnostic(rule, message, place(file, found["line"]), severity not in _WARNINGS)
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[Finding]:
+def _blocks(lines: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Yield the problems that biome prints, each below a ruler.
     """
@@ -109,33 +107,36 @@ def _blocks(lines: Sequence[str]) -> Iterator[Finding]:
         kind = found["rule"].rpartition("/")[2]
         at = place(found["file"], found["line"])
         if kind == "format":
-            yield Finding(NOT_FORMATTED, said["message"], at)
+            yield Diagnostic(NOT_FORMATTED, said["message"], at)
         else:
-            yield Finding(
+            yield Diagnostic(
                 COMPILE_ERROR if kind == "parse" else kind, said["message"], at, said["mark"] in "\u00d7\u2716"
             )
 
 
-def _unformatted(lines: Sequence[str]) -> Iterator[Finding]:
+def _unformatted(lines: Sequence[str]) -> Iterator[Diagnostic]:
     """
     Yield what prettier says of files.
     """
     listed: list[str] = []
     for line in lines:
         if "ode style " in line and _CONCLUSION.match(line):
-            yield from (Finding(NOT_FORMATTED, "run prettier --write", Location(file=file)) for file in listed)
+            yield from (Diagnostic(NOT_FORMATTED, "run prettier --write", Location(file=file)) for file in listed)
             listed = []
         found = _PRETTIER.match(line) if line.startswith("[") else None
         broken = _SYNTAX.match(found["what"]) if found else None
         if broken is not None:
-            yield Finding("SyntaxError", broken["message"], place(broken["file"], broken["line"]))
+            yield Diagnostic("SyntaxError", broken["message"], place(broken["file"], broken["line"]))
         elif found is not None and _FILE.match(found["what"]):
             listed.append(found["what"])
 
 
-READERS: Final = (
-    Reader(
-        MARKERS,
+FORMAT: Final = Format(
+    name="eslint",
+    read=extract,
+    markers=("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: "),
+    signs=(Sign("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]", (" problem",)),),
+    diagnostics=Diagnostics(
         read,
         re.compile(
             r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
@@ -143,6 +144,4 @@ READERS: Final = (
         ),
         re.compile(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
     ),
-    *ruff.READERS,
 )
-"""The family's reader, and those of the families behind it in the table."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
-from otel_errcompact.extract.formats import beam
-from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.stacks import beam
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.frames import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "exunit"
-MARKERS: Final = ("stacktrace:", "1) test ", "on setup_all callback", "Running ExUnit", "Randomized with seed")
 
 ASSERTION: Final = "AssertionError"
 
@@ -79,7 +78,7 @@ def extract(text: Text) -> Facts | None:
     if not failed:
         return None
     members = _with_one_actual(_placed([_member(test) for test in failed]), failed)
-    return facts_of_members(members, form=FORMAT, unit="test", total=max(_total(lines), len(blocks)))
+    return facts_of_members(members, unit="test", total=max(_total(lines), len(blocks)))
 
 
 def _total(lines: Sequence[str]) -> int:
@@ -168,7 +167,7 @@ def _raised(test: _Failed) -> Member:
     Return a test that an exception ended; where that came from the test itself, equal ones elsewhere are the same.
     """
     chain = beam.chain_of(test.message, _stack(test))
-    facts = facts_of(chain, form=FORMAT)
+    facts = facts_of(chain)
     is_cut = "stacktrace" in test.fields and not any(line.endswith(": (test)") for line in test.stack)
     own = next((failure.own for failure in reversed(chain) if failure.own is not None), None)
     cause, location = facts.cause, own.place() if own is not None else NOWHERE if is_cut else test.place
@@ -261,3 +260,17 @@ def _actual(test: _Failed) -> tuple[str, str] | None:
     if len(test.fields.get("left", "")) < _LONG_SIDE or "=~" not in code:
         return None
     return "Assertion with =~ failed:", clip(code.partition("=~")[0], _MAX_SIDE_KEY)
+
+
+FORMAT: Final = Format(
+    name="exunit",
+    read=extract,
+    markers=("stacktrace:", "1) test ", "on setup_all callback", "Running ExUnit", "Randomized with seed"),
+    signs=(
+        Sign(
+            "failed tests",
+            r"[0-9]+ (?:doctests?|tests?|properties), (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b",
+            ("fail",),
+        ),
+    ),
+)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.formats import plain, shell
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "git"
-MARKERS: Final = ("fatal: ", "error: ", "CONFLICT (", "hook", "to commit")
 
 _TYPES: Final = (
     (re.compile(r"not a git repository"), "NotARepository"),
@@ -90,7 +88,6 @@ _HOOK_FACT: Final = re.compile(
 _HUSKY: Final = re.compile(
     r"husky - (?P<hook>[\w-]{1,40}) (?:hook exited with code|script failed \(code) (?P<code>[0-9]{1,9})"
 )
-_READERS: Final = (shell.extract, plain.extract)
 
 
 def extract(text: Text) -> Facts | None:
@@ -100,7 +97,7 @@ def extract(text: Text) -> Facts | None:
     lines = text.lines
     body = text.body
     if "hook" in body and (hooks := [*_of_pre_commit(lines), *_of_husky(lines)]):
-        return facts_of_members(hooks, form=FORMAT, unit="hook")
+        return facts_of_members(hooks, unit="hook")
     conflicts = _conflicts(lines) if "CONFLICT (" in body else None
     return conflicts or _rejected(lines) or _stated(lines) or _nothing(lines)
 
@@ -128,7 +125,6 @@ def _conflicts(lines: Sequence[str]) -> Facts | None:
         cause=clip("; ".join(sentences)),
         location=Location(file=files[0]) if len(found) == len(files) == 1 else NOWHERE,
         details=details(outcome),
-        format=FORMAT,
         members=len(found),
         tally=f"{len(found)} conflicts" if len(found) > 1 else "",
     )
@@ -149,7 +145,6 @@ def _rejected(lines: Sequence[str]) -> Facts | None:
         type="PushRejected",
         cause=clip(f"{found['refs']} {found['kind']}{reason}{why}"),
         details=details((*(said for said in remote if said not in why), _hint(lines))),
-        format=FORMAT,
     )
 
 
@@ -168,7 +163,6 @@ def _stated(lines: Sequence[str]) -> Facts | None:
         cause=clip(message),
         location=_place(message),
         details=details((*advice, *others, _hint(lines))),
-        format=FORMAT,
     )
 
 
@@ -236,7 +230,7 @@ def _nothing(lines: Sequence[str]) -> Facts | None:
     last = lines[-1]
     if not last.startswith(_NOTHING):
         return None
-    return Facts(type="NothingToCommit", cause=last.partition(" (use")[0], format=FORMAT)
+    return Facts(type="NothingToCommit", cause=last.partition(" (use")[0])
 
 
 # --- hooks -----------------------------------------------------------------------------------------------------------
@@ -274,9 +268,34 @@ def _told(name: str, output: Sequence[str], outcome: str) -> Member:
     """
     Return what a hook failed of, as its output tells it.
     """
-    facts = facts_of_output(output, _READERS)
+    facts = facts_of_output(output)
     if facts is not None:
         return Member(facts.type, facts.cause, facts.location, name, facts.details, facts.key_cause)
     said = [line.strip() for line in output if line.strip()]
     telling = next((line for line in said if is_telling(line)), said[0] if said else f"hook {name}: {outcome}")
     return Member("HookFailed", telling, name=name, details=(outcome, *(line for line in said if line != telling))[:4])
+
+
+FORMAT: Final = Format(
+    name="git",
+    read=extract,
+    markers=("fatal: ", "error: ", "CONFLICT (", "hook", "to commit"),
+    signs=(
+        Sign(
+            "lint errors",
+            r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
+            ("hook id: ",),
+        ),
+        Sign("a rejected push", r" ! \[(?:remote )?rejected\] ", ("rejected",)),
+        Sign("a rejected push", r"error: failed to push some refs to ", ("error",)),
+        Sign("a merge conflict", r"CONFLICT \([a-z/]{1,40}\): ", ("conflict (",)),
+    ),
+    hints=(
+        Hint(
+            "another git process is running or was killed: if none runs, remove the lock file",
+            (r"index\.lock",),
+            ("git", "Unable to create '/app/.git/index.lock': File exists."),
+            is_weak=True,
+        ),
+    ),
+)

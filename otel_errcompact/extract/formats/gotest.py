@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.chain import facts_of
+from otel_errcompact.extract import go_modules
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.formats import go, gomod
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.stacks import go
+from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
@@ -20,10 +22,8 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "gotest"
 _TIMED_OUT: Final = "panic: test timed out"
 _JSON: Final = '"Action":"'
-MARKERS: Final = ("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON)
 
 ASSERTION: Final = "AssertionError"
 
@@ -95,7 +95,7 @@ def extract(text: Text) -> Facts | None:
         return None
     is_build = all(member.type not in {ASSERTION, "panic", "timeout", "data race", "fatal error"} for member in members)
     unit = "error" if is_build else "test" if all(member.name for member in members) else "failure"
-    return facts_of_members(members, form=FORMAT, unit=unit, first_is_root=is_build)
+    return facts_of_members(members, unit=unit, first_is_root=is_build)
 
 
 def _printed(lines: Sequence[str]) -> list[str]:
@@ -250,7 +250,7 @@ def _built(lines: Sequence[str], why: str, name: str) -> list[Member]:
     """
     Return what the compiler or the loader said of a package that could not be built.
     """
-    members = gomod.members_of(lines)
+    members = go_modules.members_of(lines)
     loaded = {member.location for member in members}
     for number, line in enumerate(lines):
         found = _DIAGNOSTIC.match(line)
@@ -415,7 +415,7 @@ def _panicked(package: _Package, text: str) -> Member:
     """
     Return the panic that ended a package's tests, with the test that was running.
     """
-    facts = facts_of(go.chain_of(text), form=FORMAT)
+    facts = facts_of(go.chain_of(text))
     current = package.failed[-1] if package.failed else package.current or _test_in(text)
     return Member(facts.type, facts.cause, facts.location, current, facts.details, facts.key_cause)
 
@@ -446,3 +446,14 @@ def _timed_out(text: str, lines: Sequence[str]) -> Member:
         frame.place() if frame is not None else NOWHERE,
         test,
     )
+
+
+FORMAT: Final = Format(
+    name="gotest",
+    read=extract,
+    markers=("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON),
+    signs=(
+        Sign("failed tests", r"--- FAIL: ", ("fail",)),
+        Sign("failed tests", r"FAIL(?:\t\S|$)", ("fail",)),
+    ),
+)

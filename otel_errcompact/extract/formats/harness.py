@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
-from otel_errcompact.extract.formats.python import HEADER
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.stacks.python import HEADER
 from otel_errcompact.extract.statements import is_telling, statement_of
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "harness"
-MARKERS: Final[tuple[str, ...]] = ()
-"""None: the forms are anchored at the start, where one look tells more cheaply than a search through the text."""
 
 MAX_HEAD: Final = 2_000
 """Characters at the start in which a harness says what was wrong."""
@@ -176,7 +174,6 @@ def _facts(
         cause=clip(cause),
         location=location,
         details=details(more),
-        format=FORMAT,
         key_cause=key,
     )
 
@@ -477,3 +474,16 @@ _BEGINNINGS: Final = tuple(
     begins for beginning, _ in _READERS for begins in ((beginning,) if isinstance(beginning, str) else beginning)
 )
 _STARTS_OF_PREFIX: Final = frozenset("EeT[: \n")
+
+FORMAT: Final = Format(
+    name="harness",
+    read=extract,
+    markers=(),
+    signs=(
+        Sign(
+            "an exception",
+            r"Error: (?:[A-Za-z_][\w.]{0,80}(?:Error|Exception): \S|[0-9]{1,5} validation errors? for )",
+            ("error",),
+        ),
+    ),
+)

@@ -9,24 +9,15 @@ from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.error_bodies import without_advice
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.messages.error_bodies import without_advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "infra"
-MARKERS: Final = (
-    "Error from server",
-    " to the server",
-    "Error in configuration: ",
-    "rror: ",
-    "fatal: [",
-    '" is invalid:',
-    "ERROR: (",
-)
 
 _KUBECTL: Final = (
     (re.compile(r"Error from server \((?P<type>\w{1,60})\): (?P<message>.{1,1000})"), ""),
@@ -83,7 +74,7 @@ def _kubectl(lines: Sequence[str]) -> Facts | None:
         for number, line in enumerate(lines)
         if line[:1] in ("E", "e", "T", "U") and (member := _refusal(line, lines[number + 1 :]))
     ]
-    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+    return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
 
 def _refusal(line: str, after: Sequence[str]) -> Member | None:
@@ -106,7 +97,7 @@ def _terraform(lines: Sequence[str], body: str) -> Facts | None:
     if "  on " not in body and "  with " not in body and _MARGIN not in body:
         return None
     members = list(_diagnostics(_without_margin(lines)))
-    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True) if members else None
+    return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
 
 def _without_margin(lines: Sequence[str]) -> list[str]:
@@ -158,7 +149,7 @@ def _ansible(lines: Sequence[str], body: str) -> Facts | None:
         found = _ANSIBLE.match(line)
         if found is not None:
             members.append(_host(found, task))
-    return facts_of_members(members, form=FORMAT, unit="host") if members else None
+    return facts_of_members(members, unit="host") if members else None
 
 
 def _host(found: re.Match[str], task: str) -> Member:
@@ -170,3 +161,22 @@ def _host(found: re.Match[str], task: str) -> Member:
     said = next((str(fields[name]) for name in ("stderr", "msg", "stdout") if fields.get(name)), found["result"])
     at = (f"task: {task}",) if task else ()
     return Member(f"Ansible{found['outcome'].title()}", clip(" ".join(said.split())), name=found["host"], details=at)
+
+
+FORMAT: Final = Format(
+    name="infra",
+    read=extract,
+    markers=(
+        "Error from server",
+        " to the server",
+        "Error in configuration: ",
+        "rror: ",
+        "fatal: [",
+        '" is invalid:',
+        "ERROR: (",
+    ),
+    signs=(
+        Sign("a failed request", r"Error from server(?: \(\w{1,60}\))?: ", ("error",)),
+        Sign("a failed plan", "\u2577\n\u2502 Error: \\S", ("error",)),
+    ),
+)

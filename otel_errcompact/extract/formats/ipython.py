@@ -6,15 +6,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.chain import Failure, facts_of
-from otel_errcompact.extract.frames import Frame, is_own
+from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.frames import Frame, is_own
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "ipython"
-MARKERS: Final = ("Traceback (most recent call last)",)
 
 _HEADER: Final = re.compile(r"^(?P<type>[A-Za-z_][\w.]{0,200}) {2,}Traceback \(most recent call last\)$", re.MULTILINE)
 _FRAME: Final = re.compile(
@@ -39,7 +38,7 @@ def extract(text: Text) -> Facts | None:
     own = next((frame for frame in reversed(frames) if is_own(frame.file, frame.function)), None)
     innermost = frames[-1] if frames else None
     facts = facts_of((Failure(kind, message if stack else text.message, own, innermost),))
-    return replace(facts, format=FORMAT)
+    return replace(facts)
 
 
 def _frames(stack: str) -> list[Frame]:
@@ -52,3 +51,11 @@ def _frame(found: re.Match[str], current: re.Match[str] | None) -> Frame:
     line = int(found["line"] or found["cell_line"])
     source = current["source"].strip() if current is not None else ""
     return Frame(found["file"] or "<cell>", line, found["function"] or "<module>", source)
+
+
+FORMAT: Final = Format(
+    name="ipython",
+    read=extract,
+    markers=("Traceback (most recent call last)",),
+    signs=(),
+)

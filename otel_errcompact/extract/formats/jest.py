@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT
-from otel_errcompact.extract.comparison import MAX_VALUE, read_changes
-from otel_errcompact.extract.formats.javascript import ASSERTION, compiled_in, named, without_importer
-from otel_errcompact.extract.javascript_frames import frame_of, is_own, own_frame
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.messages.comparison import MAX_VALUE, read_changes
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.stacks.javascript import ASSERTION, compiled_in, named, without_importer
+from otel_errcompact.extract.stacks.javascript_frames import frame_of, is_own, own_frame
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.extract.frames import Frame
+    from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "jest"
 
 _RULE: Final = "\u23af"
-MARKERS: Final = ("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code ")
 
 TIMEOUT: Final = "Timeout"
 FAILED: Final = "TestFailure"
@@ -126,7 +125,7 @@ def _facts(body: str, found: Sequence[_Failed]) -> Facts:
     unit = "suite" if only_suites else "test"
     left = counted - len(members)
     more = (f"{CUT} {left} more failed {unit}s are not in the text",) if left > 0 else ()
-    return facts_of_members(members, form=FORMAT, unit=unit, total=counted, more=more)
+    return facts_of_members(members, unit=unit, total=counted, more=more)
 
 
 def _number(form: re.Pattern[str], body: str) -> int:
@@ -415,7 +414,7 @@ def _listed(body: str, lines: Sequence[str]) -> Facts | None:
         members.append(Member(FAILED, _COMMENT.sub("", cause), Location(file=file), found["name"]))
     if not members or not (_SUITES.search(body) or file):
         return None
-    return facts_of_members(members, form=FORMAT, unit="test", total=_number(_COUNTS, body))
+    return facts_of_members(members, unit="test", total=_number(_COUNTS, body))
 
 
 def _by_summary(body: str) -> Facts | None:
@@ -425,10 +424,10 @@ def _by_summary(body: str) -> Facts | None:
     coverage = [found["said"] for found in _COVERAGE.finditer(body)]
     if coverage:
         members = [Member("CoverageThreshold", said) for said in coverage]
-        return facts_of_members(members, form=FORMAT, unit="threshold")
+        return facts_of_members(members, unit="threshold")
     none = _NO_TESTS.search(body)
     if none is not None:
-        return Facts(type="no tests", cause=none["said"], format=FORMAT)
+        return Facts(type="no tests", cause=none["said"])
     tests, suites = _number(_COUNTS, body), _number(_SUITES, body)
     if not suites:
         return None
@@ -436,7 +435,17 @@ def _by_summary(body: str) -> Facts | None:
     return Facts(
         type=FAILED,
         cause=f"{failed} {unit}{'s' if failed > 1 else ''} failed; which and why is not in the text",
-        format=FORMAT,
         key_cause=f"{unit}s failed",
         members=failed,
     )
+
+
+FORMAT: Final = Format(
+    name="jest",
+    read=extract,
+    markers=("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code "),
+    signs=(
+        Sign("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed", ("fail",)),
+        Sign("failed tests", r" {0,2}[1-9][0-9]* failed\n {4}\S", ("fail",)),
+    ),
+)

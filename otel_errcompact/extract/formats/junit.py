@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.chain import Failure, facts_of
-from otel_errcompact.extract.formats.jvm import chains_of
-from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.jvm import chains_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "junit"
-MARKERS: Final = ("FAILED", "Tests run: ", "<<< ", "MethodSource [", "==> X ")
 
 ASSERTION: Final = "AssertionError"
 _ASSERTIONS: Final = (
@@ -105,7 +104,7 @@ def extract(text: Text) -> Facts | None:
         members.extend(member for member in _summary(lines, extension) if member.name not in known)
     if not members:
         return None
-    return facts_of_members(members, form=FORMAT, unit="test", total=total)
+    return facts_of_members(members, unit="test", total=total)
 
 
 def _total(body: str) -> int:
@@ -186,7 +185,7 @@ def _members(section: _Section) -> Iterator[Member]:
 
 
 def _member(name: str, chain: Sequence[Failure]) -> Member:
-    facts = facts_of(chain, form=FORMAT)
+    facts = facts_of(chain)
     assertion = facts.type.rpartition(".")[2] in _ASSERTIONS
     return Member(
         type=ASSERTION if assertion else facts.type,
@@ -242,3 +241,11 @@ def _summary(lines: Iterable[str], extension: str) -> Iterator[Member]:
             name=f"{found['test']}.{found['method']}",
             assertion=kind is None,
         )
+
+
+FORMAT: Final = Format(
+    name="junit",
+    read=extract,
+    markers=("FAILED", "Tests run: ", "<<< ", "MethodSource [", "==> X "),
+    signs=(),
+)

@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.error_bodies import without_advice
-from otel_errcompact.extract.formats import http
+from otel_errcompact.extract.format import Format, Hint
+from otel_errcompact.extract.messages import http_answers
+from otel_errcompact.extract.messages.error_bodies import without_advice
 from otel_errcompact.extract.statements import GENERIC_TYPES
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "llm"
-MARKERS: Final[tuple[str, ...]] = ()
-"""None: how a text begins tells more cheaply than a search through it."""
 
 _OPENING: Final = re.compile(
     r"[{\[]|HTTP/[0-9]|API Error|(?:Error code|HTTP|Status|status)[: ]|[45][0-9]{2}\b|An error occ"
@@ -78,11 +76,11 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of an answer that is read as any other, and then known by its code or its words.
     """
-    body = http.without_warnings(text.body)
+    body = http_answers.without_warnings(text.body)
     if _OPENING.match(body) is None or not any(sign in body for sign in _SIGNS):
         return None
-    facts = http.extract(text)
-    kind = _kind_of(facts, body) if facts is not None and facts.format == http.FORMAT else ""
+    facts = http_answers.read(text)
+    kind = _kind_of(facts, body) if facts is not None else ""
     if facts is None or not kind:
         return None
     key = _CALL_ID.sub("<id>", _INDEX.sub(r"\g<name>.<num>", facts.keyed_cause))
@@ -90,7 +88,6 @@ def extract(text: Text) -> Facts | None:
         facts,
         type=kind,
         cause=without_advice(facts.cause),
-        format=FORMAT,
         details=details(_telling(facts, kind), _MAX_DETAILS),
         key_cause=without_advice(key) if key != facts.cause else facts.key_cause,
     )
@@ -112,3 +109,24 @@ def _telling(facts: Facts, kind: str) -> tuple[str, ...]:
     """
     lines = tuple(line for line in facts.details if line != "param: messages")
     return lines[:1] if kind in _LIMIT_OF_CONTEXT else lines
+
+
+FORMAT: Final = Format(
+    name="llm",
+    read=extract,
+    # None: how a text begins shows more cheaply than a search through it.
+    markers=(),
+    signs=(),
+    hints=(
+        Hint(
+            "shorten the context: sending the same again cannot succeed",
+            ("context_length_exceeded", "maximum context length", "[Pp]rompt is too long", "[Ii]nput is too long"),
+            ("openai.BadRequestError", "This model's maximum context length is 131072 tokens."),
+        ),
+        Hint(
+            "the account has no quota left: retrying does not help until someone adds credit",
+            ("insufficient_quota", "credit balance is too low"),
+            ("openai.RateLimitError", "Error code: 429 - insufficient_quota: You exceeded your current quota"),
+        ),
+    ),
+)

@@ -7,9 +7,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.formats import apt, database, docker, git, infra, plain, shell
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "make"
-MARKERS: Final = (": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete")
 
 _FATAL: Final = re.compile(
     r"(?:(?P<program>[\w./+-]{1,100})(?:\[(?P<level>[0-9]{1,3})\])?"
@@ -57,15 +55,6 @@ _BAZEL: Final = re.compile(
     r"ERROR: (?:(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: )?(?P<message>(?!Build did NOT"
     r"|Analysis of target|Couldn't start the build).{1,1000})"
 )
-_READERS: Final = (
-    git.extract,
-    docker.extract,
-    infra.extract,
-    apt.extract,
-    database.extract,
-    shell.extract,
-    plain.extract,
-)
 
 
 class _Recipe(NamedTuple):
@@ -88,7 +77,7 @@ def extract(text: Text) -> Facts | None:
         members.extend(islice(_of_bazel(lines), MAX_MEMBERS))
     if not members:
         return None
-    return facts_of_members(members, form=FORMAT, unit="target", first_is_root=True)
+    return facts_of_members(members, unit="target", first_is_root=True)
 
 
 def _of_make(lines: Sequence[str]) -> Iterator[Member]:
@@ -150,7 +139,7 @@ def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
     Return what a recipe failed of, as its output tells it.
     """
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
-    facts = facts_of_output(said, _READERS)
+    facts = facts_of_output(said)
     if facts is None:
         words = _last_words(said)
         cause = words or f"the recipe for '{recipe.target}' failed without a word"
@@ -218,3 +207,15 @@ def _of_bazel(lines: Sequence[str]) -> Iterator[Member]:
         if found is not None:
             place = Location(file=found["file"], line=int(found["line"])) if found["file"] else NOWHERE
             yield Member("bazel", found["message"], place)
+
+
+FORMAT: Final = Format(
+    name="make",
+    read=extract,
+    markers=(": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete"),
+    signs=(
+        Sign("a failed build", r"ninja: build stopped", ("stopped",)),
+        Sign("a failed build", r"g?make(?:\[[0-9]+\])?: \*\*\* ", ("*** ",)),
+        Sign("a failed build", r"error: Recipe `[^`\n]{1,100}` failed ", ("error",)),
+    ),
+)

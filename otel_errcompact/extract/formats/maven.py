@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "maven"
-MARKERS: Final = ("[ERROR] ", "* What went wrong:")
 
 _COMPILER: Final = re.compile(
     r"(?:file://)?(?P<file>[^\s:\[(]{0,400}\.(?P<language>java|kt|kts|scala|groovy)):"
@@ -78,7 +77,7 @@ def extract(text: Text) -> Facts | None:
         return None
     members = _compiled(text.lines)
     if members:
-        return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True)
+        return facts_of_members(members, unit="error", first_is_root=True)
     return _broken_project(records) or _goal(records, body)
 
 
@@ -137,7 +136,7 @@ def _broken_project(records: Sequence[str]) -> Facts | None:
             break
     if not members:
         return None
-    return facts_of_members(members, form=FORMAT, unit="error", first_is_root=True)
+    return facts_of_members(members, unit="error", first_is_root=True)
 
 
 def _project_error(message: str, file: str) -> Member:
@@ -168,7 +167,6 @@ def _goal(records: Sequence[str], body: str) -> Facts | None:
         type=helped["type"] if helped else "BuildFailure",
         cause=clip(f"{plugin}{cause}"),
         details=details(map(_condensed, more)),
-        format=FORMAT,
     )
 
 
@@ -195,7 +193,7 @@ def _gradle(body: str) -> Facts | None:
     if not members:
         return None
     count = _FAILURES.search(body)
-    return facts_of_members(members, form=FORMAT, unit="failure", total=int(count["count"]) if count else 0)
+    return facts_of_members(members, unit="failure", total=int(count["count"]) if count else 0)
 
 
 def _where(body: str, end: int) -> Location:
@@ -238,3 +236,18 @@ def _causes(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
         skipping = indent if said.startswith(_NO_CAUSE) else -1
         if said and skipping < 0:
             yield stripped.startswith(">"), said
+
+
+FORMAT: Final = Format(
+    name="maven",
+    read=extract,
+    markers=("[ERROR] ", "* What went wrong:"),
+    signs=(
+        Sign(
+            "a failed build", r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)", ("error",)
+        ),
+        Sign("a failed build", r"\[INFO\] BUILD FAILURE", ("fail",)),
+        Sign("a failed build", r"BUILD FAILED\b", ("fail",)),
+        Sign("a failed build", r"FAILURE: Build failed", ("fail",)),
+    ),
+)

@@ -7,24 +7,23 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.chain import Failure, facts_of
 from otel_errcompact.extract.clipping import CUT
-from otel_errcompact.extract.formats.javascript import ASSERTION, asserted, chains_of, named
-from otel_errcompact.extract.javascript_frames import frame_of, own_frame
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.javascript import ASSERTION, asserted, chains_of, named
+from otel_errcompact.extract.stacks.javascript_frames import frame_of, own_frame
 from otel_errcompact.extract.statements import indentation, is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.extract.frames import Frame
+    from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "mocha"
 _FAILED_TEST: Final = "#   Failed test"
 _NOT_LOADED: Final = "Exception during run: "
-MARKERS: Final = (" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context.")
 
 TIMEOUT: Final = "Timeout"
 FAILED: Final = "TestFailure"
@@ -78,7 +77,7 @@ def extract(text: Text) -> Facts | None:
 def _facts(members: Sequence[Member], counted: int) -> Facts:
     left = counted - len(members)
     more = (f"{CUT} {left} more failed tests are not in the text",) if left > 0 else ()
-    return facts_of_members(members, form=FORMAT, unit="test", total=counted, more=more)
+    return facts_of_members(members, unit="test", total=counted, more=more)
 
 
 def _not_loaded(lines: Sequence[str]) -> Facts | None:
@@ -86,7 +85,7 @@ def _not_loaded(lines: Sequence[str]) -> Facts | None:
     Read what Mocha prints where it could not load the tests.
     """
     chains = chains_of([line.strip().removeprefix(_NOT_LOADED) if _NOT_LOADED in line else line for line in lines])
-    return facts_of(chains[-1], form=FORMAT) if chains else None
+    return facts_of(chains[-1]) if chains else None
 
 
 # --- Mocha -----------------------------------------------------------------------------------------------------------
@@ -197,7 +196,7 @@ def _member_of_node(name: str, block: Sequence[str]) -> Member:
 
 
 def _member_of_chain(name: str, chain: Sequence[Failure]) -> Member:
-    facts = facts_of(chain, form=FORMAT)
+    facts = facts_of(chain)
     place = facts.location
     place = Location(function=place.function or name, file=place.file, line=place.line)
     return Member(facts.type, facts.cause, place, name, facts.details[:3], facts.key_cause, facts.type == ASSERTION)
@@ -343,3 +342,15 @@ def _of_prove(lines: Sequence[str]) -> Iterator[Member]:
     for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
         comments = [_said_in(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]
         yield _commented(comments[0].partition("'")[2].rstrip("'"), comments)
+
+
+FORMAT: Final = Format(
+    name="mocha",
+    read=extract,
+    markers=(" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context."),
+    signs=(
+        Sign("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))", ("\nnot ok ",)),
+        Sign("failed tests", r" {1,6}[1-9][0-9]* failing$", ("fail",)),
+        Sign("failed tests", r"[#\u2139] fail [1-9][0-9]*$", ("fail",)),
+    ),
+)

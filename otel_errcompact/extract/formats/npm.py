@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.formats import plain, shell
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.recognition import facts_of_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "npm"
-MARKERS: Final = ("npm ERR!", "npm error", "ERR_PNPM_", "ELIFECYCLE", "yarnpkg.com/", "\u27a4 YN0", "Usage Error: ")
 
 MISSING_SCRIPT: Final = "MissingScript"
 
@@ -87,7 +85,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _facts(kind: str, cause: str, lines: Sequence[str] = (), place: Location = NOWHERE) -> Facts:
-    return Facts(type=kind, cause=clip(cause), location=place, details=details(lines, _MAX_DETAILS), format=FORMAT)
+    return Facts(type=kind, cause=clip(cause), location=place, details=details(lines, _MAX_DETAILS))
 
 
 def _of_script(lines: Sequence[str], failed: str) -> Facts | None:
@@ -104,13 +102,13 @@ def _of_script(lines: Sequence[str], failed: str) -> Facts | None:
     output = [line for line in lines[start + 1 :] if line.strip()]
     if not output:
         return None
-    facts = facts_of_output(output[-_MAX_LINES:], (shell.extract, plain.extract))
+    facts = facts_of_output(output[-_MAX_LINES:])
     if facts is None:
         return _facts("exit" if not failed else _exit(failed), output[-1], (f"{script}{failed}",))
     at = next((number for number, line in enumerate(output) if facts.cause in line), 0)
     chatter = {line.strip() for line in output[:at]}
     kept = [line for line in facts.details if line not in chatter]
-    return replace(facts, format=FORMAT, details=details((*kept[:_MAX_DETAILS], f"{script}{failed}")))
+    return replace(facts, details=details((*kept[:_MAX_DETAILS], f"{script}{failed}")))
 
 
 def _exit(failed: str) -> str:
@@ -309,4 +307,16 @@ _READERS: Final = (
     _Reader("yarnpkg.com/", _yarn),
     _Reader("\u27a4 YN0", _berry),
     _Reader("Usage Error: ", _berry_usage),
+)
+
+FORMAT: Final = Format(
+    name="npm",
+    read=extract,
+    markers=("npm ERR!", "npm error", "ERR_PNPM_", "ELIFECYCLE", "yarnpkg.com/", "\u27a4 YN0", "Usage Error: "),
+    signs=(
+        Sign("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed", ("fail",)),
+        Sign("a failed build", r"error Command failed with (?:exit code|signal) ", ("error",)),
+        Sign("a failed install", r"npm (?:ERR!|error) ", ("npm err",)),
+        Sign("a failed install", r"\s?ERR_PNPM_[A-Z0-9_]{1,60}\s+\S", ("err_pnpm",)),
+    ),
 )

@@ -7,32 +7,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.chain import Failure
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.frames import Frame
-from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.stacks.chain import Failure
+from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.php import is_own
+from otel_errcompact.extract.stacks.printed import facts_of_stacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "php"
-MARKERS: Final = (".php on line ", ".php:", ".php line ", "omposer", "  [")
-
 _EXCEPTION: Final = re.compile(
     r"(?:(?:\[[^\]\n]{1,60}\] )?(?:PHP )?Fatal error: {1,2}Uncaught |Next |.{0,300}?\[object\] \(|)"
     r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?:\(code: [^)\n]{1,20}\))?: (?P<message>.*)$"
 )
+
 _THROWN_AT: Final = re.compile(r"(?P<file>\S.{0,400}):(?P<line>[0-9]{1,7})$")
+
 _CALL: Final = re.compile(
     r"#[0-9]{1,6} (?:(?P<file>.{1,400}?)\((?P<line>[0-9]{1,7})\): )?(?P<function>\S[^(\n]{0,300})(?:\(.*)?$"
 )
+
 _STATED: Final = re.compile(
     r"(?:\[[^\]\n]{1,60}\] )?(?:PHP )?(?P<level>Parse error|Fatal error|Recoverable fatal error|Catchable fatal error"
     r"|Compile error|User error|Warning|User Warning|Notice|Deprecated): {1,2}(?P<message>.*?)"
     r"(?: in (?P<file>[^\n]{1,400}?) on line (?P<line>[0-9]{1,7}))?$"
 )
+
 _FATAL: Final = (
     "Parse error",
     "Fatal error",
@@ -41,6 +44,7 @@ _FATAL: Final = (
     "Compile error",
     "User error",
 )
+
 _ERROR_TYPES: Final = {
     "Parse error": "ParseError",
     "Warning": "Warning",
@@ -48,18 +52,24 @@ _ERROR_TYPES: Final = {
     "Notice": "Notice",
     "Deprecated": "Deprecated",
 }
+
 _BOX_HEAD: Final = re.compile(r"In (?P<file>\S{1,200}) line (?P<line>[0-9]{1,7}):$")
+
 _BOX_TYPE: Final = re.compile(r"\[(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?: \([^)\n]{0,60}\))?\] *$")
+
 _COLLISION: Final = re.compile(r"\s{0,4}(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error)$")
+
 _COLLISION_AT: Final = re.compile(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
+
 _COLLISION_LINE: Final = re.compile(
     r" *\u279c? +(?P<mark>\u279c )?(?P<line>[0-9]{1,7})[\u2595|\u2502] ?(?P<source>.*)$"
 )
-_FOREIGN: Final = ("/vendor/", "vendor/", "phar://", "/usr/share/php/", "[internal function]", "Standard input code")
+
 _MAX_MESSAGE: Final = 40
 """Lines of one message."""
 
 _UNRESOLVED: Final = "Your requirements could not be resolved to an installable set of packages."
+
 _PROBLEM: Final = re.compile(r" {2,4}Problem [0-9]{1,4}$")
 
 
@@ -72,16 +82,9 @@ def extract(text: Text) -> Facts | None:
         return _unresolved(lines)
     chain = _chain(lines)
     if chain:
-        facts = facts_of_stacks([chain], form=FORMAT)
+        facts = facts_of_stacks([chain])
         return replace(facts, details=details((*facts.details, *_warnings(lines))))
     return _stated(lines) or _collision(lines) or _box(lines)
-
-
-def is_own(file: str) -> bool:
-    """
-    Tell whether a PHP file is the user's own: no dependency.
-    """
-    return bool(file) and not any(part in file for part in _FOREIGN)
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------
@@ -189,7 +192,6 @@ def _stated(lines: Sequence[str]) -> Facts | None:
         cause=clip(rest if uncaught and colon else message),
         location=Location(file=file, line=int(line) if line else None),
         details=details(other[1] for other in found if other[1] != message),
-        format=FORMAT,
     )
 
 
@@ -240,7 +242,6 @@ def _box(lines: Sequence[str]) -> Facts | None:
             cause=clip(said[0]),
             location=Location(file=head["file"], line=int(head["line"])) if head else Location(),
             details=details(line for line in said[1:] if line.strip("-^ ")),
-            format=FORMAT,
         )
     return None
 
@@ -283,7 +284,6 @@ def _collision(lines: Sequence[str]) -> Facts | None:
             cause=clip(above[kinds[0] + 1].strip()),
             location=Location(file=place["file"], line=int(place["line"])),
             details=details((f"> {source.strip()}" if source else "",)),
-            format=FORMAT,
         )
     return None
 
@@ -309,6 +309,13 @@ def _unresolved(lines: Sequence[str]) -> Facts:
         type="ComposerUnresolvable",
         cause=clip(firsts[0] if firsts else _UNRESOLVED.rstrip(".")),
         details=details((*firsts[1:], *rest)),
-        format=FORMAT,
         key_cause=" + ".join(sorted(firsts)),
     )
+
+
+FORMAT: Final = Format(
+    name="php",
+    read=extract,
+    markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
+    signs=(Sign("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S", ("error",)),),
+)

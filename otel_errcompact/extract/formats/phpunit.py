@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.formats.php import is_own
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.stacks.php import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "phpunit"
-MARKERS: Final = ("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!")
 
 ASSERTION: Final = "AssertionError"
 
@@ -54,7 +53,7 @@ def extract(text: Text) -> Facts | None:
         member = _member(found, lines[start + 1 : min(end, start + _MAX_BLOCK)], is_sure=total > 0)
         if member is not None:
             members.append(member)
-    return facts_of_members(members, form=FORMAT, unit="test", total=total) if members else None
+    return facts_of_members(members, unit="test", total=total) if members else None
 
 
 def _test(line: str) -> re.Match[str] | None:
@@ -135,3 +134,11 @@ def _parts(lines: Sequence[str]) -> tuple[list[str], list[Location]]:
         elif line and not places:
             said.append(line)
     return said, places
+
+
+FORMAT: Final = Format(
+    name="phpunit",
+    read=extract,
+    markers=("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!"),
+    signs=(Sign("failed tests", r"(?:FAILURES|ERRORS)!$", ("fail", "error")),),
+)

@@ -9,29 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.formats import cargo, cmake, compilers, plain, prose, python, rustc
-from otel_errcompact.extract.frames import is_own
-from otel_errcompact.extract.inner import facts_of_output
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.recognition import facts_of_output
+from otel_errcompact.extract.stacks.frames import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "pip"
-MARKERS: Final = (
-    "ERROR: ",
-    "subprocess-exited-with-error",
-    "  cause: ",
-    "  Caused by: ",
-    "\u2570\u2500",
-    "olving",
-    "Group(s) not",
-    "oetry",
-    "onda",
-    "The lockfile at ",
-)
 
 # --- boxes around the output of a build ---
 _BOX: Final = re.compile(r" {0,8}\u2570\u2500> \[[0-9]{1,9} lines? of output\]$")
@@ -42,15 +29,6 @@ _SETUP: Final = ", in run_setup"
 _STRING: Final = 'File "<string>"'
 _STUB: Final = 'File "<string>", line 1, '
 _RUNNER: Final = 'File "<build>"'
-_READERS: Final = (
-    rustc.extract,
-    compilers.extract,
-    cmake.extract,
-    python.extract,
-    cargo.extract,
-    plain.extract,
-    prose.extract,
-)
 
 # --- statements ---
 _UNSATISFIED: Final = re.compile(
@@ -133,14 +111,14 @@ def _boxed_build(lines: Sequence[str]) -> Facts | None:
 
 
 def _built(output: Sequence[str], step: str) -> Facts | None:
-    inner = facts_of_output(_named_setup(output), _READERS)
+    inner = facts_of_output(_named_setup(output), any_text=True)
     if inner is None:
         return None
     if is_own(inner.location.file):
-        return replace(inner, details=details((*inner.details[:6], step)), format=FORMAT)
+        return replace(inner, details=details((*inner.details[:6], step)))
     # What is wrong stands in the project, not in the tool that builds it.
     kept = (line for line in inner.details[:6] if not line.startswith("> "))
-    return replace(inner, location=NOWHERE, details=details((*kept, step)), format=FORMAT)
+    return replace(inner, location=NOWHERE, details=details((*kept, step)))
 
 
 def _named_setup(output: Sequence[str]) -> list[str]:
@@ -162,7 +140,7 @@ def _externally_managed(lines: Sequence[str]) -> Facts | None:
     advice = (
         line.strip(" \u2502\u2570\u2500>") for line in lines if "apt install" in line or "python3 -m venv" in line
     )
-    return Facts(type="ExternallyManagedEnvironment", cause=cause, details=details(advice, 2), format=FORMAT)
+    return Facts(type="ExternallyManagedEnvironment", cause=cause, details=details(advice, 2))
 
 
 # --- uv --------------------------------------------------------------------------------------------------------------
@@ -179,7 +157,7 @@ def _uv(lines: Sequence[str]) -> Facts | None:
 
 def _stale_lock(lines: Sequence[str]) -> Facts | None:
     found = next((match for line in lines if (match := _STALE_LOCK.match(line.removeprefix("error: ")))), None)
-    return Facts(type="LockOutdated", cause=clip(found[0]), format=FORMAT) if found else None
+    return Facts(type="LockOutdated", cause=clip(found[0])) if found else None
 
 
 def _uv_error(headline: str, after: Sequence[str]) -> Facts | None:
@@ -198,7 +176,7 @@ def _uv_error(headline: str, after: Sequence[str]) -> Facts | None:
     kind = "NoSolution" if headline.startswith("No solution found") else "UvError"
     cause = causes[-1] if kind == "NoSolution" else ": ".join((headline, *causes))
     hints = (said for line in after if (said := line.strip()).startswith(("hint: ", "help: ")))
-    return Facts(type=kind, cause=clip(cause), details=details(hints, 2), format=FORMAT)
+    return Facts(type=kind, cause=clip(cause), details=details(hints, 2))
 
 
 def _uv_causes(after: Sequence[str]) -> list[str]:
@@ -243,13 +221,12 @@ def _unresolved(lines: Sequence[str]) -> Facts | None:
     if unreachable is not None:
         reason = _REASON.match(unreachable["reason"].strip("'\""))
         why = (reason["reason"] if reason else unreachable["reason"]).strip("'\")")
-        return Facts(type=unreachable["type"], cause=clip(why), details=(message,), format=FORMAT)
+        return Facts(type=unreachable["type"], cause=clip(why), details=(message,))
     others = (line.removeprefix("ERROR: ") for line in lines if _OTHER_PYTHON.match(line))
     return Facts(
         type="NoMatchingDistribution",
         cause=clip(message),
         details=details((*others, _versions(wanted["versions"]) if wanted else "")),
-        format=FORMAT,
     )
 
 
@@ -269,7 +246,7 @@ def _conflict(lines: Sequence[str], start: int) -> Facts:
     """
     reasons = [line.strip() for line in takewhile(lambda line: line.startswith("  "), lines[start + 1 :])]
     headline = next((line[7:] for line in lines[:start] if line.startswith("ERROR: Cannot install ")), "")
-    return Facts(type="ResolutionImpossible", cause=clip("; ".join(reasons) or headline), format=FORMAT)
+    return Facts(type="ResolutionImpossible", cause=clip("; ".join(reasons) or headline))
 
 
 def _incompatible(lines: Sequence[str]) -> Facts | None:
@@ -280,7 +257,7 @@ def _incompatible(lines: Sequence[str]) -> Facts | None:
         return None
     found = [match["what"] for line in lines if (match := _INSTALLED.match(line))]
     members = [Member("IncompatibleDependency", what) for what in found]
-    return facts_of_members(members, form=FORMAT, unit="conflict") if members else None
+    return facts_of_members(members, unit="conflict") if members else None
 
 
 def _own(lines: Sequence[str]) -> Facts | None:
@@ -292,7 +269,7 @@ def _own(lines: Sequence[str]) -> Facts | None:
     hints = (line for line in lines if line.startswith("Hint: "))
     hashes = _hashes(lines) if kind == "HashMismatch" else ()
     cause = f"{hashes[0]}: its hash is not that of the requirements file" if hashes else message
-    return Facts(type=kind, cause=clip(cause), details=details((*hashes[1:], *hints)), format=FORMAT)
+    return Facts(type=kind, cause=clip(cause), details=details((*hashes[1:], *hints)))
 
 
 def _hashes(lines: Sequence[str]) -> list[str]:
@@ -314,10 +291,10 @@ def _poetry(lines: Sequence[str]) -> Facts | None:
         if line.endswith("version solving failed."):
             start = next((at for at in range(number, -1, -1) if lines[at].startswith("Because ")), number)
             cause = " ".join(map(str.strip, lines[start : number + 1]))
-            return Facts(type="SolverProblemError", cause=clip(cause), format=FORMAT)
+            return Facts(type="SolverProblemError", cause=clip(cause))
         found = _POETRY.match(line)
         if found is not None:
-            return Facts(type="PoetryError", cause=clip(found["message"]), format=FORMAT)
+            return Facts(type="PoetryError", cause=clip(found["message"]))
     return None
 
 
@@ -330,5 +307,27 @@ def _conda(lines: Sequence[str]) -> Facts | None:
         listed = [item.strip().removeprefix("- ") for item in after if item.lstrip().startswith("- ")]
         sources = {item for item in listed if "://" in item}
         said = [found["message"], ", ".join(item for item in listed if item not in sources)]
-        return Facts(type=found["type"], cause=clip(" ".join(filter(None, said))), format=FORMAT)
+        return Facts(type=found["type"], cause=clip(" ".join(filter(None, said))))
     return None
+
+
+FORMAT: Final = Format(
+    name="pip",
+    read=extract,
+    markers=(
+        "ERROR: ",
+        "subprocess-exited-with-error",
+        "  cause: ",
+        "  Caused by: ",
+        "\u2570\u2500",
+        "olving",
+        "Group(s) not",
+        "oetry",
+        "onda",
+        "The lockfile at ",
+    ),
+    signs=(
+        Sign("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) ", ("error",)),
+        Sign("a failed install", " {0,2}\u00d7 (?:No solution found|Failed to )", ("no solution found", "fail")),
+    ),
+)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.formats.shell import exit_line
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.shell_statements import exit_line
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_heading, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.extract.text import Text
-
-FORMAT: Final = "plain"
 
 
 def extract(text: Text) -> Facts | None:
@@ -49,7 +48,6 @@ def _facts(text: Text, statement: Statement, after: Sequence[str], before: Seque
         cause=reading.cause,
         location=statement.location,
         details=details((*others, exit_line(text), *reading.details, *before[:2])),
-        format=FORMAT,
         key_cause=reading.key,
     )
 
@@ -61,3 +59,11 @@ def _type(stated: str, reported: str) -> str:
     if reported and (stated in GENERIC_TYPES or reported.endswith(f".{stated}")):
         return reported
     return stated
+
+
+FORMAT: Final = Format(
+    name="plain",
+    read=extract,
+    markers=(),
+    signs=(),
+)

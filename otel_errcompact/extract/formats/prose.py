@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
-from otel_errcompact.extract.formats.shell import exit_line
+from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.shell_statements import exit_line
 from otel_errcompact.extract.statements import is_telling, without_timestamp
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "prose"
 NO_OUTPUT: Final = "no output"
 
 
@@ -30,7 +30,6 @@ def extract(text: Text) -> Facts:
         type=text.type or exit_line(text) or "error",
         cause=clip(without_timestamp(first)) or " ".join(text.message[:MAX_CAUSE].split()) or NO_OUTPUT,
         details=details((last, *others, exit_line(text) if text.type else "")),
-        format=FORMAT,
         key_cause=f"{clip(first)} | {clip(last)}" if last else "",
     )
 
@@ -44,3 +43,11 @@ def _ends(lines: Sequence[str], telling: Sequence[str]) -> tuple[str, str]:
     first = telling[0] if telling else lines[0]
     last = next((line for line in reversed(telling) if not line[0].isspace()), first)
     return first, "" if last == first else last
+
+
+FORMAT: Final = Format(
+    name="prose",
+    read=extract,
+    markers=(),
+    signs=(),
+)

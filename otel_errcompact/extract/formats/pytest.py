@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.chain import Failure
 from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.expectations import (
     ASSERTION,
@@ -18,10 +17,12 @@ from otel_errcompact.extract.expectations import (
     read_example,
     without_sources,
 )
-from otel_errcompact.extract.formats.python import FATAL, HEADER, chain_of, crash_of
-from otel_errcompact.extract.frames import Frame, is_own
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.message import NO_MESSAGE
+from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.stacks.chain import Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own
+from otel_errcompact.extract.stacks.python import FATAL, HEADER, chain_of, crash_of
 from otel_errcompact.extract.statements import indentation
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "pytest"
-MARKERS: Final = ("S ===", ".py::", "pytest", "conftest", "ed in ", " ran in ", "during collection")
 
 COVERAGE: Final = "coverage"
 NO_TESTS: Final = "no tests"
@@ -99,7 +98,7 @@ def extract(text: Text) -> Facts | None:
         return None
     unit = "module" if output.blocks and all(block.is_module for block in output.blocks) else "test"
     more = (*output.coverage, *_crash(text.body)) if members[0].type != COVERAGE else ()
-    return facts_of_members(members, form=FORMAT, unit=unit, total=max(output.total, len(output.listed)), more=more)
+    return facts_of_members(members, unit=unit, total=max(output.total, len(output.listed)), more=more)
 
 
 def _crash(body: str) -> Iterator[str]:
@@ -530,7 +529,7 @@ def _member(chain: Sequence[Failure], name: str, file: str) -> Member:
     """
     Return a failed test, at the path that the summary gives to its file.
     """
-    member = member_of(chain, name, _function_of(name), FORMAT)
+    member = member_of(chain, name, _function_of(name))
     place = _at_listed(member.location, file) or _test_location(name, file)
     if not place.function and place.file == file != name:
         place = replace(place, function=_function_of(name))
@@ -621,3 +620,19 @@ def _timed_out(body: str) -> list[Member]:
     stack = stack[: stack.find("\n+++")]
     chain = chain_of(f"{HEADER}{stack[stack.find(chr(10)) :]}\nTimeout: the run was ended by pytest-timeout")
     return [_member(chain, "", "")] if chain else []
+
+
+FORMAT: Final = Format(
+    name="pytest",
+    read=extract,
+    markers=("S ===", ".py::", "pytest", "conftest", "ed in ", " ran in ", "during collection"),
+    signs=(
+        Sign(
+            "failed tests",
+            r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b",
+            ("fail", "error"),
+        ),
+        Sign("failed tests", r"[1-9][0-9]* (?:failed|errors?)(?:, [0-9]+ \w+)* in [0-9.]+s\b", ("fail", "error")),
+        Sign("failed tests", r"FAILED \S+\.py::\S", ("fail",)),
+    ),
+)

@@ -7,17 +7,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.chain import MAX_CHAIN, Failure, facts_of
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.frames import Frame, is_own
+from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.stacks.chain import MAX_CHAIN, Failure, facts_of
+from otel_errcompact.extract.stacks.frames import Frame, is_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "rich"
-MARKERS: Final = ("─ Traceback (most recent call last) ─", "- Traceback (most recent call last) -", "╭─ Error ─")
 
 USAGE_ERROR: Final = "UsageError"
 
@@ -50,7 +49,7 @@ def extract(text: Text) -> Facts | None:
             chain.clear()
         if failure is not None:
             chain.append(failure)
-    return facts_of(tuple(reversed(chain)), form=FORMAT) if chain else _refused(lines)
+    return facts_of(tuple(reversed(chain))) if chain else _refused(lines)
 
 
 def _failure(lines: Sequence[str]) -> Failure | None:
@@ -105,4 +104,12 @@ def _refused(lines: Sequence[str]) -> Facts | None:
     if start is None:
         return None
     said = " ".join(line.strip() for line in _content(lines[start + 1 : start + 1 + _MAX_MESSAGE_LINES]))
-    return Facts(type=USAGE_ERROR, cause=clip(said), format=FORMAT) if said else None
+    return Facts(type=USAGE_ERROR, cause=clip(said)) if said else None
+
+
+FORMAT: Final = Format(
+    name="rich",
+    read=extract,
+    markers=("─ Traceback (most recent call last) ─", "- Traceback (most recent call last) -", "╭─ Error ─"),
+    signs=(),
+)

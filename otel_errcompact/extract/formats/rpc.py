@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.chain import public_name
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.error_bodies import is_list, is_object, read_body, values_in, without_advice
-from otel_errcompact.extract.grpc import MARKER, read_status
+from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.message import read_message
+from otel_errcompact.extract.messages.error_bodies import is_list, is_object, read_body, values_in, without_advice
+from otel_errcompact.extract.messages.grpc import MARKER, read_status
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.stacks.chain import public_name
 from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, without_timestamp
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "rpc"
-MARKERS: Final = ("jsonrpc", "MCP error ", '"errors"', MARKER, "rpc error: code = ", "\n  Code: ", '"details"')
 
 _JSON_RPC: Final = {
     -32700: "ParseError",
@@ -68,7 +67,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> Facts:
-    return Facts(type=kind, cause=clip(cause) or kind, details=details(more), format=FORMAT, key_cause=key)
+    return Facts(type=kind, cause=clip(cause) or kind, details=details(more), key_cause=key)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ def _of_batch(answers: list[Any]) -> Facts | None:
     """
     errors = (_of_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
     members = [Member(facts.type, facts.cause, details=facts.details, key=facts.key_cause) for facts in errors if facts]
-    return facts_of_members(members, form=FORMAT, unit="error") if members else None
+    return facts_of_members(members, unit="error") if members else None
 
 
 def _name_of(code: object) -> str:
@@ -141,7 +140,7 @@ def _of_graphql(answer: Mapping[str, Any]) -> Facts | None:
     members = [_graphql_error(error) for error in errors[:_MAX_ERRORS] if is_object(error) and "message" in error]
     if not members or not any("locations" in error or "path" in error or "extensions" in error for error in errors):
         return None
-    return facts_of_members(members, form=FORMAT, unit="error", total=len(errors))
+    return facts_of_members(members, unit="error", total=len(errors))
 
 
 def _graphql_error(error: Mapping[str, Any]) -> Member:
@@ -218,3 +217,11 @@ def _of_grpcurl(body: str) -> Facts | None:
         return None
     more = (line.strip(" {}[],") for line in found["details"].split("\n") if '"' in line and "@type" not in line)
     return _facts(found["code"], found["message"], tuple(more)[:3])
+
+
+FORMAT: Final = Format(
+    name="rpc",
+    read=extract,
+    markers=("jsonrpc", "MCP error ", '"errors"', MARKER, "rpc error: code = ", "\n  Code: ", '"details"'),
+    signs=(),
+)

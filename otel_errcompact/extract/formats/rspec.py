@@ -7,19 +7,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.formats.ruby import frame_of, is_own
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.stacks.ruby import frame_of, is_own
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.frames import Frame
+    from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "rspec"
-MARKERS: Final = ("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: ")
 
 ASSERTION: Final = "AssertionError"
 
@@ -90,7 +89,7 @@ def extract(text: Text) -> Facts | None:
     examples = _examples(lines) if len(members) < MAX_MEMBERS else []
     known = {member.name for member in members}
     members.extend(example for example in examples if example.name not in known)
-    return facts_of_members(members, form=FORMAT, unit="test", total=_total(text.body)) if members else None
+    return facts_of_members(members, unit="test", total=_total(text.body)) if members else None
 
 
 def _total(body: str) -> int:
@@ -266,3 +265,11 @@ def _examples(lines: Sequence[str]) -> list[Member]:
             place = Location(file=file, line=int(found["line"]) if found["line"] else None)
             members.append(Member("ExampleFailed", found["name"], place, found["name"], assertion=True))
     return members
+
+
+FORMAT: Final = Format(
+    name="rspec",
+    read=extract,
+    markers=("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: "),
+    signs=(Sign("failed tests", r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b", ("fail",)),),
+)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.chain import MAX_CHAIN, Failure
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.frames import Frame, most_recurrent
-from otel_errcompact.extract.stacks import facts_of_stacks
+from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.stacks.chain import MAX_CHAIN, Failure
+from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.extract.stacks.ruby import PLACE, frame_of, is_own, matched_frame
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
@@ -18,24 +20,25 @@ if TYPE_CHECKING:
 
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "ruby"
-MARKERS: Final = (":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler")
+_HEADER: Final = re.compile(rf"{PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
 
-_FOREIGN: Final = ("/gems/", "/usr/lib/ruby", "<internal:", "vendor/", "/lib/ruby/", "/rubygems", "(eval", "/bin/")
-_PLACE: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}|<internal:[^>\n]{1,300}>):(?P<line>[0-9]{1,7})"
-_FRAME: Final = re.compile(rf"(?:from |# |[0-9]{{1,5}}: from )?{_PLACE}(?::in [`'](?P<function>[^'\n]{{1,300}})')?$")
-_HEADER: Final = re.compile(rf"{_PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
 _TYPED: Final = re.compile(r"(?P<message>.*?) ?\((?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})\)$")
+
 _LOGGED: Final = re.compile(
     r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})(?: \((?P<rails>.*)\):?|: (?P<message>.*))$"
 )
+
 _UNHANDLED: Final = "unhandled exception"
+
 _SYNTAX: Final = re.compile(
     r"(?:ruby: )?(?P<file>[^\s:][^:\n]{0,400}):(?P<line>[0-9]{1,7}): "
     r"(?P<message>syntax errors?[, ].*?)(?: \(SyntaxError\))?$"
 )
+
 _PRISM: Final = re.compile(r">\s{0,8}(?P<line>[0-9]{1,7}) \| (?P<source>.*)$")
+
 _PRISM_SAYS: Final = re.compile(r"\s{0,8}\|\s{1,400}\^[\^~ ]{0,200} (?P<message>[a-z'`].*)$")
+
 _BUNDLER: Final = re.compile(
     r"(?:(?P<type>Bundler::\w{1,60}|Gem::[\w:]{1,80}): )?"
     r"(?P<message>(?:Could not find (?:gem |compatible versions|[\w.-]{1,100}-[0-9])"
@@ -43,7 +46,9 @@ _BUNDLER: Final = re.compile(
     r"|There was an error (?:parsing|while (?:trying to )?load)|An error occurred while installing "
     r"|Failed to build gem native).*)$"
 )
+
 _INSTALLERS: Final = ("Bundler::", "Gem::")
+
 _MAX_MESSAGE: Final = 30
 """Lines of one message."""
 
@@ -61,38 +66,8 @@ def extract(text: Text) -> Facts | None:
     lines = text.lines
     chains = _chains(lines)
     if chains:
-        return facts_of_stacks(chains, form=FORMAT)
+        return facts_of_stacks(chains)
     return _syntax(lines) or _bundler(lines)
-
-
-def is_own(file: str) -> bool:
-    """
-    Tell whether a Ruby file is the user's own: not installed, and not of the language.
-    """
-    return not any(part in file for part in _FOREIGN)
-
-
-def frame_of(line: str) -> Frame | None:
-    """
-    Read one line of a backtrace, however it is introduced.
-    """
-    line = line.strip()
-    found = _FRAME.match(line) if ":" in line else None
-    return _frame(found) if found is not None else None
-
-
-def _frame(found: re.Match[str]) -> Frame:
-    return Frame(found["file"].removeprefix("./"), int(found["line"]), _function(found["function"] or ""))
-
-
-def _function(name: str) -> str:
-    """
-    Return the method that a block, a rescue clause or the like belongs to.
-    """
-    if name.startswith("<"):
-        return ""
-    name = name.rpartition(" in ")[2]
-    return "" if name.startswith("<") else name
 
 
 # --- backtraces ------------------------------------------------------------------------------------------------------
@@ -150,7 +125,7 @@ def _printed(found: re.Match[str], lines: Sequence[str], number: int) -> tuple[F
     said = said if frames else said[:1]
     kind = typed["type"] if typed is not None else "RuntimeError"
     message = _message([typed["message"] if typed is not None else said[0], *said[1:]])
-    return _failure(kind, message, [_frame(found), *frames]), stop
+    return _failure(kind, message, [matched_frame(found), *frames]), stop
 
 
 def _callers(lines: Sequence[str], start: int) -> tuple[list[Frame], int]:
@@ -183,7 +158,7 @@ def _reversed(
         return None
     typed = _TYPED.match(found["message"])
     kind, message = (typed["type"], typed["message"]) if typed is not None else ("RuntimeError", found["message"])
-    return _failure(kind, message, [_frame(found), *reversed(frames)]), end + 1
+    return _failure(kind, message, [matched_frame(found), *reversed(frames)]), end + 1
 
 
 def _bare(lines: Sequence[str], number: int, frames: Sequence[Frame]) -> Failure | None:
@@ -250,7 +225,6 @@ def _syntax(lines: Sequence[str]) -> Facts | None:
             cause=clip(found["message"].removeprefix("syntax error, ")),
             location=Location(file=found["file"], line=int(found["line"])),
             details=details(f"> {other.strip()}" for other in lines[number + 1 : number + 2] if other.startswith("  ")),
-            format=FORMAT,
         )
         return _pointed_at(facts, lines[number + 1 :])
     return None
@@ -284,6 +258,13 @@ def _bundler(lines: Sequence[str]) -> Facts | None:
                 type=found["type"] or "BundlerError",
                 cause=clip(found["message"]),
                 details=details(more),
-                format=FORMAT,
             )
     return None
+
+
+FORMAT: Final = Format(
+    name="ruby",
+    read=extract,
+    markers=(":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler"),
+    signs=(),
+)

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.diagnostics import Finding, Reader, facts_of_findings, place
-from otel_errcompact.extract.formats import dialyzer
+from otel_errcompact.extract.diagnostics import facts_of_diagnostics, place
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "ruff"
-MARKERS: Final = (" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted")
 
 _FULL: Final = re.compile(
     r"(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|unformatted|syntax-error):? (?:\[\*\] )?(?P<message>\S.*)"
@@ -46,14 +44,14 @@ def extract(text: Text) -> Facts | None:
     Return the facts of a report of ruff, black, isort or rubocop.
     """
     claimed = "Found " in text.body and ".py" in text.body and _SUMMARY.search(text.body) is not None
-    return facts_of_findings(text, READERS, form=FORMAT, unit="finding", claimed=claimed)
+    return facts_of_diagnostics(text, FORMAT, unit="finding", claimed=claimed)
 
 
-def read(lines: list[str]) -> list[Finding]:
+def read(lines: list[str]) -> list[Diagnostic]:
     """
     Return what is reported, but for findings of one line, which all linters of Python print alike.
     """
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     group = ""
     for number, line in enumerate(lines):
         if line.startswith(" "):
@@ -66,7 +64,7 @@ def read(lines: list[str]) -> list[Finding]:
     return found
 
 
-def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Finding]:
+def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Diagnostic]:
     """
     Yield the finding whose place an indented line tells, or that stands in a row below the name of its file.
     """
@@ -76,34 +74,50 @@ def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Finding
     if arrow and head:
         at = place(arrow["file"], arrow["line"])
         if head["code"] == "unformatted":
-            yield Finding("not formatted", "run ruff format", Location(file=at.file))
+            yield Diagnostic("not formatted", "run ruff format", Location(file=at.file))
         else:
-            yield Finding(head["code"], head["message"], at)
+            yield Diagnostic(head["code"], head["message"], at)
     elif group and (row := _GROUPED.match(line)):
-        yield Finding(row["code"], row["message"], place(group, row["line"]))
+        yield Diagnostic(row["code"], row["message"], place(group, row["line"]))
 
 
-def _of_line(line: str) -> Iterator[Finding]:
+def _of_line(line: str) -> Iterator[Diagnostic]:
     """
     Yield the finding that stands in one line.
     """
     found = _UNFORMATTED.match(line)
     if found is not None:
         message = "run the formatter" if found["file"] else "imports are incorrectly sorted, run isort"
-        yield Finding("not formatted", message, Location(file=found["file"] or found["unsorted"]))
+        yield Diagnostic("not formatted", message, Location(file=found["file"] or found["unsorted"]))
         return
     found = _BROKEN.match(line)
     if found is not None:
         message = found["message"] or "cannot parse"
         at = _BROKEN_AT.search(message)
-        yield Finding("SyntaxError", message, place(found["file"], found["line"] or (at["line"] if at else None)))
+        yield Diagnostic("SyntaxError", message, place(found["file"], found["line"] or (at["line"] if at else None)))
         return
     found = _OF_RUBY.match(line) if ": " in line else None
     if found is not None:
-        yield Finding(found["cop"], found["message"], place(found["file"], found["line"]))
+        yield Diagnostic(found["cop"], found["message"], place(found["file"], found["line"]))
 
 
 _FIXABLE: Final = re.compile(r"(?m)^(?:\[\*\] |No fixes available \()([0-9]{1,6} fixable with .{1,80}?)(?: \(|\.?$)")
 
-READERS: Final = (Reader(MARKERS, read, _SUMMARY, _FIXABLE), *dialyzer.READERS)
-"""The family's reader, and those of the families behind it in the table."""
+FORMAT: Final = Format(
+    name="ruff",
+    read=extract,
+    markers=(" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted"),
+    signs=(
+        Sign("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)", ("error",)),
+        Sign(
+            "lint errors",
+            r"[1-9][0-9]* files? would (?:be reformatted|fail to reformat)",
+            ("would be reformatted", "fail"),
+        ),
+    ),
+    diagnostics=Diagnostics(
+        read,
+        _SUMMARY,
+        _FIXABLE,
+    ),
+)

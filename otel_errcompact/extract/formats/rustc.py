@@ -10,13 +10,11 @@ from otel_errcompact.errors import NOWHERE
 from otel_errcompact.extract.diagnostics import (
     COMPILE_ERROR,
     LINK_ERROR,
-    MAX_FINDINGS,
-    Finding,
-    Reader,
-    facts_of_findings,
+    MAX_DIAGNOSTICS,
+    facts_of_diagnostics,
     place,
 )
-from otel_errcompact.extract.formats import eslint
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, Location
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "rustc"
-MARKERS: Final = ("--> ", "error[E", "error: could not compile ", "error: linking with ")
 
 _HEAD: Final = re.compile(
     r"(?P<severity>error|warning)(?:\[(?P<code>[\w:-]{1,80})\])?: (?:internal compiler error: )?(?P<message>\S.*)"
@@ -53,19 +49,19 @@ def extract(text: Text) -> Facts | None:
     """
     Return the facts of diagnostics that stand above an arrow to their place.
     """
-    return facts_of_findings(text, READERS, form=FORMAT)
+    return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Finding]:
+def read(lines: list[str]) -> list[Diagnostic]:
     """
     Return the diagnostics, without those that only count the others.
     """
-    found = list(islice(_findings(lines), MAX_FINDINGS))
+    found = list(islice(_findings(lines), MAX_DIAGNOSTICS))
     causes = [finding for finding in found if not finding.message.startswith(_CONSEQUENCES)]
     return causes if any(finding.is_error for finding in causes) else found
 
 
-def _findings(lines: Sequence[str]) -> Iterator[Finding]:
+def _findings(lines: Sequence[str]) -> Iterator[Diagnostic]:
     heads = [
         (number, head)
         for number, line in enumerate(lines)
@@ -78,7 +74,7 @@ def _findings(lines: Sequence[str]) -> Iterator[Finding]:
             yield finding
 
 
-def _finding(head: re.Match[str], block: Sequence[str]) -> Finding | None:
+def _finding(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
     """
     Return the diagnostic below `head`; nothing where the form is that of any program that reports an error.
     """
@@ -92,7 +88,7 @@ def _finding(head: re.Match[str], block: Sequence[str]) -> Finding | None:
     elif message in _GENERIC or _is_news(label, message):
         message = f"{message}: {label}".removesuffix(": ")
     line = located["line"] if located else ""
-    return Finding(
+    return Diagnostic(
         type=code or _lint(block) or (COMPILE_ERROR if severity == "error" else severity),
         message=message,
         location=_place_of(located),
@@ -102,15 +98,15 @@ def _finding(head: re.Match[str], block: Sequence[str]) -> Finding | None:
     )
 
 
-def _without_place(message: str, block: Sequence[str]) -> Finding | None:
+def _without_place(message: str, block: Sequence[str]) -> Diagnostic | None:
     """
     Return an error of the linker, or one that only counts others.
     """
     if message.startswith("linking with "):
         missing = [found["message"] for line in block if (found := _LINKER.match(line))]
         missing = list(dict.fromkeys(missing))
-        return Finding(LINK_ERROR, missing[0] if missing else message, details=tuple(missing[1:4]))
-    return Finding(COMPILE_ERROR, message) if message.startswith(_CONSEQUENCES[:2]) else None
+        return Diagnostic(LINK_ERROR, missing[0] if missing else message, details=tuple(missing[1:4]))
+    return Diagnostic(COMPILE_ERROR, message) if message.startswith(_CONSEQUENCES[:2]) else None
 
 
 def _place_of(located: re.Match[str] | None) -> Location:
@@ -208,15 +204,16 @@ def _source(block: Sequence[str]) -> str:
     return ""
 
 
-READERS: Final = (
-    Reader(
-        MARKERS,
+FORMAT: Final = Format(
+    name="rustc",
+    read=extract,
+    markers=("--> ", "error[E", "error: could not compile ", "error: linking with "),
+    signs=(Sign("a failed build", r"error\[E[0-9]{4}\]: ", ("error",)),),
+    diagnostics=Diagnostics(
         read,
         re.compile(
             r"(?m)^error: (?:aborting due to (?:([0-9]{1,6}) )?previous error|could not compile .{1,200} due to "
             r"(?:([0-9]{1,6}) )?previous error)"
         ),
     ),
-    *eslint.READERS,
 )
-"""The family's reader, and those of the families behind it in the table."""

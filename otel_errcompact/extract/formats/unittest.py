@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, without_sources
-from otel_errcompact.extract.formats.python import chain_of
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.message import NO_MESSAGE
+from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.python import chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
-FORMAT: Final = "unittest"
-MARKERS: Final = ("FAIL: ", "ERROR: ", "FAILED (", "Failed example:")
 
 _NOT_IMPORTED: Final = "unittest.loader._FailedTest"
 
@@ -49,7 +48,7 @@ def extract(text: Text) -> Facts | None:
     only_modules = bool(blocks) and all(block.is_module for block in blocks)
     unit = "module" if only_modules else "test" if blocks else "example"
     total = total if blocks else 0
-    return facts_of_members(without_sources(members), form=FORMAT, unit=unit, total=total, more=more)
+    return facts_of_members(without_sources(members), unit=unit, total=total, more=more)
 
 
 class _Block(NamedTuple):
@@ -102,7 +101,7 @@ def _member(block: _Block) -> Member:
     """
     chain = chain_of("\n".join(block.lines))
     if chain:
-        return member_of(chain, block.name, block.heading["method"], FORMAT)
+        return member_of(chain, block.name, block.heading["method"])
     said = next((line.strip() for line in block.lines if line.strip()), NO_MESSAGE)
     return Member("Failed", said, Location(function=block.heading["method"]), block.name)
 
@@ -143,6 +142,14 @@ def _cut_off(text: Text, total: int) -> list[Member]:
         return []
     chain = chain_of(text.body)
     if chain:
-        facts = facts_of(chain, form=FORMAT)
+        facts = facts_of(chain)
         return [Member(facts.type, facts.cause, facts.location, "", facts.details, facts.key_cause)]
     return [Member("Failed", f"{total} tests failed: {_verdict(text.lines)}", key="tests failed")]
+
+
+FORMAT: Final = Format(
+    name="unittest",
+    read=extract,
+    markers=("FAIL: ", "ERROR: ", "FAILED (", "Failed example:"),
+    signs=(Sign("failed tests", r"FAILED \((?:failures|errors|unexpected successes)=", ("fail",)),),
+)

@@ -7,7 +7,7 @@ import re
 from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from otel_errcompact.extract.live import context_of
+from otel_errcompact.extract.stacks.live import context_of
 from otel_errcompact.otel.spans.reading import is_agent, read_http_status, read_http_url
 from otel_errcompact.otel.spans.recorded import bare_name, mentions
 from otel_errcompact.runtime.bounded import BoundedTable

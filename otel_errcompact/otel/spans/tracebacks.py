@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.extract.callers import callers_of
+from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.foreign import origin_of, qualified_name_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import reset_in_child

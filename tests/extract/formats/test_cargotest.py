@@ -153,4 +153,4 @@ def test_killed():
 )
 def test_not_taken(text):
     """A text without a failed test is of another format."""
-    assert cargotest.extract(read_text(RawError(text=text))) is None
+    assert cargotest.FORMAT.read(read_text(RawError(text=text))) is None

@@ -89,7 +89,7 @@ def test_without_a_heading():
     found = facts(blamed)
     assert (found.cause, found.details) == ("no function clause matching in A.b/1", ("argument 1: nil",))
     less = FAILED[FAILED.index("     right") :]
-    assert exunit.extract(read_text(RawError(text=less))) is None
+    assert exunit.FORMAT.read(read_text(RawError(text=less))) is None
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_endless_message():
 )
 def test_not_taken(text):
     """A text without a failed test is of another format."""
-    assert exunit.extract(read_text(RawError(text=text))) is None
+    assert exunit.FORMAT.read(read_text(RawError(text=text))) is None

@@ -6,6 +6,7 @@ import pytest
 
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.formats import go
+from otel_errcompact.extract.stacks import go as stacks
 from otel_errcompact.extract.text import read_text
 from tests.extract.reading import facts, key
 
@@ -78,7 +79,7 @@ def test_panic_of_a_deferred_function():
 def test_cut_off_head():
     """Where only the stack is left, the place still is known."""
     found = facts(CUT)
-    assert (found.cause, str(found.location)) == (go.CUT_OFF, "main.load (/home/ann/src/stock/main.go:12)")
+    assert (found.cause, str(found.location)) == (stacks.CUT_OFF, "main.load (/home/ann/src/stock/main.go:12)")
 
 
 def test_deadlock():
@@ -102,17 +103,17 @@ def test_deadlock():
 )
 def test_not_taken(text):
     """A text that only mentions goroutines is of another format."""
-    assert go.extract(read_text(RawError(text=text))) is None
+    assert go.FORMAT.read(read_text(RawError(text=text))) is None
 
 
 def test_text_without_panic():
     """What does not begin with a panic has no chain."""
-    assert go.chain_of("\nall is well") == ()
+    assert stacks.chain_of("\nall is well") == ()
 
 
 def test_panic_without_stack():
     """A panic whose stack is cut off still has its message."""
-    assert [failure.message for failure in go.chain_of("\npanic: boom\n")] == ["boom"]
+    assert [failure.message for failure in stacks.chain_of("\npanic: boom\n")] == ["boom"]
 
 
 def test_race():
@@ -142,5 +143,5 @@ def test_stack_that_only_names_who_started_it():
 
 def test_endless_message():
     """Of a message only its first lines are read."""
-    (failure,) = go.chain_of("\npanic: " + "line\n" * 100)
+    (failure,) = stacks.chain_of("\npanic: " + "line\n" * 100)
     assert failure.message.count("line") == 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import RawError
+from otel_errcompact.extract import go_modules
 from otel_errcompact.extract.formats import gomod
 from otel_errcompact.extract.text import read_text
 from tests.extract.reading import facts, key
@@ -81,16 +82,16 @@ def test_key():
 )
 def test_not_taken(text):
     """Compilers' lines, progress and prose are of other formats."""
-    assert gomod.extract(read_text(RawError(text=text))) is None
+    assert gomod.FORMAT.read(read_text(RawError(text=text))) is None
 
 
 def test_line_of_another_kind_before_a_cycle():
     """A cycle begins where its lines begin."""
-    members = gomod.members_of(["found it:", "package a", "\timports b", "\timports b: import cycle not allowed"])
+    members = go_modules.members_of(["found it:", "package a", "\timports b", "\timports b: import cycle not allowed"])
     assert [member.cause for member in members] == ["import cycle not allowed: b -> b"]
 
 
 def test_endless_output():
     """Of very many lines the first ones are read."""
     lines = [f"a.go:{number}:2: package x/y{number} is not in std" for number in range(1_000)]
-    assert len(gomod.members_of(lines)) == 300
+    assert len(go_modules.members_of(lines)) == 300

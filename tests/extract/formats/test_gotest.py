@@ -237,7 +237,7 @@ def test_vet_and_missing_diagnostics():
 
 def test_build_that_ends_the_text():
     """Lines of a compiler without the package's line are of another format."""
-    assert gotest.extract(read_text(RawError(text="FAIL\t\n# x/y\ny/a.go:3:4: wrong verb"))) is None
+    assert gotest.FORMAT.read(read_text(RawError(text="FAIL\t\n# x/y\ny/a.go:3:4: wrong verb"))) is None
 
 
 def test_json():
@@ -258,4 +258,4 @@ def test_json():
 )
 def test_not_taken(text):
     """A text in which no test failed is of another format."""
-    assert gotest.extract(read_text(RawError(text=text))) is None
+    assert gotest.FORMAT.read(read_text(RawError(text=text))) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.extract.error_bodies import find_body, read_body
+from otel_errcompact.extract.messages.error_bodies import find_body, read_body
 from tests.extract.reading import facts
 
 

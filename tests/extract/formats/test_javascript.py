@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.javascript_frames import frame_of, is_own
+from otel_errcompact.extract.stacks.javascript_frames import frame_of, is_own
 from tests.extract.reading import facts_as, format_of, key, said
 
 facts = facts_as("javascript")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.formats.jvm import function_of
+from otel_errcompact.extract.stacks.jvm import function_of
 from tests.extract.reading import facts, key
 
 STACK = """\

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
+from otel_errcompact.extract.extraction import extract
 from tests.extract.reading import facts
 
 

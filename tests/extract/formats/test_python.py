@@ -7,7 +7,7 @@ import json
 import pytest
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.formats.python import HEADER
+from otel_errcompact.extract.stacks.python import HEADER
 from tests.extract.reading import facts_as, format_of
 
 facts = facts_as("python")

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from otel_errcompact.extract.formats import rpc
-from otel_errcompact.extract.grpc import read_status
+from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.text import Text
 from tests.extract.reading import facts, key
 
@@ -66,7 +66,7 @@ def test_answer_behind_the_head_of_a_response():
     assert facts(f"step 1\nstep 2\n{body}").type == "InvalidRequest"
     assert facts(f"failed: x\nstep 2\n{body}").format != "rpc"
     assert facts(f"{body}\nand more").format != "rpc"
-    assert rpc.extract(Text(body='{jsonrpc "errors"')) is None
+    assert rpc.FORMAT.read(Text(body='{jsonrpc "errors"')) is None
     assert facts('[{"jsonrpc": "2.0"}]').format != "rpc"
 
 

@@ -158,7 +158,7 @@ def test_overflow():
 )
 def test_not_taken(text):
     """A text in other forms is of another format."""
-    assert rust.extract(read_text(RawError(text=text))) is None
+    assert rust.FORMAT.read(read_text(RawError(text=text))) is None
 
 
 def test_text_returned_from_main():

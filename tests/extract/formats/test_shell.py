@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from otel_errcompact.extract.formats.shell import shell_statement
+from otel_errcompact.extract.shell_statements import shell_statement
 from tests.extract.reading import facts
 
 

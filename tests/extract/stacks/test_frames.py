@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract import frames
-from otel_errcompact.extract.frames import Frame, is_own, library_place, most_recurrent
+from otel_errcompact.extract.stacks import frames
+from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place, most_recurrent
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
-from otel_errcompact.extract.error_bodies import find_body
-from otel_errcompact.extract.grpc import read_status
-from otel_errcompact.extract.html import page_start, read_page
-from otel_errcompact.extract.reading import Reading
+from otel_errcompact.extract.messages.error_bodies import find_body
+from otel_errcompact.extract.messages.grpc import read_status
+from otel_errcompact.extract.messages.html import page_start, read_page
+from otel_errcompact.extract.messages.reading import Reading
+from otel_errcompact.extract.messages.validation import read_validation
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_log_record, last_statement
-from otel_errcompact.extract.validation import read_validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.extract.message import command_key, read_message
-from otel_errcompact.extract.reading import Reading
+from otel_errcompact.extract.messages.message import command_key, read_message
+from otel_errcompact.extract.messages.reading import Reading
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.extract.clipping import MAX_CAUSE
-from otel_errcompact.extract.reading import Reading
+from otel_errcompact.extract.messages.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

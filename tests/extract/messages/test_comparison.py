@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.comparison import Changes, read_changes
+from otel_errcompact.extract.messages.comparison import Changes, read_changes
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from otel_errcompact.extract.callers import callers_of
-from otel_errcompact.extract.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.formats.python import chain_of
-from otel_errcompact.extract.frames import Frame, is_own, is_plumbing, most_recurrent
+from otel_errcompact.extract.stacks.callers import callers_of
+from otel_errcompact.extract.stacks.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.text import clean
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 
@@ -108,6 +107,8 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
     while following is not None and len(failures) < MAX_CHAIN:
         exception = following
         if type(exception).__name__ in _REMOTE:
+            from otel_errcompact.extract.stacks.python import chain_of
+
             return (*failures, *chain_of(string_of(exception)))
         following = _following(exception, seen, frames)
         failures.append(_read(exception, seen, depth))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import extract
-from otel_errcompact.extract.callers import MAX_CALLERS, callers_of
+from otel_errcompact.extract.extraction import extract
+from otel_errcompact.extract.stacks.callers import MAX_CALLERS, callers_of
 from otel_errcompact.otel.spans.tracebacks import insert_callers, print_stack
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract.answers import MAX_ANSWER, answer_of
+from otel_errcompact.extract.cleaning.answers import MAX_ANSWER, answer_of
 
 ANSWER = '{"error": {"code": "order_not_found", "message": "No such order"}}'
 

@@ -9,8 +9,8 @@ import pytest
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.errors import RawError
-from otel_errcompact.extract import extract
-from otel_errcompact.extract.envelope import MAX_ENVELOPE, Opened, open_envelope
+from otel_errcompact.extract.cleaning.envelope import MAX_ENVELOPE, Opened, open_envelope
+from otel_errcompact.extract.extraction import extract
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/src/a.py", line 3, in f\n    x["id"]\nKeyError: \'id\''
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.frames import Frame
+from otel_errcompact.extract.stacks.frames import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.prefixes import without_prefixes
+from otel_errcompact.extract.cleaning.prefixes import without_prefixes
 
 
 @pytest.mark.parametrize(

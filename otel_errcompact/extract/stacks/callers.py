@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.frames import is_own, is_plumbing
+from otel_errcompact.extract.stacks.frames import is_own, is_plumbing
 
 if TYPE_CHECKING:
     from types import FrameType, TracebackType

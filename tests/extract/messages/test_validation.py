@@ -5,8 +5,8 @@ from __future__ import annotations
 import pydantic
 import pytest
 
-from otel_errcompact.extract.reading import Reading
-from otel_errcompact.extract.validation import MAX_FIELDS, read_validation
+from otel_errcompact.extract.messages.reading import Reading
+from otel_errcompact.extract.messages.validation import MAX_FIELDS, read_validation
 
 
 class Item(pydantic.BaseModel):

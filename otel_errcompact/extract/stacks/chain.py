@@ -11,16 +11,14 @@ from otel_errcompact.dedup.key import signature_of
 from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
-from otel_errcompact.extract.frames import library_place
-from otel_errcompact.extract.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.messages.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.stacks.frames import library_place
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from otel_errcompact.extract.frames import Frame
-
-PYTHON: Final = "python"
+    from otel_errcompact.extract.stacks.frames import Frame
 
 MAX_CHAIN: Final = 100
 """Exceptions of one chain that are looked at."""
@@ -88,7 +86,6 @@ def facts_of(
     chain: Sequence[Failure],
     *,
     source_of: Callable[[Frame], str] = printed_source,
-    form: str = PYTHON,
 ) -> Facts:
     """
     Return the facts of a chain.
@@ -96,12 +93,11 @@ def facts_of(
     Args:
         chain: The exceptions, outermost first; at least one.
         source_of: Tells the source line of a frame.
-        form: The name of the format the chain was read from.
     """
     chain = _to_root(chain)
     root = chain[-1]
     if root.children:
-        return _facts_of_group(chain, source_of, form)
+        return _facts_of_group(chain, source_of)
     reading = read_message(root.message)
     frame = _frame_of(chain)
     return Facts(
@@ -109,7 +105,6 @@ def facts_of(
         cause=reading.cause,
         location=frame.place() if frame is not None else NOWHERE,
         details=details((*reading.details, *_around(chain, frame, source_of))),
-        format=form,
         wrappers=_wrappers(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=reading.key,
@@ -217,12 +212,12 @@ def _at(own: Frame | None, frame: Frame | None) -> str:
 # --- groups ----------------------------------------------------------------------------------------------------------
 
 
-def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str], form: str) -> Facts:
+def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str]) -> Facts:
     """
     Return the facts of a group: those of its children if they are all one failure, else what they are together.
     """
     group = chain[-1]
-    children = [facts_of(child, source_of=source_of, form=form) for child in group.children]
+    children = [facts_of(child, source_of=source_of) for child in group.children]
     signatures = [signature_of(child.type, child.location, mask(redact(child.keyed_cause))) for child in children]
     distinct = dict(zip(reversed(signatures), reversed(children), strict=True))
     if len(distinct) == 1:
@@ -239,7 +234,6 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str],
         cause=clip(f"{message}: {summary}"),
         location=frame.place() if frame is not None else NOWHERE,
         details=details((places, *more, *_extras(chain), *_wrapper_lines(chain[:-1], "", frame))),
-        format=form,
         wrappers=_wrappers(chain),
         key_cause=" + ".join(sorted(distinct)),
     )
@@ -255,7 +249,6 @@ def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> 
         cause=child.cause,
         location=child.location,
         details=details((*mark, *child.details, *_wrapper_lines(chain, child.cause, None))),
-        format=child.format,
         wrappers=(*(failure.type for failure in chain), *child.wrappers)[:MAX_WRAPPERS],
         key_cause=child.key_cause,
     )

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.messages.validation import MAX_FIELDS, FieldError, fields_of, reading_of_fields
 from otel_errcompact.extract.statements import is_exception_name
-from otel_errcompact.extract.validation import MAX_FIELDS, FieldError, fields_of, reading_of_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,34 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.chain import facts_of
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.stacks.chain import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.chain import Failure
+    from otel_errcompact.extract.stacks.chain import Failure
 
 _MAX_OTHERS: Final = 4
 
 
-def facts_of_stacks(chains: Sequence[Sequence[Failure]], *, form: str) -> Facts:
+def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
     """
     Return the facts of the last of several chains; the others become a line each.
 
     Args:
         chains: The chains in the order of the output, each outermost first; at least one.
-        form: The name of the format.
     """
-    facts = facts_of(chains[-1], form=form)
-    others = dict.fromkeys(_others(chains[:-1], facts, form))
+    facts = facts_of(chains[-1])
+    others = dict.fromkeys(_others(chains[:-1], facts))
     return replace(facts, details=details((*facts.details, *others))) if others else facts
 
 
-def _others(chains: Sequence[Sequence[Failure]], facts: Facts, form: str) -> Iterator[str]:
+def _others(chains: Sequence[Sequence[Failure]], facts: Facts) -> Iterator[str]:
     for chain in chains[-_MAX_OTHERS:]:
-        other = facts_of(chain, form=form)
+        other = facts_of(chain)
         if (other.type, other.cause) != (facts.type, facts.cause):
             at = f" at {other.location}" if other.location else ""
             yield f"also {other.type}{at}: {other.cause}"

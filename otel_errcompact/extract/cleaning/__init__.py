@@ -1,0 +1,1 @@
+"""What stands around an output, and is taken off before it is read."""

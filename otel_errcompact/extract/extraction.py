@@ -1,0 +1,73 @@
+"""From a raw error to its facts: those of its exception, or those that a format finds in its text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.errors import RawError
+from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.recognition import recognise
+from otel_errcompact.extract.stacks import live
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.text import Text, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.stacks.chain import Failure
+
+_PYTHON: Final = "python"
+"""The format of exceptions at hand."""
+
+_REPEATING: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database"})
+"""Formats that find in an output no more than the exception that repeats it says already."""
+
+_MIN_REPEATED: Final = 24
+"""Characters of a cause that show that it is the beginning of the output."""
+
+
+def extract(raw: RawError) -> Facts:
+    """
+    Return the facts of a raw error. Never raises, whatever the input.
+    """
+    if raw.exception is not None:
+        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages))
+    return extract_text(read_text(raw))
+
+
+def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
+    """
+    Return the facts of exceptions at hand, outermost first.
+    """
+    return _with_inner(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
+
+
+def extract_text(text: Text) -> Facts:
+    """
+    Return the facts of a text.
+    """
+    return _with_inner(recognise(text))
+
+
+def _with_inner(facts: Facts) -> Facts:
+    """
+    Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
+
+    Tools that run programs raise exceptions with the program's output, and the cause is in there.
+    """
+    if not facts.output:
+        return facts
+    inner = recognise(read_text(RawError(text=facts.output)))
+    if inner.format in _REPEATING:
+        return replace(facts, output="")
+    at = f" at {facts.location}" if facts.location else ""
+    cause = "" if facts.cause[:_MIN_REPEATED] in facts.output else f": {facts.cause}"
+    return replace(
+        inner,
+        location=inner.location or facts.location,
+        details=details((*inner.details, f"raised as {facts.type}{at}{cause}"), len(inner.details) + 1),
+        wrappers=(*facts.wrappers, facts.type),
+        output="",
+    )

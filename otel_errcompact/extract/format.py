@@ -1,0 +1,117 @@
+"""What a format is: how its texts are told from others, how they are read, and what gives its failures away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.text import Text
+
+
+class Sign(NamedTuple):
+    """
+    How the output of a failed program shows that it failed, although its tool reports success.
+    """
+
+    reason: str
+    """What it shows, in a few words: `failed tests`."""
+
+    pattern: str
+    """A regular expression without groups for the beginning of a line; `^` and `$` stand for the ends of lines."""
+
+    words: tuple[str, ...]
+    """Strings in small letters of which every text that the pattern matches holds at least one."""
+
+
+class Hint(NamedTuple):
+    """
+    What to do about one kind of failure.
+    """
+
+    advice: str
+    """One line."""
+
+    signs: tuple[str, ...]
+    """Patterns for the start of a word in `Type: cause`, any of which identifies the kind."""
+
+    example: tuple[str, str]
+    """A type and a cause that the hint is meant for."""
+
+    is_weak: bool = False
+    """Whether any other hint that applies is the better one."""
+
+
+class Diagnostic(NamedTuple):
+    """
+    One error or warning of a compiler or a linter.
+    """
+
+    type: str
+    message: str
+    location: Location = NOWHERE
+    is_error: bool = True
+    """Whether it fails the run by itself; beside errors, warnings are left out."""
+
+    details: tuple[str, ...] = ()
+    """What helps to correct it, most important first."""
+
+    source: str = ""
+    """The line of code it is about, where it is printed."""
+
+
+class Diagnostics(NamedTuple):
+    """
+    How the diagnostics of a format are read; the outputs of several compilers and linters often stand in one text.
+    """
+
+    read: Callable[[list[str]], list[Diagnostic]]
+    total: re.Pattern[str]
+    """The tool's own count of the errors; the last group that matched is the number."""
+
+    remedy: re.Pattern[str] | None = None
+    """The tool's advice for many of them at once; the first group is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """
+    What is known of a format before it is loaded.
+    """
+
+    name: str
+    """Its name, which its facts carry; for a built-in format also that of its module."""
+
+    markers: tuple[str, ...]
+    """Plain strings of which a text of this format holds at least one; none means that any text may be of it."""
+
+    signs: tuple[Sign, ...]
+    """How its output shows a failure that the tool did not report; empty where that cannot be known."""
+
+    hints: tuple[Hint, ...] = ()
+    """What to do about its failures where their cause does not say it."""
+
+    has_diagnostics: bool = False
+    """Whether texts of other compilers and linters may hold diagnostics of this format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format(Listing):
+    """
+    One format, or one family of formats.
+    """
+
+    read: Callable[[Text], Facts | None]
+    """Returns the facts of a text of this format, or nothing for other texts."""
+
+    diagnostics: Diagnostics | None = None
+    """How its diagnostics are read in the texts of other compilers and linters."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_diagnostics", self.diagnostics is not None)

@@ -1,0 +1,92 @@
+"""From a text to its facts: the first format of the table that recognises it, also for output inside output."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.statements import indentation
+from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
+from otel_errcompact.extract.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.extract.format import Listing
+
+MAX_LINES: Final = 400
+"""Lines of an inner output that are looked at, from its end."""
+
+MAX_DEPTH: Final = 3
+"""Outputs inside outputs that are looked into: a hook that runs a build that runs a compiler."""
+
+_NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
+
+_READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_reading", default=())
+"""The formats that are reading, outermost first: none of them reads the output inside its own."""
+
+
+def recognise(text: Text) -> Facts:
+    """
+    Return what the first format finds that recognises `text`, with the format's name.
+    """
+    for prefilter in prefilters():
+        for listing in prefilter.candidates(text.body):
+            facts = _read(listing, text)
+            if facts is not None:
+                return _completed(facts, listing.name)
+    return _completed(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
+
+
+def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | None:
+    """
+    Return the facts of the output of a program that another program repeats.
+
+    Args:
+        lines: The output, without what the outer program puts before each line.
+        any_text: Whether a text counts that no format but the last resort recognises.
+
+    Returns:
+        The facts, or nothing where the output is empty, is not recognised, or stands too deep in others.
+    """
+    kept = _dedented(lines[-MAX_LINES:])
+    if not kept or len(_READING.get()) > MAX_DEPTH:
+        return None
+    facts = recognise(Text(body="\n".join(kept)))
+    return facts if any_text or facts.format != LAST_RESORT.name else None
+
+
+def _read(listing: Listing, text: Text) -> Facts | None:
+    reading = _READING.get()
+    if listing.name in reading:
+        return None
+    before = _READING.set((*reading, listing.name))
+    try:
+        return load(listing).read(text)
+    finally:
+        _READING.reset(before)
+
+
+def _completed(facts: Facts, name: str) -> Facts:
+    """
+    Return facts with the name of their format, a type in one line, and a cause; a cut output may have left neither.
+    """
+    kind, cause = facts.type, facts.cause
+    if len(kind) > MAX_DETAIL or "\n" in kind:
+        kind = clip(" ".join(kind.split()), MAX_DETAIL)
+    return replace(facts, format=name, type=kind, cause=cause or NO_MESSAGE)
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    """
+    Take off blank lines at both ends and the indentation that all lines have in common.
+    """
+    said = [number for number, line in enumerate(lines) if line.strip()]
+    if not said:
+        return []
+    common = min(indentation(lines[number]) for number in said)
+    return [line[common:] for line in lines[said[0] : said[-1] + 1]]

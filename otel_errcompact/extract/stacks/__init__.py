@@ -1,0 +1,1 @@
+"""Stacks of exceptions: live ones, and those that programs print."""

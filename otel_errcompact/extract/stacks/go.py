@@ -1,0 +1,258 @@
+"""Panics, stacks of goroutines and data races that Go prints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Facts, Location
+from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from otel_errcompact.extract.text import Text
+
+RACE: Final = "WARNING: DATA RACE"
+
+CUT_OFF: Final = "the panic's message is cut off"
+
+_STARTS: Final = re.compile(r"\n(?P<kind>panic|fatal error): (?P<message>[^\n]*)")
+
+_AGAIN: Final = "\tpanic: "
+
+_SIGNAL: Final = "[signal "
+
+_OVERFLOW: Final = "stack overflow"
+
+_RECOVERED: Final = (" [recovered, repanicked]", " [recovered]")
+
+_GOROUTINE: Final = re.compile(
+    r"\ngoroutine [0-9]{1,12} (?:[a-z]{1,4}=[^ \n]{1,30} ){0,4}\[(?P<state>[^\]\n]{1,80})\]:(?=\n)"
+)
+
+_PLACE: Final = re.compile(r"[\t ]+(?P<file>[^\n]{1,500}?\.(?:go|s|c)):(?P<line>[0-9]{1,9})(?: |$)")
+
+_CREATED: Final = "created by "
+
+_IN_GOROUTINE: Final = " in goroutine "
+
+_FOREIGN: Final = re.compile(
+    r"[/\\]pkg[/\\]mod[/\\]|[/\\]vendor[/\\]|@v[0-9]|(?:^|[/\\])_(?:testmain|cgo_gotypes)\.go$"
+    # The standard library, wherever Go is installed; below a GOPATH the first folder is a host's name.
+    r"|[/\\](?i:go)[-.0-9]{0,12}(?:[/\\](?:[0-9][0-9.]{0,12}|x64|libexec)){0,3}[/\\]src[/\\](?=[a-z0-9]{1,20}[/\\])"
+    # The same where paths were trimmed.
+    r"|^(?:runtime|testing|internal|reflect|sync|syscall|net|time|os|io|log|context|encoding|database)/"
+)
+
+_ACCESS: Final = re.compile(
+    r"\n(?P<access>(?:Previous )?(?:(?:atomic )?(?:read|write)|Read|Write|Atomic read|Atomic write))"
+    r" at 0x[0-9a-f]{1,16} by (?P<by>[^\n:]{1,100}):"
+)
+
+_MAX_FRAMES: Final = 200
+
+_MAX_HEAD: Final = 20
+"""Lines of the messages of one panic."""
+
+
+def read(text: Text) -> Facts | None:
+    """
+    Return the facts of the first panic, fatal error or data race in `text`.
+    """
+    body = f"\n{text.body}"
+    found = _STARTS.search(body)
+    dump = _GOROUTINE.search(body, found.start() if found else 0)
+    if found is not None and dump is not None:
+        return _facts_of_panic(body[found.start() :])
+    race = body.find(f"\n{RACE}")
+    if race >= 0:
+        return facts_of_race(body[race:])
+    return _facts_of_dump(body[dump.start() :]) if dump is not None else None
+
+
+def chain_of(text: str) -> tuple[Failure, ...]:
+    """
+    Return the panic that `text` begins with, the last re-panic first; empty if it does not begin with one.
+
+    Args:
+        text: A line feed, the line with the panic, and what follows it.
+    """
+    found = _STARTS.match(text)
+    if found is None:
+        return ()
+    dump = _GOROUTINE.search(text)
+    stack = frames_of(text[dump.end() :]) if dump is not None else []
+    messages = _messages(text[found.start("message") : dump.start() if dump is not None else len(text)])
+    stacks = _stacks(stack, len(messages))
+    failures = [_failure(found["kind"], message, frames) for message, frames in zip(messages, stacks, strict=True)]
+    return tuple(reversed(failures))
+
+
+def frames_of(dump: str) -> list[Frame]:
+    """
+    Return the frames of the first goroutine in `dump`, innermost first.
+
+    Args:
+        dump: What follows the line that names the goroutine; a blank line ends it.
+    """
+    end = dump.find("\n\n")
+    return list(_frames(dump[: end if end >= 0 else len(dump)].strip("\n").split("\n", 2 * _MAX_FRAMES)))
+
+
+def first_own(frames: Iterable[Frame]) -> Frame | None:
+    """
+    Return the innermost frame of the user's own code.
+    """
+    return next((frame for frame in frames if _is_own(frame)), None)
+
+
+def facts_of_race(text: str) -> Facts:
+    """
+    Return the facts of the data race that `text` begins with.
+    """
+    accesses = [_access(found, text) for found in _first(_ACCESS.finditer(text), 2)]
+    first, second = accesses[0] if accesses else _Access("access", NOWHERE), accesses[1:]
+    against = second[0] if second else None
+    others = f" and {against.kind} at {_brief(against.place)}" if against else ""
+    return Facts(
+        type="data race",
+        cause=f"{first.kind} at {_brief(first.place)}{others} without synchronisation",
+        location=first.place,
+        details=details((str(against.place),) if against and against.place != first.place else ()),
+    )
+
+
+class _Access(NamedTuple):
+    """
+    One of the accesses that race.
+    """
+
+    kind: str
+    place: Location
+
+
+def _access(found: re.Match[str], text: str) -> _Access:
+    frames = frames_of(text[found.end() :])
+    frame = first_own(frames) or (frames[0] if frames else None)
+    return _Access(found["access"].lower(), frame.place() if frame is not None else NOWHERE)
+
+
+def _brief(place: Location) -> str:
+    return place.function or str(place) or "an unknown place"
+
+
+def _first(found: Iterator[re.Match[str]], count: int) -> Iterator[re.Match[str]]:
+    yield from (match for match, _ in zip(found, range(count), strict=False))
+
+
+def _facts_of_panic(text: str) -> Facts:
+    """
+    Return the facts of a panic, with the states of goroutines that wait where all of them do.
+    """
+    facts = facts_of(chain_of(text))
+    if "all goroutines are asleep" not in facts.cause:
+        return facts
+    return replace(facts, details=details((*facts.details, *_waiting(text))))
+
+
+def _waiting(text: str) -> Iterator[str]:
+    """
+    Yield what each goroutine waits for, and where.
+    """
+    counts: dict[str, int] = {}
+    for found in _first(_GOROUTINE.finditer(text), 50):
+        frame = first_own(frames_of(text[found.end() :]))
+        state = found["state"].partition(",")[0]
+        line = f"{state} at {frame.place()}" if frame is not None else state
+        counts[line] = counts.get(line, 0) + 1
+    yield from (f"{count} goroutines: {line}" if count > 1 else line for line, count in counts.items())
+
+
+def _facts_of_dump(text: str) -> Facts | None:
+    """
+    Return the facts of a dump whose first lines are cut off, if it is the dump of a panic.
+    """
+    found = _GOROUTINE.match(text)
+    stack = frames_of(text[found.end() :]) if found is not None else []
+    if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
+        return None
+    return facts_of((_failure("panic", CUT_OFF, _stacks(stack, 1)[0]),))
+
+
+def _messages(head: str) -> list[str]:
+    """
+    Return the messages of a panic and of those that deferred functions raised after it; some have several lines.
+    """
+    messages: list[str] = []
+    for line in head.split("\n", _MAX_HEAD)[:_MAX_HEAD]:
+        if not line and messages:
+            break
+        again = line.startswith(_AGAIN)
+        message = line.removeprefix(_AGAIN)
+        for mark in _RECOVERED:
+            message = message.removesuffix(mark)
+        if again or not messages:
+            messages.append(message)
+        elif not line.startswith(_SIGNAL):
+            messages[-1] = f"{messages[-1]}\n{message}"
+    return messages
+
+
+def _failure(kind: str, message: str, stack: Sequence[Frame]) -> Failure:
+    frames = list(filter(_is_own, stack))
+    own = most_recurrent((frame, 1) for frame in reversed(frames)) if message == _OVERFLOW else first_own(frames)
+    innermost = next((frame for frame in stack if not _is_machinery(frame)), None)
+    return Failure(kind, message, own, innermost)
+
+
+def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
+    """
+    Return the stack of each of `count` panics, the first panic's first: what stands below the last call of `panic`.
+    """
+    starts = [number + 1 for number, frame in enumerate(stack) if frame.function == "panic"]
+    lowest = [stack[start:] for start in reversed(starts)]
+    stacks = [*lowest[: count - 1], stack] if count > 1 else [lowest[0] if lowest else stack]
+    return [*stacks, *[stack] * (count - len(stacks))]
+
+
+def _frames(lines: Sequence[str]) -> Iterator[Frame]:
+    """
+    Yield the frames in `lines`, each of which takes two.
+    """
+    function = ""
+    for line in lines:
+        found = _PLACE.match(line) if function else None
+        if found is not None:
+            yield Frame(found["file"], int(found["line"]), function)
+            function = ""
+        else:
+            function = _function(line.strip())
+
+
+def _function(call: str) -> str:
+    """
+    Return the function of a printed call, without the folders of its package and without arguments.
+    """
+    if call.startswith(_CREATED):
+        call = call.removeprefix(_CREATED).partition(_IN_GOROUTINE)[0]
+    elif call.endswith(")"):
+        call = call[: call.rfind("(")]
+    return call.rpartition("/")[2]
+
+
+def _is_own(frame: Frame) -> bool:
+    """
+    Tell whether a frame is the user's own: not of the standard library, a dependency or generated.
+    """
+    return _FOREIGN.search(frame.file) is None
+
+
+def _is_machinery(frame: Frame) -> bool:
+    """
+    Tell whether a frame is of the runtime that handles a panic, which says nothing of its cause.
+    """
+    return "/runtime/" in frame.file or frame.file.startswith("runtime/")

@@ -1,0 +1,303 @@
+"""Tracebacks that Python prints: chains, groups, and crashes of the interpreter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.stacks.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own, is_plumbing, most_recurrent
+from otel_errcompact.extract.statements import is_exception_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+HEADER: Final = "Traceback (most recent call last):"
+
+CUT_OFF: Final = "the traceback is cut off before its last line"
+
+FATAL: Final = "Fatal Python error"
+
+_CRASH: Final = re.compile(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
+
+_CRASH_FRAME: Final = re.compile(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
+
+GROUP: Final = "Exception Group "
+
+# All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.
+_HEADER: Final = re.compile(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
+
+_CHAINED: Final = re.compile(
+    r"\n(?:The above exception was the direct cause of the following exception"
+    r"|During handling of the above exception, another exception occurred):[ ]*(?=\n|\Z)"
+)
+
+_FRAME_FORM: Final = (
+    r' *File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9})(?:, in (?P<function>[^\n]{1,300}))?(?=\n|\Z)'
+    r'(?:\n(?! *File ")[ ]+(?![ ^~])(?P<source>[^\n]*))?'
+)
+
+_FRAME: Final = re.compile(rf"\n{_FRAME_FORM}")
+
+_FRAME_OR_COUNT: Final = re.compile(
+    rf"\n(?:{_FRAME_FORM}| *\[Previous line repeated (?P<count>[0-9]{{1,9}}) more times?\](?=\n|\Z))"
+)
+
+_FINAL: Final = re.compile(r"\n(?P<type>[A-Za-z_][\w.<>]{0,300})(?::[ ]?(?P<message>[^\n]*))?(?=\n|\Z)")
+
+_DIVIDER: Final = re.compile(r"( *(?:\+-)?)\+-{4,} (?:[0-9]+|\.\.\.) -{4,}$")
+
+_CLOSING: Final = re.compile(r"( *)\+-{4,}$")
+
+_MARGIN: Final = re.compile(r"( *)(?:\|(?: |$)|\+ (?=Exception Group ))")
+
+_CHILDREN: Final = re.compile(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
+
+
+def chain_of(text: str) -> tuple[Failure, ...]:
+    """
+    Return the last chain in `text`, outermost first; empty if there is none.
+    """
+    found = chains_of(text, "", "")
+    return found[-1] if found else ()
+
+
+def crash_of(body: str) -> Failure | None:
+    """
+    Return what the fault handler prints when the interpreter itself goes down: frames from the innermost outwards.
+    """
+    crash = _CRASH.search(f"\n{body}")
+    if crash is None:
+        return None
+    thread = body.find("Current thread 0x", crash.end() - 1)
+    stack = body[max(thread, crash.end() - 1) :].partition("\n\n")[0]
+    frames = [Frame(file, int(line), function) for file, line, function in _CRASH_FRAME.findall(stack)]
+    return Failure(FATAL, crash["reason"], _first_own(frames), frames[0] if frames else None)
+
+
+# --- chains ----------------------------------------------------------------------------------------------------------
+
+
+def chains_of(body: str, cut_type: str, cut_message: str) -> list[tuple[Failure, ...]]:
+    """
+    Return all chains in `body`, each outermost first.
+
+    Args:
+        body: The text.
+        cut_type: The type to assume where the last traceback is cut before its last line.
+        cut_message: The message to assume there.
+    """
+    if GROUP + HEADER not in body:
+        return _flat_chains(body, (), cut_type, cut_message)
+    return _block_chains(_blocks(body.split("\n")), cut_type, cut_message)
+
+
+def _flat_chains(
+    body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], cut_type: str = "", cut_message: str = ""
+) -> list[tuple[Failure, ...]]:
+    """
+    Return the chains of a text whose groups have been taken out.
+    """
+    chains: list[list[Failure]] = []
+    segments = _segments(body)
+    for number, (linked, segment) in enumerate(segments):
+        failure = _failure(segment, children)
+        if number == len(segments) - 1:
+            failure = _completed(failure, segment, cut_type, cut_message)
+        if failure is not None and linked and chains:
+            chains[-1].append(failure)
+        elif failure is not None:
+            chains.append([failure])
+    return [tuple(reversed(chain[-MAX_CHAIN:])) for chain in chains]
+
+
+def _segments(body: str) -> list[tuple[bool, str]]:
+    """
+    Split a text into the parts that print one exception each, and tell which of them go on the chain before.
+
+    Each part begins with a line feed.
+    """
+    body = f"\n{body}"
+    if "above exception" not in body:
+        return [(False, part) for part in _at_headers(body)]
+    pieces = _CHAINED.split(body)
+    segments: list[tuple[bool, str]] = []
+    for number, piece in enumerate(pieces):
+        parts = _at_headers(piece) or ([_last_paragraph(piece)] if len(pieces) > 1 else [])
+        segments.extend((number > 0 and index == 0, part) for index, part in enumerate(parts))
+    return segments
+
+
+def _at_headers(piece: str) -> list[str]:
+    """
+    Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame.
+    """
+    starts = [found.start() for found in _HEADER.finditer(piece)]
+    before = _FRAME.search(piece, 0, starts[0] if starts else len(piece))
+    if before is not None:
+        starts.insert(0, before.start())
+    return [piece[start:end] for start, end in pairwise((*starts, len(piece)))]
+
+
+def _last_paragraph(piece: str) -> str:
+    return "\n" + piece.strip("\n").rpartition("\n\n")[2]
+
+
+def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) -> Failure | None:
+    """
+    Read one exception: its frames, the line with type and message, and the lines that belong to the message.
+    """
+    final = _FINAL.search(segment)
+    if final is None or ('\n  File "' in segment and HEADER not in segment and not is_exception_name(final["type"])):
+        return None
+    message = segment[final.start("message") if final["message"] else final.end() :]
+    group = _CHILDREN.search(message) if children else None
+    if group is not None:
+        message = message[: group.start()]
+    own, innermost, extra = _frames(segment[: final.start()], final["type"])
+    return Failure(
+        final["type"].removeprefix("__main__."),
+        message.strip("\n"),
+        own,
+        innermost,
+        extra,
+        children[int(group[1])] if group is not None and int(group[1]) < len(children) else (),
+    )
+
+
+def _completed(failure: Failure | None, segment: str, cut_type: str, cut_message: str) -> Failure | None:
+    """
+    Return the last failure of a text, completed by what its source says of it where the text is cut off.
+    """
+    bare_type = cut_type.rpartition(".")[2]
+    if failure is not None:
+        is_cut = bare_type.startswith(failure.type.rpartition(".")[2]) and cut_message.startswith(failure.message)
+        in_code = failure.own is not None and not failure.own.function
+        return failure._replace(type=cut_type, message=cut_message) if is_cut and cut_type and not in_code else failure
+    if HEADER not in segment and not cut_type:
+        return None
+    own, innermost, _ = _frames(segment, cut_type)
+    return Failure(cut_type or "Exception", cut_message or CUT_OFF, own, innermost) if innermost or cut_type else None
+
+
+def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
+    """
+    Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
+    """
+    frames = _innermost_first(stack)
+    innermost = next(frames, None)
+    if innermost is None:
+        return None, None, ""
+    if kind.endswith("RecursionError"):
+        return most_recurrent(_repeated(stack)), innermost, ""
+    if innermost.function:
+        if is_plumbing(innermost.file):
+            rest = list(frames)
+            return _first_own(rest), next((frame for frame in rest if not is_plumbing(frame.file)), None), ""
+        own = innermost if is_own(innermost.file, innermost.function) else _first_own(frames)
+        return own, innermost, ""
+    called = next(frames, None) if innermost.file.startswith("<") else None
+    own = _first_own(chain((called,), frames)) if called is not None else None
+    # Code without a file, which `eval` got: what counts is who handed it over.
+    return (innermost, innermost, "") if own is None else (own, called, innermost.source)
+
+
+def _first_own(frames: Iterable[Frame]) -> Frame | None:
+    return next((frame for frame in frames if is_own(frame.file, frame.function)), None)
+
+
+def _innermost_first(stack: str) -> Iterator[Frame]:
+    """
+    Yield frames from the innermost outwards, of which mostly the first few are looked at.
+    """
+    end = len(stack)
+    while end > 0:
+        end = stack.rfind("\n", 0, max(0, stack.rfind('File "', 0, end)))
+        found = _FRAME.match(stack, end) if end >= 0 else None
+        if found is not None:
+            yield _frame(found.groups(""))
+
+
+def _frame(found: Sequence[str]) -> Frame:
+    file, line, function, source = found
+    return Frame(file, int(line), function, "" if source.startswith("[Previous line") else source)
+
+
+def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
+    """
+    Yield all frames of a stack; those that Python has printed as a count, with it.
+    """
+    frame: Frame | None = None
+    for found in _FRAME_OR_COUNT.finditer(stack):
+        if found["count"] is None:
+            frame = _frame(found.groups("")[:4])
+            yield frame, 1
+        elif frame is not None:
+            yield frame, int(found["count"])
+
+
+# --- groups ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class _Block:
+    """
+    The lines at one margin of a printed group, with a mark where children stood.
+    """
+
+    level: int
+    lines: list[str] = field(default_factory=list[str])
+    groups: list[list[_Block]] = field(default_factory=list["list[_Block]"])
+
+
+def _blocks(lines: Iterable[str]) -> _Block:
+    """
+    Sort lines by the margin they stand at.
+    """
+    root = _Block(level=-1)
+    stack = [root]
+    for line in lines:
+        divider = _DIVIDER.match(line)
+        closing = None if divider else _CLOSING.match(line)
+        margin = None if divider or closing else _MARGIN.match(line)
+        found = divider or closing or margin
+        level = len(found[1]) if found else -1
+        while len(stack) > 1 and (stack[-1].level > level or (not margin and stack[-1].level == level)):
+            stack.pop()
+        if divider:
+            stack.append(_child(stack[-1], level))
+        elif not closing:
+            stack[-1].lines.append(line[margin.end() :] if margin else line)
+    return root
+
+
+def _child(parent: _Block, level: int) -> _Block:
+    """
+    Open the block of a child, the first one behind the mark for its group.
+    """
+    mark = f"\x00{len(parent.groups) - 1}"
+    if not parent.groups or parent.lines[-1:] != [mark]:
+        parent.lines.append(f"\x00{len(parent.groups)}")
+        parent.groups.append([])
+    child = _Block(level=level)
+    if len(parent.groups[-1]) < MAX_CHILDREN:
+        parent.groups[-1].append(child)
+    return child
+
+
+def _block_chains(
+    block: _Block, cut_type: str = "", cut_message: str = "", depth: int = 0
+) -> list[tuple[Failure, ...]]:
+    """
+    Return the chains of a block, with those of its children in their places.
+    """
+    if depth > MAX_DEPTH:
+        return []
+    children = [
+        tuple(chains[-1] for child in group if (chains := _block_chains(child, depth=depth + 1)))
+        for group in block.groups
+    ]
+    return _flat_chains("\n".join(block.lines), children, cut_type, cut_message)

@@ -1,0 +1,136 @@
+"""The table of formats: those that users install first, then the built-in ones, each loaded when it is first needed."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract.format import Format, Listing
+from otel_errcompact.extract.index import INDEX
+from otel_errcompact.extract.prefilter import Prefilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.metadata import EntryPoint
+
+    from otel_errcompact.extract.text import Text
+
+GROUP: Final = "otel_errcompact.formats"
+"""The group of entry points by which packages add formats."""
+
+LAST_RESORT: Final = INDEX[-1]
+"""The format that takes any text."""
+
+_PORTION: Final = 15
+"""Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""
+
+_START_OF_WORD: Final = re.compile(r"[A-Za-z0-9]|\[[A-Za-z0-9]+\]")
+
+_logger = logging.getLogger("otel_errcompact")
+
+
+@cache
+def listings() -> tuple[Listing, ...]:
+    """
+    Return all formats in the order in which they are tried.
+    """
+    return (*_installed(), *INDEX)
+
+
+@cache
+def prefilters() -> tuple[Prefilter, ...]:
+    """
+    Return what tells which formats a text may be of, a portion of the table each.
+    """
+    rows = listings()
+    return tuple(Prefilter(rows[start : start + _PORTION]) for start in range(0, len(rows), _PORTION))
+
+
+def load(listing: Listing) -> Format:
+    """
+    Return the format of a row of the table; a built-in one is imported at the first call.
+    """
+    return listing if isinstance(listing, Format) else _built_in(listing.name)
+
+
+@cache
+def _built_in(name: str) -> Format:
+    found: Format = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
+    return found
+
+
+# --- formats of users ------------------------------------------------------------------------------------------------
+
+
+def _installed() -> Iterator[Format]:
+    """
+    Yield the formats of other packages, sorted by name; a faulty one is left out with a warning.
+    """
+    from importlib.metadata import entry_points
+
+    names = {row.name for row in INDEX}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        found = _format_of(point, names)
+        if found is not None:
+            names.add(found.name)
+            yield found
+
+
+def _format_of(point: EntryPoint, names: set[str]) -> Format | None:
+    try:
+        return _checked(point.load(), names)
+    except Exception as error:  # noqa: BLE001 - the code of other packages may raise anything
+        _logger.warning("the format %s (%s) is left out: %r", point.name, point.value, error)
+        return None
+
+
+def _checked(found: object, names: set[str]) -> Format:
+    """
+    Return a format whose faults are kept from the application.
+
+    Raises:
+        TypeError: It is no format.
+        ValueError: Its name is taken, or a sign is not of the form that is asked for.
+        re.error: A pattern is not valid.
+    """
+    if not isinstance(found, Format):
+        raise TypeError(f"not a Format: {found!r}")
+    if found.name in names:
+        raise ValueError(f"there is a format {found.name} already")
+    of_hints = [sign for hint in found.hints for sign in hint.signs]
+    if not all(map(_START_OF_WORD.match, of_hints)):
+        raise ValueError("a sign of a hint begins with a letter, a digit or a class such as [Rr]")
+    if any(re.compile(pattern).groups for pattern in (*(sign.pattern for sign in found.signs), *of_hints)):
+        raise ValueError("a pattern has a group; write (?:...)")
+    return replace(found, read=_Guarded(found))
+
+
+class _Guarded:
+    """
+    The reader of a format of users: it takes no text any more once it was found to be faulty.
+    """
+
+    def __init__(self, of: Format) -> None:
+        self._format = of
+        self._is_faulty = False
+
+    def __call__(self, text: Text) -> Facts | None:
+        if self._is_faulty:
+            return None
+        try:
+            return _facts(self._format.read(text))
+        except Exception as error:
+            self._is_faulty = True
+            _logger.warning("the format %s is not used any more", self._format.name, exc_info=error)
+            return None
+
+
+def _facts(found: object) -> Facts | None:
+    if found is None or isinstance(found, Facts):
+        return found
+    raise TypeError(f"not Facts: {found!r}")

@@ -1,0 +1,48 @@
+"""The output of a program that another one repeats."""
+
+from __future__ import annotations
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract import recognition
+from otel_errcompact.extract.recognition import facts_of_output
+from tests.extract.reading import facts
+
+
+def test_the_table_reads_it():
+    """The output is read without its indentation, by the first format of the table that recognises it."""
+    found = facts_of_output(["", "    cat: a: No such file or directory", "      (see log)", ""])
+    assert isinstance(found, Facts)
+    assert (found.format, found.type) == ("shell", "ENOENT")
+
+
+def test_nothing_to_read():
+    """An empty output, and one that only the last resort takes, have no facts unless any text counts."""
+    assert facts_of_output(["", "  "]) is None
+    assert facts_of_output(["all is well"]) is None
+    found = facts_of_output(["all is well"], any_text=True)
+    assert found is not None
+    assert (found.format, found.cause) == ("prose", "all is well")
+
+
+def step(command: str, *output: str) -> tuple[str, ...]:
+    """Return the output of a failed step as the older builder of docker prints it."""
+    return (f"Step 2/2 : RUN {command}", *output, f"The command '{command}' returned a non-zero code: 2")
+
+
+def test_output_inside_output():
+    """What a step of a build ran is read by its own format; the outer format names the facts."""
+    found = facts(*step("migrate", "Parse error near line 2: no such table: order_lines"))
+    assert (found.format, found.type, found.cause) == ("docker", "SQLiteError", "no such table: order_lines")
+
+
+def test_no_format_reads_inside_its_own_output():
+    """A build inside a build is words of the outer one."""
+    found = facts(*step("docker build .", *step("cat a", "cat: a: No such file or directory")))
+    assert (found.format, found.type) == ("docker", "ENOENT")
+
+
+def test_depth_is_limited(monkeypatch):
+    """Outputs that stand too deep in others are not looked into."""
+    monkeypatch.setattr(recognition, "MAX_DEPTH", 0)
+    found = facts(*step("cat a", "cat: a: No such file or directory"))
+    assert (found.format, found.type) == ("docker", "exit code 2")
