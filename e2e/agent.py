@@ -21,6 +21,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import MemoryArchive
 from otel_errcompact.errors import RawError
+from otel_errcompact.installation.install import current_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,7 +95,7 @@ def escalate(message: str, *, tool: str = "deploy", agent: str = "e2e", more: in
             pass
         # An agent that does not ask the gate before its calls, but only hands in what they said.
         for _ in range(more):
-            run.observe(RawError(text=message, tool=tool))
+            current_ledger().observe(run.run_id, RawError(text=message, tool=tool))
         (answered, *_) = run.report().escalations
         return {"failures": failures, "key": answered.escalation.key}
 

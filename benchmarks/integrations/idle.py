@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from otel_errcompact.boundary import registry, runs
 from otel_errcompact.boundary.call import Call
+from otel_errcompact.boundary.port import Port
 from otel_errcompact.boundary.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
+
+    from otel_errcompact.boundary.scope import RunScope
 
 _IDENTITY = "without a digest"
 
@@ -20,9 +23,14 @@ class IdleCall(Call):
     Only keeps an exception from the agent, and has a text for it.
     """
 
-    def __init__(self, run: Run, *, tool: str, call_id: str, reraise: bool) -> None:
-        self.tool, self.call_id, self.arguments, self.result, self.refused = tool, call_id, "", None, ""
-        self._run, self._reraise, self._told = run, reraise, ""
+    def __init__(self, scope: RunScope, *, tool: str, call_id: str, reraise: bool = False) -> None:
+        self.tool, self.call_id, self.arguments, self.result = tool, call_id, "", None
+        self.scope, self._reraise, self._told = scope, reraise, ""
+
+    @property
+    def refused(self) -> str:
+        """Nothing is refused."""
+        return ""
 
     @property
     def failed(self) -> bool:
@@ -57,10 +65,35 @@ class IdleCall(Call):
         return self.__exit__(kind, error, frames)
 
 
+class IdlePort(Port):
+    """
+    Counts and refuses nothing.
+    """
+
+    def record_call(
+        self, tool: str, *, call_id: str = "", error: BaseException | str | None = None, result: object = None, **_: Any
+    ) -> Call:
+        """Return a call that has a text for a failure."""
+        call = IdleCall(self._scope, tool=tool, call_id=call_id)
+        call.conclude(error, result)
+        return call
+
+    def refuse(self, *_: Any, **__: Any) -> str:
+        """Refuse nothing."""
+        return ""
+
+    async def arefuse(self, *_: Any, **__: Any) -> str:
+        """Refuse nothing."""
+        return ""
+
+
 class IdleRun(Run):
     """
     Lets everything pass.
     """
+
+    def __init__(self, scope: RunScope) -> None:
+        self._scope, self.port = scope, IdlePort(scope)
 
     def tool(
         self,
@@ -72,15 +105,7 @@ class IdleRun(Run):
         gated: bool = True,  # noqa: ARG002 - as above
     ) -> Call:
         """Return a call that does nothing."""
-        return IdleCall(self, tool=name, call_id=call_id, reraise=reraise)
-
-    def refusal(self, *_: Any, **__: Any) -> str:
-        """Refuse nothing."""
-        return ""
-
-    async def arefusal(self, *_: Any, **__: Any) -> str:
-        """Refuse nothing."""
-        return ""
+        return IdleCall(self._scope, tool=name, call_id=call_id, reraise=reraise)
 
     def gate(self) -> None:
         """Stop nothing."""

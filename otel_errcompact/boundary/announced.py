@@ -51,7 +51,7 @@ class AnnouncedCall:
         self.asked = isinstance(stop, RunPaused)
         if stop is not None:
             return stop.reason
-        refusal = self.run.refusal(self.tool, arguments=self.arguments, began=self.began)
+        refusal = self.run.port.refuse(self.tool, arguments=self.arguments, began=self.began)
         self.told = bool(refusal)
         return refusal
 
@@ -69,7 +69,7 @@ class AnnouncedCall:
             arguments=self.arguments,
             call_id=self.call_id,
             began=self.began,
-            reraise=self.run.only_observes,
+            reraise=self.run.port.only_observes,
             gated=False,
         )
 
@@ -78,7 +78,7 @@ class AnnouncedCall:
         call = self._executed(error, result)
         if call is None:
             return ""
-        self.run.settle()
+        self.run.port.ask_handler()
         return call.text if call.compacted else ""
 
     async def aoutcome(self, error: BaseException | str | None, result: object) -> str:
@@ -86,14 +86,14 @@ class AnnouncedCall:
         call = self._executed(error, result)
         if call is None:
             return ""
-        await self.run.asettle()
+        await self.run.port.aask_handler()
         return call.text if call.compacted else ""
 
     def _executed(self, error: BaseException | str | None, result: object) -> Call | None:
         if self.told:
             return None
         self.begin()
-        return self.run.executed(
+        return self.run.port.record_call(
             self.tool,
             arguments=self.arguments,
             call_id=self.call_id,
@@ -126,7 +126,7 @@ class AnnouncedCalls:
         known = self._calls.get((run_id, call_id))
         if known is None:
             run = self._runs.of(run_id, agent=agent)
-            if not run.has_turns:  # the first: later ones begin where the framework says that the model is asked
+            if not run.port.has_turns:  # the first: later ones begin where the framework says that the model is asked
                 run.begin_turn()
             known = AnnouncedCall(
                 run=run,
@@ -134,7 +134,7 @@ class AnnouncedCalls:
                 arguments=arguments,
                 call_id=call_id,
                 spans_say=spans_say,
-                began=run.asked_at(),
+                began=run.port.mark_request(),
             )
             self._calls.put((run_id, call_id), known)
             if spans_say:
@@ -158,6 +158,6 @@ class AnnouncedCalls:
             call = self._calls.pop(key)
             if call is None:
                 continue
-            self._claims.settle_call(call.call_id, call.run.clock_ns())  # a span of it may end later
+            call.run.port.settle_call(call.call_id)  # a span of it may end later
             if call.spans_say:
                 self._claims.expect_no_more(call.spans_say)

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
 
 from otel_errcompact.boundary.answers import classify_answer, is_flagged
 from otel_errcompact.boundary.arguments import as_exit_code, as_name, as_plain
-from otel_errcompact.boundary.entered import Entered, forget_left
+from otel_errcompact.boundary.blocks import Block, discard_left_blocks
 from otel_errcompact.boundary.recording import (
     TOOL_ERROR,
     Counted,
-    claim,
+    claim_tool_span,
     counted_since,
+    find_tool_span,
     mark_counted,
     span_ref,
-    tool_span,
 )
 from otel_errcompact.detector.operation import operation_of
-from otel_errcompact.detector.results import classify_result, is_control_flow
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import RawError
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.recorded import read_exception
 from otel_errcompact.runtime.foreign import string_of
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span
 
-    from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.boundary.scope import RunScope
     from otel_errcompact.engine.observations import Observation
 
 
@@ -51,7 +50,7 @@ class Call:
     other block is taken for executed, and counts as what came of it.
 
     Args:
-        run: The run.
+        scope: The run.
         tool: The tool's name.
         arguments: The arguments as JSON; empty if unknown.
         call_id: The id of the call.
@@ -64,7 +63,7 @@ class Call:
 
     def __init__(  # noqa: PLR0913 - by name all of them
         self,
-        run: Run,
+        scope: RunScope,
         *,
         tool: str,
         arguments: str,
@@ -75,8 +74,10 @@ class Call:
         reraise: bool = False,
         gated: bool = True,
     ) -> None:
-        self.tool = as_name(tool, "the tool's name", run.guard)
-        self.call_id = as_name(call_id, "the id of the call", run.guard)
+        self.scope: Final = scope
+        """The run the call belongs to."""
+        self.tool = as_name(tool, "the tool's name", scope.guard)
+        self.call_id = as_name(call_id, "the id of the call", scope.guard)
         self.arguments = arguments
         self.result: object = None
         """What the tool returned; set it in the block."""
@@ -86,7 +87,6 @@ class Call:
         """What became of the failure, if this call was the one that counted it."""
         self.is_open = False
         """Whether the call is under way."""
-        self._run = run
         self._reraise = reraise
         self._gated = gated
         self._error: RawError | None = None
@@ -101,17 +101,12 @@ class Call:
         self._refusal_was_read = False
         self._span: Span = trace.INVALID_SPAN
         self._target = target
-        self._entered = Entered(run, self)
-
-    @property
-    def run(self) -> Run:
-        """The run the call belongs to."""
-        return self._run
+        self._block = Block(scope, self, is_call=True)
 
     @property
     def run_id(self) -> str:
         """The id of the run the call belongs to."""
-        return self._run.run_id
+        return self.scope.run_id
 
     @property
     def failed(self) -> bool:
@@ -121,7 +116,7 @@ class Call:
     @property
     def compacted(self) -> bool:
         """Whether the agent reads `text` in place of what failed: in the mode `observe` it never does."""
-        return self.failed and not self._run.only_observes
+        return self.failed and not self.scope.only_observes
 
     @property
     def refused(self) -> str:
@@ -137,7 +132,7 @@ class Call:
         Behind it stands, once, what an operator has answered to an escalation.
         """
         if not self._guidance and not self.is_open:
-            self._guidance = self._run.guidance(self._closed_at)
+            self._guidance = self.scope.take_guidance(self._closed_at)
         return f"{self._read()}\n{self._guidance}" if self._guidance else self._read()
 
     def _read(self) -> str:
@@ -164,9 +159,9 @@ class Call:
             message: The message, where the tool gives it apart from the text.
             exit_code: The exit status of a command.
         """
-        exit_code = as_exit_code(self.exit_code if exit_code is None else exit_code, self._run.guard)
+        exit_code = as_exit_code(self.exit_code if exit_code is None else exit_code, self.scope.guard)
         if not isinstance(text, BaseException):
-            text = as_plain(text, "the text of a failure", self._run.guard)
+            text = as_plain(text, "the text of a failure", self.scope.guard)
             self._error = self._raw(text=text, type=type, message=message, exit_code=exit_code)
             return
         seen = read_exception(text)
@@ -187,9 +182,9 @@ class Call:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
         """
-        with self._run.guard.stage("boundary"):
+        with self.scope.guard.stage("boundary"):
             self._told_elsewhere = True
-            self._span = tool_span(self.tool, self.call_id)
+            self._span = find_tool_span(self.tool, self.call_id)
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
                 judged = classify_result(error, tool=self.tool, arguments=self.arguments, flagged=True)
@@ -198,17 +193,17 @@ class Call:
                 self._conclude(None, control=judged.outcome == "ignored")
             else:
                 self._conclude(error, control=self._is_control_flow(error))
-        self._closed_at = self._run.note_closed()
+        self._closed_at = self.scope.mark_closed_call()
 
     def __enter__(self) -> Self:
-        if self._gated:
-            self._run.check()
+        if self._gated and (stop := self.scope.gate()) is not None:
+            raise stop
         self._open()
         return self
 
     async def __aenter__(self) -> Self:
-        if self._gated:
-            await self._run.acheck()
+        if self._gated and (stop := await self.scope.agate()) is not None:
+            raise stop
         self._open()
         return self
 
@@ -216,50 +211,50 @@ class Call:
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
         swallowed = self._close(error)
-        self._run.settle()
+        self.scope.ask_handler()
         return swallowed
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, frames: TracebackType | None
     ) -> bool:
         swallowed = self._close(error)
-        await self._run.asettle()
+        await self.scope.aask_handler()
         return swallowed
 
     def _open(self) -> None:
         self.is_open = True
-        run = self._run
-        forget_left()
+        scope = self.scope
+        discard_left_blocks()
         try:
-            with run.guard.stage("boundary"):
-                self._opened_at = run.tick()
-                self._began = self._began or run.asked_at()
-                self._refusal = run.ledger.refusal(
-                    run.run_id,
+            with scope.guard.stage("boundary"):
+                self._opened_at = scope.next_sequence()
+                self._began = self._began or scope.mark_request()
+                self._refusal = scope.ledger.refusal(
+                    scope.run_id,
                     self.tool,
                     self.arguments,
-                    agent=run.agent,
+                    agent=scope.agent,
                     directory=self._directory,
-                    now_ns=run.clock_ns(),
+                    now_ns=scope.clock_ns(),
                 )
                 self._span = self._start_span()
-            self._entered.enter(self._span)
+            self._block.enter(self._span)
         except BaseException:  # an interrupt: the block is not entered, and so never left
-            self._entered.leave()
+            self._block.leave()
             self._span.end()
             raise
 
     def _start_span(self) -> Span:
-        span = self._run.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
-        self._run.bind(span)
+        span = self.scope.tracer.start_span(f"{semconv.SPAN_TOOL} {self.tool}", attributes=self._attributes())
+        self.scope.bind(span)
         return span
 
     def _attributes(self) -> dict[str, str]:
         attributes = {
             semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_TOOL,
             semconv.GEN_AI_TOOL_NAME: self.tool,
-            semconv.GEN_AI_CONVERSATION_ID: self._run.conversation,
-            semconv.GEN_AI_AGENT_NAME: self._run.agent,
+            semconv.GEN_AI_CONVERSATION_ID: self.scope.conversation,
+            semconv.GEN_AI_AGENT_NAME: self.scope.agent,
             semconv.GEN_AI_TOOL_CALL_ID: self.call_id,
         }
         return {name: value for name, value in attributes.items() if value}
@@ -267,16 +262,16 @@ class Call:
     def _close(self, error: BaseException | None) -> bool:
         """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
         self.is_open = False
-        self._entered.leave()
+        self._block.leave()
         control = True
-        with self._run.guard.stage("boundary"):
+        with self.scope.guard.stage("boundary"):
             if self._refusal:
                 self._settle_refusal(error)
             control = self._is_control_flow(error)
             self._conclude(error, control=control)
             if self.failed:
-                claim(self.tool, self.call_id, self._counted.key if self._counted else "")
-        self._closed_at = self._run.note_closed()
+                claim_tool_span(self.tool, self.call_id, self._counted.key if self._counted else "")
+        self._closed_at = self.scope.mark_closed_call()
         return error is not None and not control and not self._reraise
 
     def _settle_refusal(self, error: BaseException | None) -> None:
@@ -286,19 +281,19 @@ class Call:
         if executed or not self._refusal_was_read:
             self._refusal = ""
             return
-        run = self._run
-        run.ledger.refuse(
-            run.run_id,
+        scope = self.scope
+        scope.ledger.refuse(
+            scope.run_id,
             self.tool,
             self.arguments,
-            agent=run.agent,
+            agent=scope.agent,
             directory=self._directory,
             began=self._began,
-            now_ns=run.clock_ns(),
+            now_ns=scope.clock_ns(),
         )
 
     def _is_control_flow(self, error: BaseException | None) -> bool:
-        return error is not None and is_control_flow(error, self._run.ledger.options.control_flow)
+        return error is not None and self.scope.is_control_flow(error)
 
     def _conclude(self, error: BaseException | None, *, control: bool) -> None:
         if error is not None and not control:
@@ -316,8 +311,8 @@ class Call:
             Whether the answer is neither a failure nor a success: the call was declined, or is still running.
         """
         flagged = is_flagged(self.result)
-        looks = flagged or self._run.ledger.options.hidden_failures
-        exit_code = as_exit_code(self.exit_code, self._run.guard)
+        looks = flagged or self.scope.ledger.options.hidden_failures
+        exit_code = as_exit_code(self.exit_code, self.scope.guard)
         looks = looks or exit_code is not None
         if self._error is not None or self._refusal or not looks:
             return False
@@ -333,7 +328,7 @@ class Call:
     def _settle(self, control: bool) -> None:
         mine = not self._told_elsewhere
         if not mine:
-            claims_of(self._run.ledger).settle_call(self.call_id, self._run.clock_ns())
+            self.scope.settle_call(self.call_id)
             if self._error is not None and self._span is trace.INVALID_SPAN:
                 mine, self._span = True, self._start_span()
                 self._error = replace(self._error, span=span_ref(self._span))
@@ -341,19 +336,19 @@ class Call:
             if self._error is not None:
                 self._counted = self._count(self._error)
             elif not control and not self._refusal:
-                self._run.ledger.succeed(
-                    self._run.run_id,
+                self.scope.ledger.succeed(
+                    self.scope.run_id,
                     self.tool,
                     arguments=self.arguments,
                     target=self._target,
-                    agent=self._run.agent,
+                    agent=self.scope.agent,
                     began=self._began,
                     directory=self._directory,
                 )
         finally:
             if self._error is not None:
                 key, kind = (self._counted.key, self._counted.type) if self._counted else ("", "")
-                self._run.recorder.record(self._span, self._error, key, kind)
+                self.scope.recorder.record(self._span, self._error, key, kind)
                 # A call may be kept for long, and an exception holds the frames and locals of its traceback.
                 self._error = replace(self._error, exception=None)
             if mine:
@@ -364,13 +359,13 @@ class Call:
         passed_on = self._passed_on(raw)
         if passed_on is not None:
             return passed_on
-        self.failure = replace(self._run.observe(raw), raw=replace(raw, exception=None))
+        self.failure = replace(self.scope.observe(raw), raw=replace(raw, exception=None))
         if self.failure.escalation is not None:
             self._span.set_attribute(semconv.THRESHOLD, self.failure.escalation.threshold)
         found, text = self.failure.found, self.failure.text
-        at = self._run.tick()
+        at = self.scope.next_sequence()
         counted = Counted(self.run_id, at, found.key, text, concluded=self._told_elsewhere, type=found.facts.type)
-        self._run.remember(counted)
+        self.scope.digests.add(counted)
         if raw.exception is not None:
             mark_counted(raw.exception, counted)
         return counted
@@ -378,7 +373,7 @@ class Call:
     def _passed_on(self, raw: RawError) -> Counted | None:
         error = raw.exception
         if error is None:
-            return self._run.digested(raw.text, self._opened_at, once=self._told_elsewhere)
+            return self.scope.digests.find(raw.text, self._opened_at, once=self._told_elsewhere)
         counted = counted_since(error, self.run_id, self._opened_at)
         if counted is None or not self._told_elsewhere:
             return counted
@@ -410,7 +405,7 @@ class Call:
             directory=self._directory,
             call_id=self.call_id,
             arguments=self.arguments,
-            agent=self._run.agent,
-            time_ns=self._run.clock_ns(),
+            agent=self.scope.agent,
+            time_ns=self.scope.clock_ns(),
             span=span_ref(self._span),
         )

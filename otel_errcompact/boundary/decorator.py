@@ -62,13 +62,13 @@ def _wrap(function: Callable[..., Any], *, tool: str, run: Run | None, failure: 
 
         @functools.wraps(function)
         async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-            return await execute(run or run_here(), function, tool, args, kwargs, failure)
+            return await execute((run or run_here()).tool, function, tool, args, kwargs, failure)
 
         return asynchronous
 
     @functools.wraps(function)
     def synchronous(*args: Any, **kwargs: Any) -> Any:
-        return execute(run or run_here(), function, tool, args, kwargs, failure)
+        return execute((run or run_here()).tool, function, tool, args, kwargs, failure)
 
     return synchronous
 

@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from otel_errcompact.boundary.call import Call
-    from otel_errcompact.boundary.runs import Run
-
 
 Failure = Callable[[str], object]
 """What becomes of the compacted text: an exception is raised in place of the tool's own, all else is returned."""
 
 
 def execute(
-    run: Run,
+    make_call: Callable[..., Call],
     function: Callable[..., Any],
     tool: str,
     args: tuple[Any, ...],
@@ -28,17 +26,23 @@ def execute(
     failure: Failure = str,
 ) -> Any:
     """
-    Call `function` as the tool `tool` (its own name if empty) and return its result or the compacted text.
+    Call a function as a tool and return its result, or the compacted text; of a coroutine function an awaitable.
 
     Where the library only observes the text is the raw error, and an exception of `failure` gives way to the
     function's own.
 
-    A coroutine function gives an awaitable of the same.
+    Args:
+        make_call: `Run.tool` of the run.
+        function: The function.
+        tool: The tool's name; the function's own if empty.
+        args: The positional arguments.
+        kwargs: The arguments by name.
+        failure: Makes an answer of the compacted text.
     """
     name = tool or getattr(function, "__name__", "") or type(function).__name__
-    call = run.tool(name, arguments=_arguments(function, args, kwargs), reraise=True)
+    call = make_call(name, arguments=_bind_arguments(function, args, kwargs), reraise=True)
     if is_asynchronous(function):
-        return _await(call, function, args, kwargs, failure)
+        return _execute_async(call, function, args, kwargs, failure)
     try:
         with call:
             if not call.refused:
@@ -46,11 +50,11 @@ def execute(
     except Exception as error:
         if not call.failed:
             raise
-        return _answer(call, failure, error)
-    return _answer(call, failure)
+        return _make_answer(call, failure, error)
+    return _make_answer(call, failure)
 
 
-async def _await(
+async def _execute_async(
     call: Call,
     function: Callable[..., Awaitable[Any]],
     args: tuple[Any, ...],
@@ -64,12 +68,12 @@ async def _await(
     except Exception as error:
         if not call.failed:
             raise
-        return _answer(call, failure, error)
-    return _answer(call, failure)
+        return _make_answer(call, failure, error)
+    return _make_answer(call, failure)
 
 
-def _answer(call: Call, failure: Failure, error: Exception | None = None) -> object:
-    """Return what the caller gets; where the library only observes, what it would get without it, or the raw text."""
+def _make_answer(call: Call, failure: Failure, error: Exception | None = None) -> object:
+    """Return the result, or the answer of `failure`; where the library only observes, as without it."""
     if error is None and not call.compacted:
         return call.result
     answer = failure(call.text)
@@ -80,9 +84,8 @@ def _answer(call: Call, failure: Failure, error: Exception | None = None) -> obj
     raise answer from error
 
 
-def _arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments by the names the function gives them; by position where it has no signature."""
+def _bind_arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     try:
         return inspect.signature(function).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # arguments that do not fit, or a function without a signature
         return {**{str(index): value for index, value in enumerate(args)}, **kwargs}

@@ -9,26 +9,23 @@ from contextvars import ContextVar
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.boundary.waiting import ThreadWaiter, Waiter, is_waited_for, task_waiter, within
+from otel_errcompact.boundary.waiting import ThreadWaiter, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
 from otel_errcompact.engine.ledger import NO_HANDLER
 from otel_errcompact.escalator.actions import Action, Continue, Halt, Handler, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.redaction.redact import redact
-from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
+from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited, run_synchronously
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
+    from otel_errcompact.boundary.waiting import Waiter
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import Verdict
     from otel_errcompact.escalator.escalation import Escalation
-
-SHORTEST_LOOK_SECONDS: Final = 0.01
-LONGEST_LOOK_SECONDS: Final = 0.5
-"""How often a thread that waits looks whether the handler waits for it in turn."""
 
 
 class Question:
@@ -113,63 +110,55 @@ class Gate:
         """Whether the run may go on."""
         return self._ledger.verdict(self._run_id)
 
-    def settle(self) -> None:
-        """Ask the handler if a breach stands unanswered, nobody asks, and it can be asked from synchronous code."""
-        if (escalation := self._pending()) is None or self._is_asking() or not self._can_ask():
-            return
-        question = self._question_of(escalation, thread=get_ident())
-        try:
-            if self._take(question):
-                self._settle(question, self._answer_of(question))
-        finally:
-            self._end(question)
+    def ask(self) -> None:
+        """Ask the handler about a breach without an answer, unless it is being asked, or only a task can ask it."""
+        run_synchronously(self._ask(blocking=True))
 
-    async def asettle(self) -> None:
-        """Ask the handler, also an asynchronous one, if a breach stands unanswered and nobody asks."""
-        if (escalation := self._pending()) is None or self._is_asking():
-            return
-        question = self._question_of(escalation)
-        try:
-            if self._take(question):
-                self._settle(question, await self._aanswer_of(question))
-        finally:
-            self._end(question)
+    async def aask(self) -> None:
+        """Ask the handler, also an asynchronous one, about a breach without an answer, unless it is being asked."""
+        await self._ask(blocking=False)
 
-    def settled(self) -> None:
-        """Take note that the escalation was answered otherwise, such as by a human through `Run.answer`."""
+    def release(self) -> None:
+        """End the open question: the escalation was answered otherwise, such as by a human through `Run.answer`."""
         if self._open is not None:
             self._end(self._open)
 
     def stop(self) -> RunHalted | None:
-        """
-        Return what stops the run, once the handler has answered; `RunPaused` where it waits for a human.
-        """
-        while (verdict := self.verdict).standing == "pending":
-            if self._is_asking():
-                return None
-            self.settle()
-            question = self._open
-            if question is None:
-                if self._can_ask():
-                    continue  # it was settled, or whoever asked was cancelled
-                break
-            if loop_is_running():
-                break
-            if not self._wait(question):
-                return None
-        return self.stopped_by(verdict)
+        """Return what stops the run, once the handler has answered; `RunPaused` where it waits for a human."""
+        return run_synchronously(self._stop(blocking=True))
 
     async def astop(self) -> RunHalted | None:
-        """
-        Return what stops the run; the form for asynchronous code.
-        """
+        """Return what stops the run; the form for asynchronous code."""
+        return await self._stop(blocking=False)
+
+    async def _ask(self, *, blocking: bool) -> None:
+        escalation = self._pending()
+        if escalation is None or self._is_asking() or not self._can_ask(blocking=blocking):
+            return
+        limit = self._ledger.options.ask_timeout_seconds
+        deadline = self._clock() + limit if limit else None
+        question = Question(escalation, get_ident() if blocking else 0, deadline, _asking.get())
+        try:
+            if self._take(question):
+                self._settle(question, await self._call_handler(question, blocking=blocking))
+        finally:
+            self._end(question)
+
+    async def _stop(self, *, blocking: bool) -> RunHalted | None:
         while (verdict := self.verdict).standing == "pending":
             if self._is_asking():
                 return None
-            await self.asettle()
+            await self._ask(blocking=blocking)
             question = self._open
-            if question is not None and not await self._await(question):
+            if question is None:
+                if self._can_ask(blocking=blocking):
+                    continue  # the question was settled, or its asker was cancelled
                 break
+            waiter = _make_waiter(blocking=blocking)
+            if waiter is None:
+                break
+            if not await self._wait(question, waiter, blocking=blocking):
+                return None
         return self.stopped_by(verdict)
 
     def stopped_by(self, verdict: Verdict) -> RunHalted | None:
@@ -192,9 +181,9 @@ class Gate:
             self._process, self._lock, self._open = os.getpid(), RLock(), None
         return verdict.escalation
 
-    def _can_ask(self) -> bool:
-        """Tell whether synchronous code may ask: it can wait for a coroutine only where no event loop runs."""
-        return not (self._asynchronous and loop_is_running())
+    def _can_ask(self, *, blocking: bool) -> bool:
+        # Synchronous code can wait for a coroutine only where no event loop runs.
+        return not (blocking and self._asynchronous and loop_is_running())
 
     def _is_asking(self, context: Context | None = None) -> bool:
         """Tell whether this is part of the handler that is being asked: what that calls is not gated."""
@@ -207,10 +196,6 @@ class Gate:
         while asking is not None and asking is not question:
             asking = asking.within
         return asking is question
-
-    def _question_of(self, escalation: Escalation, *, thread: int = 0) -> Question:
-        limit = self._ledger.options.ask_timeout_seconds
-        return Question(escalation, thread, self._clock() + limit if limit else None, _asking.get())
 
     def _take(self, question: Question) -> bool:
         """Tell whether the caller is the one who asks; everybody else goes on to wait for the answer."""
@@ -226,32 +211,13 @@ class Gate:
                 self._open = None
         question.end()
 
-    def _wait(self, question: Question) -> bool:
-        """Wait until a question is over; tell whether it is, and not the handler that waits for this thread."""
-        waiter, look = ThreadWaiter(), SHORTEST_LOOK_SECONDS
+    async def _wait(self, question: Question, waiter: Waiter, *, blocking: bool) -> bool:
+        """Wait until a question is over; return whether it is, and not the handler that waits for this thread."""
         question.add(waiter)
         try:
             while not question.is_over:
-                if is_waited_for(question.thread, self._is_asking):
+                if blocking and is_waited_for(question.thread, self._is_asking):
                     return False
-                left = self._left(question)
-                if left is not None and left <= 0:
-                    self._expire(question)
-                    continue
-                waiter.wait(look if left is None else min(look, left))
-                look = min(2 * look, LONGEST_LOOK_SECONDS)
-        finally:
-            question.remove(waiter)
-        return True
-
-    async def _await(self, question: Question) -> bool:
-        """The same for a task, unless it runs under an event loop that is not known."""
-        waiter = task_waiter()
-        if waiter is None:
-            return False
-        question.add(waiter)
-        try:
-            while not question.is_over:
                 left = self._left(question)
                 if left is not None and left <= 0:
                     self._expire(question)
@@ -293,27 +259,16 @@ class Gate:
         self._ledger.answer(self._run_id, answer)
         self._on_answer(answer)
 
-    def _answer_of(self, question: Question) -> Action | str:
+    async def _call_handler(self, question: Question, *, blocking: bool) -> Action | str:
         if self._handler is None:
             return NO_HANDLER
         _asking.set(question)
         try:
             answer = self._handler(question.escalation)
             if inspect.isawaitable(answer):
-                answer = run_awaited(within(self._left(question), answer))
-            return _checked(answer)
-        except Exception as error:  # noqa: BLE001 - a handler may raise anything
-            return self._failed(error)
-        finally:
-            _asking.set(question.within)
-
-    async def _aanswer_of(self, question: Question) -> Action | str:
-        if self._handler is None:
-            return NO_HANDLER
-        _asking.set(question)
-        try:
-            answer = self._handler(question.escalation)
-            return _checked(await within(self._left(question), answer) if inspect.isawaitable(answer) else answer)
+                waiting = within(self._left(question), answer)
+                answer = run_awaited(waiting) if blocking else await waiting
+            return _check_answer(answer)
         except Exception as error:  # noqa: BLE001 - a handler may raise anything
             return self._failed(error)
         finally:
@@ -326,7 +281,13 @@ class Gate:
         return f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}"
 
 
-def _checked(answer: object) -> Action:
+def _make_waiter(*, blocking: bool) -> Waiter | None:
+    if not blocking:
+        return task_waiter()
+    return None if loop_is_running() else ThreadWaiter()
+
+
+def _check_answer(answer: object) -> Action:
     if isinstance(answer, Halt | Continue | Pause):
         return answer
     raise ConfigurationError(f"an escalation handler returned {answer!r}; return Halt(), Continue() or Pause()")

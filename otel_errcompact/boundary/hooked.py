@@ -46,7 +46,7 @@ class HookedCalls:
     def started(self, call: Hooked) -> None:
         """Take note of a call."""
         self._calls.put(call.key, _OPEN)
-        self._began.put(call.key, call.run.asked_at())
+        self._began.put(call.key, call.run.port.mark_request())
 
     def failed(self, call: Hooked, error: Exception) -> str:
         """Count a failure, and return what the agent reads; inside `guarded` that is known when the call is over."""
@@ -55,7 +55,7 @@ class HookedCalls:
             return ""
         self._calls.put(call.key, _TOLD)
         told = self._executed(call, error, None)
-        call.run.settle()
+        call.run.port.ask_handler()
         return told.text if told.failed else str(error)
 
     def ended(self, call: Hooked, result: object, *, error: str | None = None) -> None:
@@ -64,7 +64,7 @@ class HookedCalls:
             self._executed(call, error, result)
 
     def _executed(self, call: Hooked, error: Exception | str | None, result: object) -> Call:
-        return call.run.executed(
+        return call.run.port.record_call(
             call.tool,
             arguments=call.arguments,
             call_id=call.call_id,
@@ -90,7 +90,7 @@ class HookedCalls:
             arguments=call.arguments,
             call_id=call.call_id,
             began=self._began.get(call.key) or 0,
-            reraise=call.run.only_observes,
+            reraise=call.run.port.only_observes,
             gated=False,
         )
         try:

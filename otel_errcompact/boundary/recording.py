@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -13,6 +14,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.errors import SpanRef
+from otel_errcompact.history.history import SHORT_LENGTH
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import MAX_LABEL
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(semconv.SCOPE)
 
 TOOL_ERROR: Final = semconv.TOOL_ERROR
+MAX_DIGESTS: Final = 16
+"""Digests of a run that are recognised when they come back."""
 
 
 class Counted(NamedTuple):
@@ -74,6 +78,37 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
 def counted_by_span(error: BaseException) -> bool:
     """Tell whether the span processor has counted an exception, or one it was raised from."""
     return any(attribute_of(link, MARK) is not None for link in chain(error))
+
+
+class HandedOutDigests:
+    """
+    The newest digests of a run, which may come back as the error of a call around the one that failed.
+    """
+
+    def __init__(self) -> None:
+        self._digests: Final[deque[Counted]] = deque(maxlen=MAX_DIGESTS)
+
+    def add(self, counted: Counted) -> None:
+        """Add a digest, unless its text does not name its class."""
+        if f"#{counted.key[:SHORT_LENGTH]}" in counted.text:
+            self._digests.append(counted)
+
+    def find(self, text: str, since: int = 0, *, once: bool = False) -> Counted | None:
+        """
+        Return the newest digest after `since` that the error `text` quotes; None without one.
+
+        Args:
+            text: The text of an error.
+            since: When the call began that has failed with it.
+            once: Whether to forget the digest. Where the begin of a call is unknown, an error that quotes an earlier
+                digest again and again is a loop.
+        """
+        newest_first = reversed(tuple(self._digests))  # other threads add to them meanwhile
+        found = next((known for known in newest_first if known.at > since and known.text in text), None)
+        if found is not None and once:
+            with suppress(ValueError):  # another thread was faster
+                self._digests.remove(found)
+        return found
 
 
 class Recorder:
@@ -121,7 +156,7 @@ class Recorder:
     def _log(self, raw: RawError, message: str, details: dict[str, str | bytes]) -> bool:
         """Send a raw error as a log record, and tell whether that goes anywhere: it must not be lost."""
         if not records.is_exported(self._logger_provider):
-            _say_once()
+            _warn_once()
             return False
         with self._guard.stage("record"):
             event = semconv.TOOL_EXCEPTION if raw.boundary else semconv.RUN_EXCEPTION
@@ -144,11 +179,11 @@ def _details(raw: RawError, kind: str, key: str) -> dict[str, str | bytes]:
 
 
 @cache
-def _say_once() -> None:
+def _warn_once() -> None:
     _logger.warning("exceptions are wanted as log records, but none are exported: raw errors stay on their spans")
 
 
-def tool_span(tool: str, call_id: str) -> Span:
+def find_tool_span(tool: str, call_id: str) -> Span:
     """
     Return the span that a framework has opened for a tool call if it is the current one, else the invalid span.
 
@@ -170,7 +205,7 @@ def tool_span(tool: str, call_id: str) -> Span:
     return span if is_tool and named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
 
 
-def claim(tool: str, call_id: str, key: str) -> None:
+def claim_tool_span(tool: str, call_id: str, key: str) -> None:
     """
     Say on the span that a framework has opened around a call of ours what it will fail with: no occurrence of its own.
 
@@ -179,7 +214,7 @@ def claim(tool: str, call_id: str, key: str) -> None:
         call_id: The id of the call; empty if unknown.
         key: The dedup key; empty if the call was refused.
     """
-    span = tool_span(tool, call_id)
+    span = find_tool_span(tool, call_id)
     scope = getattr(span, "instrumentation_scope", None)
     if scope is not None and scope.name != semconv.SCOPE:
         span.set_attribute(semconv.CLASS, key)

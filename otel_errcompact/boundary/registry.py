@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple
 
-from otel_errcompact.boundary.entered import current_run
-from otel_errcompact.boundary.runs import Run, check_settings
-from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.boundary.runs import Run, current_run
+from otel_errcompact.boundary.scope import RunScope, RunSettings, check_settings
 from otel_errcompact.installation.install import current_ledger
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
@@ -15,25 +14,9 @@ from otel_errcompact.runtime.locks import ReentrantLock
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from opentelemetry.trace import TracerProvider
-
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.escalator.actions import Handler
-    from otel_errcompact.escalator.thresholds import Mode, Thresholds
-
-
-class RunSettings(TypedDict, total=False):
-    """
-    What all runs of a registry have in common; each is described at `otel_errcompact.run`.
-    """
-
-    agent: str
-    on_escalation: Handler | None
-    thresholds: Thresholds | None
-    mode: Mode | None
-    ledger: Ledger | None
-    tracer_provider: TracerProvider | None
+    from otel_errcompact.escalator.thresholds import Mode
 
 
 class _Hosted(NamedTuple):
@@ -60,10 +43,7 @@ class RunRegistry:
     """
 
     def __init__(self, *, stoppable: bool = True, **settings: Unpack[RunSettings]) -> None:
-        if unknown := sorted(set(settings) - set(RunSettings.__annotations__)):
-            known = ", ".join(RunSettings.__annotations__)
-            raise ConfigurationError(f"there is no setting {', '.join(map(repr, unknown))}; there are {known}")
-        check_settings(settings.get("on_escalation"), settings.get("thresholds"), settings.get("mode"))
+        check_settings(settings)
         self._stoppable = stoppable
         self._settings = settings
         self._reset()
@@ -89,7 +69,7 @@ class RunRegistry:
             resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
         """
         run = self._of(run_id, agent=agent, resumes=resumes)
-        run.claim_trace()
+        run.port.claim_trace()
         return run
 
     def _of(self, run_id: str, *, agent: str, resumes: str) -> Run:
@@ -97,16 +77,16 @@ class RunRegistry:
             hosted = self._hosted.get(run_id)
             if hosted is None and (hosted := self._hosted.pop(resumes, None)) is not None:
                 self._hosted[run_id] = hosted
-            if hosted is not None and not hosted.run.closed:
+            if hosted is not None and not hosted.run.port.is_closed:
                 self._hosted.move_to_end(run_id)
                 return hosted.run
             around = current_run()
             settings: RunSettings = {**self._settings, "agent": agent or self._settings.get("agent", "")}
-            run = around or Run(run_id, stoppable=self._stoppable, **settings)
+            run = around or Run(RunScope(run_id, stoppable=self._stoppable, **settings))
             self._hosted[run_id] = _Hosted(run, own=around is None)
             oldest = self._hosted.popitem(last=False) if len(self._hosted) > self._limit else None
         if around is None:
-            run.open()
+            run.port.open()
         if oldest is not None:
             self._close(*oldest)
         return run
@@ -145,7 +125,7 @@ class RunRegistry:
     def _close(self, run_id: str, hosted: _Hosted) -> None:
         if not hosted.own:
             return
-        hosted.run.close()
+        hosted.run.port.close()
         with self._lock:
             self._reports[run_id] = self._reports[hosted.run.run_id] = hosted.run.report()
             while len(self._reports) > self._limit:

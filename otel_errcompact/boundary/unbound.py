@@ -8,30 +8,33 @@ from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
 
-from otel_errcompact.boundary.entered import current_call, current_run
-from otel_errcompact.boundary.runs import Run
+from otel_errcompact.boundary.runs import Run, current_call, current_run
+from otel_errcompact.boundary.scope import RunScope
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import is_unbound, unbound_run_id
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from opentelemetry.trace import Span
 
+    from otel_errcompact.boundary.scope import RunSettings
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.errors import RawError
 
 _logger: Final = logging.getLogger(semconv.SCOPE)
 
 
-class UnboundRun(Run):
+class UnboundScope(RunScope):
     """
-    The run of one call outside any open run. What fails is told whole, as by an agent's first failure, and counted.
+    The run of one call outside any open run. Its failure is told whole, like an agent's first one, and counted.
 
     Operators find it in the run of the call's trace. Which agent reads it is not known: two calls of one trace may be
-    two conversations', so that none is told of another, or refused for it. Without a trace nothing of it is kept.
+    two conversations', so that neither is shown or refused for the other's. Without a trace nothing of it is kept.
     """
 
-    def __init__(self) -> None:
-        super().__init__(_run_id_of(trace.get_current_span()))
+    def __init__(self, **settings: Unpack[RunSettings]) -> None:
+        super().__init__(_run_id_of(trace.get_current_span()), **settings)
 
     @property
     def conversation(self) -> str:
@@ -52,11 +55,12 @@ class UnboundRun(Run):
 
 
 def run_here() -> Run:
-    """Return the run that is open in this context, or that of the call that is; else one for the next call alone."""
+    """Return the run that is open in this context, or that of the open call; else one for the next call alone."""
     run = current_run()
-    if run is None and (call := current_call()) is not None:
-        run = call.run
-    return run or UnboundRun()
+    if run is None:
+        call = current_call()
+        run = Run(call.scope if call is not None else UnboundScope())
+    return run
 
 
 def _run_id_of(span: Span) -> str:

@@ -17,41 +17,42 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 
+SHORTEST_LOOK_SECONDS: Final = 0.01
+LONGEST_LOOK_SECONDS: Final = 0.5
+"""How often a thread that waits looks whether the handler waits for it in turn."""
+
+
 class Waiter(Protocol):
     """
-    What waits.
+    A thread or a task that waits.
     """
 
     def wake(self) -> None:
         """End the wait, from any thread; it may have ended already."""
         ...
 
-
-class TaskWaiter(Waiter, Protocol):
-    """
-    A task that waits.
-    """
-
     async def wait(self, seconds: float | None) -> None:
-        """Wait to be woken, or for so many seconds."""
+        """Wait until `wake` is called, for so many seconds at most."""
         ...
 
 
 class ThreadWaiter:
     """
-    A thread that waits.
+    A thread that waits, for a moment each time; its coroutine blocks the thread and never suspends.
     """
 
     def __init__(self) -> None:
         self._woken = Event()
+        self._look = SHORTEST_LOOK_SECONDS
 
     def wake(self) -> None:
         """End the wait."""
         self._woken.set()
 
-    def wait(self, seconds: float) -> None:
-        """Wait to be woken, or for so many seconds."""
-        self._woken.wait(seconds)
+    async def wait(self, seconds: float | None) -> None:
+        """Wait until `wake` is called, or until the next look is due."""
+        self._woken.wait(self._look if seconds is None else min(self._look, seconds))
+        self._look = min(2 * self._look, LONGEST_LOOK_SECONDS)
 
 
 class AsyncioWaiter:
@@ -69,7 +70,7 @@ class AsyncioWaiter:
             self._loop.call_soon_threadsafe(self._wake)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait to be woken, or for so many seconds."""
+        """Wait until `wake` is called, for so many seconds at most."""
         await asyncio.wait((self._woken,), timeout=seconds)
 
     def _wake(self) -> None:
@@ -96,13 +97,13 @@ class TrioWaiter:
             self._token.run_sync_soon(self._woken.set)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait to be woken, or for so many seconds."""
+        """Wait until `wake` is called, for so many seconds at most."""
         with self._trio.move_on_after(float("inf") if seconds is None else seconds):
             await self._woken.wait()
 
 
-def task_waiter() -> TaskWaiter | None:
-    """Return what this task waits with; None under an event loop that is not known."""
+def task_waiter() -> Waiter | None:
+    """Return the waiter of this task; None under an event loop that is not known."""
     library = running_library()
     if library == "trio":
         return TrioWaiter(loaded_trio())

@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.boundary import RunRegistry
-from otel_errcompact.boundary.entered import current_call
+from otel_errcompact.boundary.runs import current_call
 from otel_errcompact.escalator.actions import Continue, Halt
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
@@ -156,7 +156,7 @@ class _Gate(ChatMiddleware):
         stop = await self._run.agate() or self._denied
         self._run.begin_turn()
         if stop is None:
-            if said := self._run.guidance():
+            if said := self._run.port.take_guidance():
                 context.messages = [*messages, Message("user", [Content.from_text(said)])]
             await call_next()
         else:
@@ -166,7 +166,9 @@ class _Gate(ChatMiddleware):
         """Count a failed result that the framework has made without a tool."""
         if call is not None and result.call_id is not None and result.call_id not in self._texts:
             text = max(str(result.result), str(result.exception), key=len)  # the model is told less than is known
-            made = self._run.executed(call.name or "", arguments=call.arguments, call_id=result.call_id, error=text)
+            made = self._run.port.record_call(
+                call.name or "", arguments=call.arguments, call_id=result.call_id, error=text
+            )
             self._texts[result.call_id] = made.text if made.compacted else ""
 
 

@@ -128,8 +128,8 @@ class guarded:  # noqa: N801 - it reads as a function
             if not result.get("is_error") or not isinstance(text, str):
                 continue
             use = next(block for block in self._message.content if block.id == result["tool_use_id"])
-            if _counted.get((self.run.run_id, use.name)) is None and self.run.digested(text, 0) is None:
-                call = self.run.executed(use.name, arguments=use.input, call_id=use.id, error=text)
+            if _counted.get((self.run.run_id, use.name)) is None and not self.run.port.has_digest(text):
+                call = self.run.port.record_call(use.name, arguments=use.input, call_id=use.id, error=text)
                 result["content"] = call.text if call.compacted else text
         return response
 
@@ -139,8 +139,8 @@ class guarded:  # noqa: N801 - it reads as a function
             raise stop
         if self._was_held and response and (digest := self.run.digest()):
             response["content"].append({"type": "text", "text": digest})
-            self.run.guidance()  # which the digest holds
-        elif response and (said := self.run.guidance()):
+            self.run.port.take_guidance()  # which the digest holds
+        elif response and (said := self.run.port.take_guidance()):
             response["content"].append({"type": "text", "text": said})
         self._was_held = False
         self.run.begin_turn()
@@ -155,7 +155,7 @@ def _call(name: str, arguments: Any) -> Call:
     around: Any = getattr(trace.get_current_span(), "attributes", None) or {}
     call_id = around.get(semconv.GEN_AI_TOOL_CALL_ID, "") if around.get(semconv.GEN_AI_TOOL_NAME) == name else ""
     run = run_here()
-    return run.tool(name, arguments=arguments, call_id=call_id, reraise=run.only_observes, gated=False)
+    return run.tool(name, arguments=arguments, call_id=call_id, reraise=run.port.only_observes, gated=False)
 
 
 def _note(call: Call) -> None:

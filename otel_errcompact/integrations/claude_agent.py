@@ -101,7 +101,7 @@ class Compaction:
         stop = await run.agate()
         if stop is None or isinstance(stop, RunPaused):
             run.begin_turn()
-            texts += filter(None, (run.guidance(),))
+            texts += filter(None, (run.port.take_guidance(),))
             return _output("PostToolBatch", additionalContext="\n".join(texts)) if texts else {}
         self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
         return {"continue_": False, "stopReason": str(stop)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastmcp.server.context import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
-    from otel_errcompact.boundary.runs import Ask
+    from otel_errcompact.boundary.port import Ask
 
 SESSIONLESS: Final = "2026-07-28"
 """The version of the protocol that has done away with sessions, and with questions from the server."""
@@ -70,21 +70,21 @@ class CompactionMiddleware(Middleware):
                 self.runs.end(run.run_id)
 
     async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
-        tool, arguments, began = context.message.name, context.message.arguments, run.asked_at()
-        if refusal := await run.arefusal(tool, arguments=arguments, began=began, ask=ask):
+        tool, arguments, began = context.message.name, context.message.arguments, run.port.mark_request()
+        if refusal := await run.port.arefuse(tool, arguments=arguments, began=began, ask=ask):
             raise CompactedToolError(refusal)
         try:
             result = await call_next(context)
         except Exception as error:
             wrapped = error.__cause__ if str(error).startswith("Error calling tool") else None
-            call = run.executed(tool, arguments=arguments, error=wrapped or error, began=began)
-            await run.asettle()
+            call = run.port.record_call(tool, arguments=arguments, error=wrapped or error, began=began)
+            await run.port.aask_handler()
             if call.compacted and not isinstance(error, MCPError):  # which is for the client, not for its model
                 raise CompactedToolError(call.text) from error
             raise
-        call = run.executed(tool, arguments=arguments, result=result, began=began)
+        call = run.port.record_call(tool, arguments=arguments, result=result, began=began)
         if call.compacted:
-            await run.asettle()
+            await run.port.aask_handler()
             raise CompactedToolError(call.text)
         return result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.boundary import Run, RunRegistry, RunSettings
@@ -11,7 +10,6 @@ from otel_errcompact.escalator.actions import Continue, Halt
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.runtime.bounded import BoundedTable
 
 with required("google-adk", "2.10.0", extra="google_adk"):
@@ -62,7 +60,7 @@ class CompactionPlugin(BasePlugin):
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
         """Answer in the tool's place: a call that a human was asked about, or one that has failed too often."""
         run, reply = self._run(tool_context), tool_context.tool_confirmation
-        began = run.asked_at()
+        began = run.port.mark_request()
         self._began.put((tool_context.invocation_id, tool_context.function_call_id or ""), began)
         call_id, text = self._questions.get(tool_context.invocation_id) or ("", "")
         if reply is not None and call_id == tool_context.function_call_id:
@@ -70,7 +68,9 @@ class CompactionPlugin(BasePlugin):
             told = reply.payload.get("message") if isinstance(reply.payload, dict) else reply.payload
             run.answer(Continue(str(told or "")) if reply.confirmed else Halt(str(told or "a human said no")))
             return _Answer(error=f"{text}\nA human has answered: {told}" if told else text)
-        refusal = run.refusal(tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "", began=began)
+        refusal = run.port.refuse(
+            tool.name, arguments=tool_args, call_id=tool_context.function_call_id or "", began=began
+        )
         return await self._answer(run, refusal, tool_context) if refusal else None
 
     async def on_tool_error_callback(
@@ -84,7 +84,7 @@ class CompactionPlugin(BasePlugin):
     ) -> Any:
         """Count a success, and a failure that a tool has returned; what waits for somebody is neither."""
         if isinstance(result, _Answer):
-            claims_of(self.runs.ledger).settle_call(tool_context.function_call_id or "", time.time_ns())
+            self._run(tool_context).port.settle_call(tool_context.function_call_id or "")
             return None
         error, actions = _error_in(result), tool_context.actions
         waits = actions.requested_tool_confirmations or actions.requested_auth_configs
@@ -101,7 +101,7 @@ class CompactionPlugin(BasePlugin):
         stop = await run.agate()
         if stop is None:
             run.begin_turn()
-            if said := run.guidance():
+            if said := run.port.take_guidance():
                 llm_request.contents.append(types.UserContent(said))
             return None
         callback_context.actions.escalate = True  # or a LoopAgent would go round and round
@@ -121,10 +121,12 @@ class CompactionPlugin(BasePlugin):
     ) -> _Answer | None:
         run, call_id = self._run(context), context.function_call_id or ""
         began = self._began.pop((context.invocation_id, call_id)) or 0
-        call = run.executed(tool.name, arguments=arguments, call_id=call_id, error=error, result=result, began=began)
+        call = run.port.record_call(
+            tool.name, arguments=arguments, call_id=call_id, error=error, result=result, began=began
+        )
         if not call.compacted:
             return None
-        await run.asettle()
+        await run.port.aask_handler()
         return await self._answer(run, call.text, context)
 
     async def _answer(self, run: Run, text: str, context: ToolContext) -> _Answer:

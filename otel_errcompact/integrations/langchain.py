@@ -162,7 +162,7 @@ def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | Non
     """Return what a gate writes into the state; this is executed again when a human has replied."""
     if stop is None:
         run.begin_turn()
-        said = run.guidance()
+        said = run.port.take_guidance()
         return {"messages": [HumanMessage(said)]} if said else None
     if isinstance(stop, RunPaused):
         stop = _question(stop)
@@ -171,7 +171,7 @@ def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | Non
     action = _answer(run, stop)
     if isinstance(action, Continue):
         run.begin_turn()
-        run.guidance()  # which is the message
+        run.port.take_guidance()  # which is the message
         return {QUESTION: None, "messages": [HumanMessage(action.message)] if action.message else []}
     last = AIMessage(f"run {run.run_id!r} halted: {action.reason}")
     return {QUESTION: None, "messages": [last], "jump_to": "end"}
@@ -195,7 +195,7 @@ def _call(run: Run, request: ToolCallRequest) -> Call:
         wanted["name"],
         arguments=wanted["args"],
         call_id=wanted["id"] or "",
-        reraise=run.only_observes,
+        reraise=run.port.only_observes,
         gated=False,
     )
 

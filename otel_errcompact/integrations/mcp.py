@@ -89,22 +89,22 @@ class Compaction:
         arguments: dict[str, Any],
         execute: Callable[[], Awaitable[Any]],
     ) -> Any:
-        ask, began = functools.partial(_ask, request) if request is not None else None, run.asked_at()
-        if refusal := await run.arefusal(tool, arguments=arguments, began=began, ask=ask):
+        ask, began = functools.partial(_ask, request) if request is not None else None, run.port.mark_request()
+        if refusal := await run.port.arefuse(tool, arguments=arguments, began=began, ask=ask):
             return _error(refusal)
         try:
             result = await execute()
         except Exception as error:
             inner = error.__cause__ if isinstance(error, UnexpectedToolError) else error
-            call = run.executed(tool, arguments=arguments, error=inner, began=began)
-            if isinstance(error, MCPError) or not call.failed or run.only_observes:
+            call = run.port.record_call(tool, arguments=arguments, error=inner, began=began)
+            if isinstance(error, MCPError) or not call.failed or run.port.only_observes:
                 raise  # to the client, not to its model
-            await run.asettle()
+            await run.port.aask_handler()
             return _error(call.text)
-        call = run.executed(tool, arguments=arguments, result=result, began=began)
+        call = run.port.record_call(tool, arguments=arguments, result=result, began=began)
         if not call.compacted:
             return result
-        await run.asettle()
+        await run.port.aask_handler()
         return _error(call.text)
 
     def _session_of(self, request: Request) -> str:

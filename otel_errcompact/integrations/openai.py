@@ -122,7 +122,7 @@ async def _aturns(run: Run, turns: AsyncIterator[Any]) -> AsyncIterator[Any]:
 def _call(name: str, arguments: Any, call_id: str = "", *, reraise: bool = False) -> Call:
     known = arguments.model_dump() if hasattr(arguments, "model_dump") else arguments
     run = run_here()
-    return run.tool(name, arguments=known, call_id=call_id, reraise=reraise and run.only_observes, gated=False)
+    return run.tool(name, arguments=known, call_id=call_id, reraise=reraise and run.port.only_observes, gated=False)
 
 
 def _asked(call: Any) -> tuple[str, str, str]:

@@ -83,18 +83,18 @@ class Compaction(RunHooks[Any]):
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
             text = self._calls.failed(self._call(args.run_context), args.error)
-            return None if self._run(args.run_context).only_observes else text
+            return None if self._run(args.run_context).port.only_observes else text
         run = self._run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
             return None
-        call = run.executed(args.tool_name, error=args.default_message)
-        run.settle()
+        call = run.port.record_call(args.tool_name, error=args.default_message)
+        run.port.ask_handler()
         return call.text if call.compacted else None
 
     def on_failure(self, context: Context, error: Exception) -> str:
         """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
         text = self._calls.failed(self._call(context), error)
-        return default_tool_error_function(context, error) if self._run(context).only_observes else text
+        return default_tool_error_function(context, error) if self._run(context).port.only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
         """Take what a human said to the call, if one was asked, for the answer to why the run was paused."""
@@ -125,7 +125,7 @@ class Compaction(RunHooks[Any]):
             await self.on_agent_end(context)
             raise RunStopped(stop.escalation, stop.reason)
         run.begin_turn()
-        if isinstance(input_items, list) and (said := run.guidance()):
+        if isinstance(input_items, list) and (said := run.port.take_guidance()):
             input_items.append({"role": "user", "content": said})
 
     async def on_agent_end(self, context: Context, *_: Any, **__: Any) -> None:

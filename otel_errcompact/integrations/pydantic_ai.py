@@ -97,14 +97,14 @@ class CompactionCapability(AbstractCapability[Any]):
             if isinstance(part, ToolReturnPart) and part.tool_name == ASK and question:
                 if part.outcome != "denied":
                     run.answer(part.content)
-                    run.guidance()  # which is the result
+                    run.port.take_guidance()  # which is the result
                     continue
                 run.answer(Halt(str(part.content)))
                 # A process that has not seen the run knows of the escalation from the question.
                 escalation = Escalation.model_validate(question["escalation"])
                 raise run.gate() or RunHalted(escalation, str(part.content))
             if _is_retry(part) and part.tool_name not in known:
-                run.executed(part.tool_name, call_id=part.tool_call_id, error=str(part.content))
+                run.port.record_call(part.tool_name, call_id=part.tool_call_id, error=str(part.content))
         stop = await run.agate()
         if isinstance(stop, RunPaused):
             told = stop.escalation.model_dump(mode="json")
@@ -114,7 +114,7 @@ class CompactionCapability(AbstractCapability[Any]):
         offered = [tool for tool in parameters.function_tools if tool.name != ASK]
         request_context.model_request_parameters = replace(parameters, function_tools=offered)
         run.begin_turn()
-        if said := run.guidance():
+        if said := run.port.take_guidance():
             request_context.messages[-1].parts = [*request_context.messages[-1].parts, UserPromptPart(said)]
         return await handler(request_context)
 

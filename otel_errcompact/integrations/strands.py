@@ -72,7 +72,7 @@ class CompactionHooks(HookProvider):
         run = self._run(event.agent)
         run.begin_turn()
         newest = event.agent.messages[-1] if event.agent.messages else None
-        if newest is not None and newest["role"] == "user" and (said := run.guidance()):
+        if newest is not None and newest["role"] == "user" and (said := run.port.take_guidance()):
             newest["content"].append({"text": said})
 
     def _ask(self, event: events.BeforeToolsEvent) -> None:
@@ -84,7 +84,7 @@ class CompactionHooks(HookProvider):
         if not isinstance(action, Continue):
             event.cancel = action.reason or stop.reason
         elif action.message:
-            run.guidance()  # which stands beside the results of this batch
+            run.port.take_guidance()  # which stands beside the results of this batch
             event.agent.state.set(STATE, {**_state(event.agent), "guidance": action.message})
 
     def _before(self, event: events.BeforeToolCallEvent) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Coroutine
 
 T = TypeVar("T")
 
@@ -57,3 +57,18 @@ def run_awaited(answer: Awaitable[T]) -> T:
 
 async def _awaited(answer: Awaitable[T]) -> T:
     return await answer
+
+
+def run_synchronously(steps: Coroutine[object, None, T]) -> T:
+    """
+    Run a coroutine that never suspends, and return its result: the one body of a synchronous and an asynchronous way.
+
+    Raises:
+        RuntimeError: It has suspended.
+    """
+    try:
+        steps.send(None)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return] # of the coroutine
+    steps.close()
+    raise RuntimeError("a synchronous way has suspended")

@@ -23,6 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import otel_errcompact
 from otel_errcompact import Continue, Halt, Options, Pause, Thresholds
 from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.boundary.scope import RunScope
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
@@ -77,7 +78,8 @@ class Recorded:
         self.ledger.add_listener(self.file)
 
     def run(self, run_id: str = "run-1", **settings: Any) -> otel_errcompact.Run:
-        return otel_errcompact.Run(run_id, agent="shop", ledger=self.ledger, clock_ns=self.clock_ns, **settings)
+        scope = RunScope(run_id, agent="shop", ledger=self.ledger, clock_ns=self.clock_ns, **settings)
+        return otel_errcompact.Run(scope)
 
 
 @pytest.fixture
@@ -226,7 +228,7 @@ class TestLost:
     def test_killed(self, recorded: Recorded) -> None:
         """A process that was killed leaves the run as it stood."""
         run = recorded.run()
-        run.open()
+        run.port.open()
         fails(run)
         fails(run, query=1)
         works(run, "other")
@@ -237,7 +239,7 @@ class TestLost:
     def test_killed_while_it_waits(self, recorded: Recorded) -> None:
         """An escalation that nobody has answered is not answered by reading it."""
         run = recorded.run(on_escalation=lambda _: Pause("wait"))
-        run.open()
+        run.port.open()
         for number in range(3):
             fails(run, query=number)
         (played,) = read_back(recorded.path)

@@ -128,11 +128,11 @@ def test_a_client_s_span_does_not_tell_of_a_refusal_as_a_failure(
     tracer = tracer_provider.get_tracer("mcp")
     run = runs.of("server")
     for _ in range(2):
-        run.executed("refund", arguments={"order": 41}, error="no such order: 41")
+        run.port.record_call("refund", arguments={"order": 41}, error="no such order: 41")
 
     attributes = {"mcp.method.name": "tools/call", "gen_ai.tool.name": "refund", "gen_ai.conversation.id": "client"}
     with tracer.start_as_current_span("tools/call refund", attributes=attributes) as span:
         with tracer.start_as_current_span("tools/call", attributes={"mcp.method.name": "tools/call"}):
-            assert run.refusal("refund", arguments={"order": 41}).startswith("NOT EXECUTED")
+            assert run.port.refuse("refund", arguments={"order": 41}).startswith("NOT EXECUTED")
         span.set_status(StatusCode.ERROR, "tool_error")
     assert ledger.report("client").occurrences == 0

@@ -80,7 +80,7 @@ class App:
 @pytest.fixture
 def make_app(monkeypatch: pytest.MonkeyPatch, in_tmp: Path) -> Iterator[Callable[..., App]]:
     monkeypatch.setattr(installation, "_installed", [])
-    recording._say_once.cache_clear()
+    recording._warn_once.cache_clear()
     yield App
     errcompact.uninstall()
 
@@ -164,7 +164,7 @@ def test_nowhere_to_go(make_app, exported, caplog, monkeypatch):
     """Log records that nobody exports would lose the raw error: it stays on the span, and the log says so once."""
     app = make_app("logs", exported=False)
     if exported:  # by a provider that nobody has set
-        monkeypatch.setattr("otel_errcompact.boundary.runs.current_logger_provider", lambda: object())
+        monkeypatch.setattr("otel_errcompact.boundary.scope.current_logger_provider", lambda: object())
     fail(app)
     fail(app)
     assert len(app.events()) == 2

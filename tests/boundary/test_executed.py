@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import StatusCode
 
 import otel_errcompact as errcompact
+from otel_errcompact.boundary.scope import RunScope
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Action
 from otel_errcompact.otel import semconv
@@ -37,8 +38,8 @@ def raised() -> Exception:
 def run(ledger: Ledger, tracer_provider: TracerProvider) -> errcompact.Run:
     """A run in a program whose spans are watched."""
     tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(ledger))
-    run = errcompact.Run("r", agent="shop", ledger=ledger, tracer_provider=tracer_provider)
-    run.open()
+    run = errcompact.run("r", agent="shop", ledger=ledger, tracer_provider=tracer_provider)
+    run.port.open()
     return run
 
 
@@ -52,7 +53,7 @@ TOOL = {semconv.GEN_AI_OPERATION_NAME: "execute_tool", semconv.GEN_AI_TOOL_NAME:
 
 def test_a_failure_is_counted_and_gets_a_span_of_its_own(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
     """Where the framework has opened no span, the raw error still needs one; the agent reads the digest."""
-    call = run.executed("parse", arguments={"text": "seven"}, call_id="c1", error=raised())
+    call = run.port.record_call("parse", arguments={"text": "seven"}, call_id="c1", error=raised())
     assert call.failed
     assert call.text.splitlines()[0].startswith("[ValueError] at raised (")
     (span,) = exporter.get_finished_spans()
@@ -64,9 +65,9 @@ def test_a_failure_is_counted_and_gets_a_span_of_its_own(run: errcompact.Run, ex
 
 def test_a_success_is_counted_and_makes_no_span(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
     """It ends the streak of its operation, and costs nothing else."""
-    run.executed("parse", error=raised())
+    run.port.record_call("parse", error=raised())
     exporter.clear()
-    call = run.executed("parse", result=7)
+    call = run.port.record_call("parse", result=7)
     assert (call.failed, call.text) == (False, "7")
     assert exporter.get_finished_spans() == ()
     assert run.report().classes[0].status == "RECOVERED"
@@ -77,7 +78,7 @@ def test_the_framework_s_own_span_takes_the_raw_error(
 ) -> None:
     """What is current and says that it is this tool's span needs no other beside it, and is not counted again."""
     with tracer.start_as_current_span("execute_tool parse", attributes=TOOL) as span:
-        run.executed("parse", error=raised())
+        run.port.record_call("parse", error=raised())
         span.set_status(StatusCode.ERROR, "handled")
     (span,) = exporter.get_finished_spans()
     assert [event.name for event in span.events] == ["exception"]
@@ -89,7 +90,7 @@ def test_the_framework_s_own_span_takes_the_raw_error(
 def test_another_tool_s_span_is_left_alone(run: errcompact.Run, tracer: Tracer, exporter: InMemorySpanExporter) -> None:
     """A parent's span is no place for the failure of what it called."""
     with tracer.start_as_current_span("execute_tool other", attributes={**TOOL, semconv.GEN_AI_TOOL_NAME: "other"}):
-        run.executed("parse", error=raised())
+        run.port.record_call("parse", error=raised())
     made, other = exporter.get_finished_spans()
     assert (made.name, other.name) == ("execute_tool parse", "execute_tool other")
     assert [len(made.events), len(other.events)] == [1, 0]
@@ -98,24 +99,24 @@ def test_another_tool_s_span_is_left_alone(run: errcompact.Run, tracer: Tracer, 
 def test_a_span_that_is_known_by_its_call_id_is_not_counted_again(run: errcompact.Run, tracer: Tracer) -> None:
     """Some hooks run where the tool's span is open but not current: the id of the call tells that it is the same."""
     span = tracer.start_span("execute_tool parse", attributes={**TOOL, semconv.GEN_AI_TOOL_CALL_ID: "c1"})
-    run.executed("parse", call_id="c1", error=raised())
+    run.port.record_call("parse", call_id="c1", error=raised())
     span.record_exception(ValueError("in other words"))
     span.set_status(StatusCode.ERROR)
     span.end()
     assert run.report().occurrences == 1
-    assert run.ledger.store.run_ids() == ("r",)
+    assert run.port.ledger.store.run_ids() == ("r",)
 
 
 def test_an_id_that_is_used_again_is_another_call(run: errcompact.Run, tracer: Tracer) -> None:
     """Some models number their calls anew in each turn; a span that begins later is not the call that was told of."""
-    run.executed("parse", call_id="c1", error=raised())
+    run.port.record_call("parse", call_id="c1", error=raised())
     attributes = {**TOOL, semconv.GEN_AI_TOOL_CALL_ID: "c1", semconv.GEN_AI_CONVERSATION_ID: "another"}
     with (
         pytest.raises(ValueError, match="seven"),
         tracer.start_as_current_span("execute_tool parse", attributes=attributes),
     ):
         int("seven")
-    assert run.ledger.report("another").occurrences == 1
+    assert run.port.ledger.report("another").occurrences == 1
 
 
 def test_control_flow_is_neither_failure_nor_success(run: errcompact.Run) -> None:
@@ -123,8 +124,8 @@ def test_control_flow_is_neither_failure_nor_success(run: errcompact.Run) -> Non
 
     class ApprovalRequired(Exception): ...
 
-    run.executed("parse", error=raised())
-    call = run.executed("parse", error=ApprovalRequired())
+    run.port.record_call("parse", error=raised())
+    call = run.port.record_call("parse", error=ApprovalRequired())
     assert not call.failed
     assert (run.report().occurrences, run.report().classes[0].status) == (1, "ACTIVE")
 
@@ -138,7 +139,7 @@ def test_control_flow_is_neither_failure_nor_success(run: errcompact.Run) -> Non
 )
 def test_the_text_of_an_answer_that_is_an_error(run: errcompact.Run, text: str, occurrences: int) -> None:
     """It counts, unless it says that a human declined the call, which is neither."""
-    assert run.executed("edit", error=text).failed == bool(occurrences)
+    assert run.port.record_call("edit", error=text).failed == bool(occurrences)
     assert run.report().occurrences == occurrences
 
 
@@ -146,34 +147,34 @@ def test_the_text_of_an_answer_that_is_an_error(run: errcompact.Run, text: str, 
 def test_a_result_of_the_model_context_protocol_tells_by_its_flag(run: errcompact.Run, flag: str) -> None:
     """Both releases of its package are understood, and all blocks of text are read."""
     blocks = [SimpleNamespace(type="text", text="KeyError: 'sku'"), SimpleNamespace(type="image", data="...")]
-    assert run.executed("lookup", result=SimpleNamespace(content=blocks, **{flag: True})).failed
-    assert not run.executed("lookup", result=SimpleNamespace(content=blocks, **{flag: False})).failed
+    assert run.port.record_call("lookup", result=SimpleNamespace(content=blocks, **{flag: True})).failed
+    assert not run.port.record_call("lookup", result=SimpleNamespace(content=blocks, **{flag: False})).failed
     assert run.report().classes[0].type == "KeyError"
 
 
 def test_a_flagged_result_is_no_hidden_failure(tracer_provider: TracerProvider) -> None:
     """The tool has said so itself: it counts also where hidden failures do not, and the digest claims no detection."""
     ledger = Ledger(errcompact.Options(hidden_failures=False))
-    run = errcompact.Run("r", ledger=ledger, tracer_provider=tracer_provider)
+    run = errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider)
     block = SimpleNamespace(text="ConnectionError: no route to printer-3 from this host, after 3 attempts")
-    call = run.executed("print", result=SimpleNamespace(content=[block], isError=True))
+    call = run.port.record_call("print", result=SimpleNamespace(content=[block], isError=True))
     assert call.failed
     assert "detected" not in call.text
-    assert not run.executed("print", result="Traceback (most recent call last):\nKeyError: 1").failed
+    assert not run.port.record_call("print", result="Traceback (most recent call last):\nKeyError: 1").failed
 
 
 def test_a_flagged_result_without_text_still_fails(run: errcompact.Run) -> None:
     """A picture may be the whole answer."""
-    call = run.executed("draw", result=SimpleNamespace(content=[SimpleNamespace(data="...")], isError=True))
+    call = run.port.record_call("draw", result=SimpleNamespace(content=[SimpleNamespace(data="...")], isError=True))
     assert "holds no text" in call.text
-    assert run.executed("draw", result=SimpleNamespace(content=None, isError=True)).failed is False
+    assert run.port.record_call("draw", result=SimpleNamespace(content=None, isError=True)).failed is False
 
 
 def test_a_call_inside_has_counted_the_exception(run: errcompact.Run) -> None:
     """What a wrapped function has counted and let go is one occurrence, also where a framework tells of it."""
     with pytest.raises(ValueError, match="seven") as caught, run.tool("inner", reraise=True):
         int("seven")
-    call = run.executed("outer", error=caught.value)
+    call = run.port.record_call("outer", error=caught.value)
     assert call.text.startswith("[ValueError]")
     assert run.report().occurrences == 1
 
@@ -181,7 +182,7 @@ def test_a_call_inside_has_counted_the_exception(run: errcompact.Run) -> None:
 def test_the_same_object_raised_again_is_a_new_occurrence(run: errcompact.Run) -> None:
     """A tool may keep its exception; a loop must not hide behind that."""
     error = raised()
-    texts = [run.executed("parse", error=error).text for _ in range(3)]
+    texts = [run.port.record_call("parse", error=error).text for _ in range(3)]
     assert run.report().occurrences == 3
     assert "(x3, 3 in a row; ESCALATED at 3: reported to the operators, the run goes on; " in texts[2]
 
@@ -190,17 +191,17 @@ def test_a_digest_that_comes_back_is_not_counted_again(run: errcompact.Run) -> N
     """A wrapped tool hands out a digest, and the framework's hook reads it as the error of the call."""
     with run.tool("parse") as call:
         int("seven")
-    again = run.executed("parse", error=f"Error: {call.text}")
+    again = run.port.record_call("parse", error=f"Error: {call.text}")
     assert again.text == call.text
     assert run.report().occurrences == 1
 
 
 def test_a_loop_does_not_hide_behind_a_digest_that_it_quotes(run: errcompact.Run) -> None:
     """Agents put what they have read into arguments, and tools repeat those in their errors."""
-    digest = run.executed("parse", error=raised()).text
+    digest = run.port.record_call("parse", error=raised()).text
     question = {"question": digest}
     errors = [f"Error: cannot answer question {i}: {digest}" for i in range(7)]
-    texts = [run.executed("ask", arguments=question, error=error).text for error in errors]
+    texts = [run.port.record_call("ask", arguments=question, error=error).text for error in errors]
     assert texts[0] == digest
     assert "ESCALATED at 3" in texts[3]
     assert isinstance(run.gate(), errcompact.RunHalted)
@@ -209,7 +210,7 @@ def test_a_loop_does_not_hide_behind_a_digest_that_it_quotes(run: errcompact.Run
 def test_a_text_that_is_its_own_digest_counts_each_time(run: errcompact.Run) -> None:
     """A short error is shown as it is: that it comes again is a recurrence, and no digest coming back."""
     for _ in range(3):
-        run.executed("pay", error="Error: payment method not found")
+        run.port.record_call("pay", error="Error: payment method not found")
     assert run.report().occurrences == 3
 
 
@@ -221,10 +222,10 @@ def test_nobody_is_asked_before_the_gate(ledger: Ledger) -> None:
         asked.append(escalation)
         return errcompact.Halt("enough")
 
-    run = errcompact.Run("r", ledger=ledger, on_escalation=handler)
-    run.open()
+    run = errcompact.run("r", ledger=ledger, on_escalation=handler)
+    run.port.open()
     for _ in range(3):
-        run.executed("parse", error=raised())
+        run.port.record_call("parse", error=raised())
     assert asked == []
     stop = run.gate()
     assert isinstance(stop, errcompact.RunHalted)
@@ -239,7 +240,7 @@ def test_nobody_is_asked_before_the_gate(ledger: Ledger) -> None:
 def test_the_tool_span_of_a_breach_says_so(run: errcompact.Run, exporter: InMemorySpanExporter) -> None:
     """Operators find the calls at which runs escalated."""
     for _ in range(3):
-        run.executed("parse", error=raised())
+        run.port.record_call("parse", error=raised())
     spans = exporter.get_finished_spans()
     assert [(span.attributes or {}).get(semconv.THRESHOLD) for span in spans] == [None, None, "same"]
 
@@ -248,7 +249,7 @@ def test_an_ungated_call_runs_in_a_stopped_run(ledger: Ledger) -> None:
     """Frameworks start calls side by side: those under way when one breaches are not cut."""
     with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         for _ in range(3):
-            run.executed("parse", error=raised())
+            run.port.record_call("parse", error=raised())
         run.gate()
         with run.tool("other", gated=False) as call:
             call.result = "fine"
@@ -261,7 +262,7 @@ async def test_an_ungated_call_runs_in_a_stopped_run_of_asynchronous_code(ledger
     """The same in asynchronous code."""
     async with errcompact.run("r", ledger=ledger, thresholds=HALTS) as run:
         for _ in range(3):
-            run.executed("parse", error=raised())
+            run.port.record_call("parse", error=raised())
         assert isinstance(await run.agate(), errcompact.RunHalted)
         async with run.tool("other", gated=False) as call:
             call.result = "fine"
@@ -286,7 +287,7 @@ def test_a_span_with_another_parent_is_still_inside_the_call(run: errcompact.Run
     elsewhere.end()
     assert call.failed
     assert (run.report().occurrences, run.report().handled) == (1, 0)
-    assert run.ledger.store.run_ids() == ("r",)
+    assert run.port.ledger.store.run_ids() == ("r",)
 
 
 def test_a_tool_span_that_has_only_its_name_yet(
@@ -294,7 +295,7 @@ def test_a_tool_span_that_has_only_its_name_yet(
 ) -> None:
     """Google's ADK puts the attributes on when the call is over."""
     with tracer.start_as_current_span("execute_tool parse"):
-        run.executed("parse", call_id="c1", error=raised())
+        run.port.record_call("parse", call_id="c1", error=raised())
     (span,) = exporter.get_finished_spans()
     assert [event.name for event in span.events] == ["exception"]
 
@@ -302,10 +303,10 @@ def test_a_tool_span_that_has_only_its_name_yet(
 def test_a_call_that_has_failed_too_often_is_refused(run: errcompact.Run) -> None:
     """Frameworks that make the calls themselves ask before; another call is none of it."""
     for _ in range(2):
-        assert run.refusal("parse", arguments={"text": "seven"}) == ""
-        run.executed("parse", arguments={"text": "seven"}, error=raised())
-    assert run.refusal("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
-    assert run.refusal("parse", arguments={"text": "eight"}) == ""
+        assert run.port.refuse("parse", arguments={"text": "seven"}) == ""
+        run.port.record_call("parse", arguments={"text": "seven"}, error=raised())
+    assert run.port.refuse("parse", arguments={"text": "seven"}).startswith("NOT EXECUTED: ")
+    assert run.port.refuse("parse", arguments={"text": "eight"}) == ""
 
 
 @pytest.fixture
@@ -313,12 +314,13 @@ def stopped(ledger: Ledger, tracer_provider: TracerProvider) -> Callable[[Action
     """The run of a server whose tool has failed three times, of which its operator says this."""
 
     def stopped(action: Action) -> errcompact.Run:
-        run = errcompact.Run(
+        scope = RunScope(
             "r", ledger=ledger, tracer_provider=tracer_provider, on_escalation=lambda _: action, stoppable=False
         )
-        run.open()
+        run = errcompact.Run(scope)
+        run.port.open()
         for _ in range(3):
-            run.executed("parse", error=raised())
+            run.port.record_call("parse", error=raised())
         return run
 
     return stopped
@@ -335,20 +337,20 @@ async def test_a_server_refuses_the_tool_that_its_operator_stops(
 ) -> None:
     """Other tools go on; there is no agent to stop."""
     run = stopped(errcompact.Halt("the parser is down"))
-    assert await run.arefusal("parse") == f"{STOPPED}; the parser is down"
-    assert await run.arefusal("other") == ""
+    assert await run.port.arefuse("parse") == f"{STOPPED}; the parser is down"
+    assert await run.port.arefuse("other") == ""
 
 
 async def test_a_server_disables_no_tool_by_itself(ledger: Ledger) -> None:
     """A loop of one client is refused call by call: the tool stays, for other arguments and for other tools."""
-    run = errcompact.Run("r", ledger=ledger, stoppable=False)
-    run.open()
+    run = errcompact.Run(RunScope("r", ledger=ledger, stoppable=False))
+    run.port.open()
     for _ in range(9):
-        run.executed("parse", arguments={"text": "seven"}, error=raised())
-    assert (await run.arefusal("parse", arguments={"text": "seven"})).startswith("NOT EXECUTED: this exact call ")
-    assert await run.arefusal("parse", arguments={"text": "8"}) == ""
-    run.executed("parse", arguments={"text": "8"}, result=8)
-    assert await run.arefusal("parse", arguments={"text": "seven"}) == ""
+        run.port.record_call("parse", arguments={"text": "seven"}, error=raised())
+    assert (await run.port.arefuse("parse", arguments={"text": "seven"})).startswith("NOT EXECUTED: this exact call ")
+    assert await run.port.arefuse("parse", arguments={"text": "8"}) == ""
+    run.port.record_call("parse", arguments={"text": "8"}, result=8)
+    assert await run.port.arefuse("parse", arguments={"text": "seven"}) == ""
 
 
 async def test_a_human_at_a_server_s_client_is_asked(
@@ -361,13 +363,13 @@ async def test_a_human_at_a_server_s_client_is_asked(
     async def ask(question: str) -> object:
         questions.append(question)
         if len(questions) == 1:
-            assert await run.arefusal("parse", ask=ask) == STOPPED
+            assert await run.port.arefuse("parse", ask=ask) == STOPPED
         return replies.pop(0)
 
     run = stopped(errcompact.Pause())
-    assert await run.arefusal("parse", ask=ask) == STOPPED
-    assert await run.arefusal("parse", ask=ask) == "NOT EXECUTED: a human has answered: try 7"
-    assert await run.arefusal("parse", ask=ask) == ""
+    assert await run.port.arefuse("parse", ask=ask) == STOPPED
+    assert await run.port.arefuse("parse", ask=ask) == "NOT EXECUTED: a human has answered: try 7"
+    assert await run.port.arefuse("parse", ask=ask) == ""
     assert questions == [STOPPED.removeprefix("NOT EXECUTED: ")] * 2
 
 
@@ -376,10 +378,10 @@ async def test_the_span_of_a_refused_call_is_no_failure(
 ) -> None:
     """Whatever the framework makes of the refusal."""
     run = stopped(errcompact.Halt())
-    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(run.ledger))
+    tracer_provider.add_span_processor(ErrorCompactionSpanProcessor(run.port.ledger))
     before = run.report().occurrences
     with tracer.start_as_current_span("execute_tool parse", attributes=TOOL) as span:
-        assert await run.arefusal("parse")
+        assert await run.port.arefuse("parse")
         span.set_status(StatusCode.ERROR, "tool_error")
     assert run.report().occurrences == before
 
@@ -391,7 +393,7 @@ def test_what_a_framework_raised_a_failure_as_is_no_other_one(run: errcompact.Ru
         wrapped.__cause__ = error = raised()
         span.record_exception(wrapped)
         span.set_status(StatusCode.ERROR)
-        run.executed("parse", error=error)
+        run.port.record_call("parse", error=error)
     assert (run.report().occurrences, run.report().handled) == (1, 0)
 
 
@@ -414,7 +416,7 @@ def test_a_span_around_our_own_boundary_is_told_whose_failure_it_shows(
 def test_openinference_names_a_tool_s_span_by_the_tool(run: errcompact.Run, tracer: Tracer) -> None:
     """Its attribute for the name comes when the span ends, which is too late."""
     with tracer.start_as_current_span("parse", attributes={"openinference.span.kind": "TOOL"}) as span:
-        run.executed("parse", error=raised())
+        run.port.record_call("parse", error=raised())
         span.set_status(StatusCode.ERROR)
     assert run.report().occurrences == 1
 
@@ -426,7 +428,7 @@ def test_a_fallback_that_fails_as_well_is_another_failure(run: errcompact.Run) -
         try:
             raise LookupError("no fallback")
         except LookupError as error:
-            run.executed("fallback", error=error)
+            run.port.record_call("fallback", error=error)
 
     try:
         with run.tool("primary", reraise=True):

@@ -189,8 +189,8 @@ async def test_asynchronous_control_flow_goes_on(ledger: Ledger) -> None:
 
 def test_a_run_that_is_given_needs_not_be_open_here(ledger: Ledger) -> None:
     """Some frameworks call tools in threads that know nothing of the context."""
-    run = errcompact.Run("r", ledger=ledger)
-    run.open()
+    run = errcompact.run("r", ledger=ledger)
+    run.port.open()
 
     @errcompact.compacted(run=run)
     def parse(text: str) -> int:

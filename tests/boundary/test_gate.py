@@ -410,10 +410,10 @@ def test_what_the_handler_says_at_a_gate_is_in_the_next_text(ledger: Ledger) -> 
     """Where hooks tell of calls after the fact the handler is asked later; the next text of a call has it, once."""
     with errcompact.run("r", ledger=ledger, on_escalation=lambda _: Continue("use table users")) as run:
         for _ in range(3):
-            assert "OPERATOR" not in run.executed("query", error="KeyError: 'orders'").text
+            assert "OPERATOR" not in run.port.record_call("query", error="KeyError: 'orders'").text
         run.check()
-        assert run.executed("query", result="fine").text == "fine\nOPERATOR: use table users"
-        assert "OPERATOR" not in run.executed("other", error="OSError: gone").text
+        assert run.port.record_call("query", result="fine").text == "fine\nOPERATOR: use table users"
+        assert "OPERATOR" not in run.port.record_call("other", error="OSError: gone").text
 
 
 def test_no_secret_of_a_failing_handler_is_told(ledger: Ledger) -> None:

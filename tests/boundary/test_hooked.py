@@ -11,8 +11,8 @@ from otel_errcompact.engine.ledger import Ledger
 
 @pytest.fixture
 def run(ledger: Ledger) -> errcompact.Run:
-    run = errcompact.Run("r", ledger=ledger)
-    run.open()
+    run = errcompact.run("r", ledger=ledger)
+    run.port.open()
     return run
 
 
@@ -105,8 +105,8 @@ async def test_a_guarded_call_returns_its_result_or_why_it_was_refused(run: errc
 
 async def test_where_the_library_only_observes_the_framework_s_own_text_stays(ledger: Ledger) -> None:
     """What the framework has made of a failure is returned as it is, or raised; each is counted."""
-    run = errcompact.Run("r", ledger=ledger, mode="observe")
-    run.open()
+    run = errcompact.run("r", ledger=ledger, mode="observe")
+    run.port.open()
     calls = HookedCalls()
 
     async def told() -> str:

@@ -12,9 +12,9 @@ from otel_errcompact.engine.ledger import Ledger
 @pytest.fixture
 def run() -> errcompact.Run:
     run = errcompact.run("mine", ledger=Ledger(), on_escalation=lambda escalation: errcompact.Pause())
-    run.open()
+    run.port.open()
     for _ in range(3):
-        run.executed("price", error="no such item")
+        run.port.record_call("price", error="no such item")
     assert isinstance(run.gate(), errcompact.RunPaused)
     return run
 

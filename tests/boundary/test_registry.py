@@ -43,7 +43,7 @@ HALTS = errcompact.Thresholds(halts=frozenset({"same"}))
 
 def breach(run: errcompact.Run) -> None:
     for _ in range(3):
-        run.executed("parse", error="KeyError: 'sku'")
+        run.port.record_call("parse", error="KeyError: 'sku'")
 
 
 def test_an_id_is_one_run_until_it_ends(ledger: Ledger, ends: Ends) -> None:
@@ -64,10 +64,10 @@ def test_the_account_of_a_run_is_there_before_and_after_its_end(ledger: Ledger) 
     """A halted run looks like a success in several frameworks: this is where it shows."""
     registry = RunRegistry(ledger=ledger, thresholds=HALTS)
     run = registry.of("t1")
-    run.executed("parse", error="KeyError: 'sku'")
+    run.port.record_call("parse", error="KeyError: 'sku'")
     assert registry.report("t1").result == "unresolved"
     for _ in range(2):
-        run.executed("parse", error="KeyError: 'sku'")
+        run.port.record_call("parse", error="KeyError: 'sku'")
     run.gate()
     registry.end("t1")
     assert (registry.report("t1").result, registry.report("t1").occurrences) == ("halted", 3)
@@ -196,8 +196,8 @@ def test_an_invocation_begins_afresh(ledger: Ledger) -> None:
     breach(first)
     first.gate()
     second = runs.begin("t1")
-    assert (first.closed, first.report().result, first.report().occurrences) == (True, "halted", 3)
-    assert (second.closed, second.report().occurrences) == (False, 0)
+    assert (first.port.is_closed, first.report().result, first.report().occurrences) == (True, "halted", 3)
+    assert (second.port.is_closed, second.report().occurrences) == (False, 0)
     assert runs.of("t1") is second
 
 
@@ -208,9 +208,9 @@ def test_a_run_that_waits_ends_too(ledger: Ledger) -> None:
     breach(first)
     first.gate()
     runs.end("t1")
-    assert not first.closed
+    assert not first.port.is_closed
     assert runs.begin("t1") is not first
-    assert first.closed
+    assert first.port.is_closed
 
 
 def test_the_applications_run_goes_on(ledger: Ledger) -> None:
@@ -219,7 +219,7 @@ def test_the_applications_run_goes_on(ledger: Ledger) -> None:
     with errcompact.run("mine", ledger=ledger) as mine:
         assert runs.begin("t1") is mine
         assert runs.begin("t1") is mine
-        assert not mine.closed
+        assert not mine.port.is_closed
 
 
 @pytest.mark.parametrize(
@@ -265,5 +265,5 @@ def test_the_trace_of_a_framework_s_span_around_a_run_is_no_run_of_its_own(
 def test_the_mode_of_an_integration_is_its_own_setting_or_the_option(mode: Any) -> None:
     """The variable OTEL_ERRCOMPACT_MODE sets it for all of them."""
     ledger = Ledger(Options.from_environ({"OTEL_ERRCOMPACT_MODE": mode}))
-    assert RunRegistry(ledger=ledger).mode == RunRegistry(ledger=ledger).of("r").mode == mode
+    assert RunRegistry(ledger=ledger).mode == RunRegistry(ledger=ledger).of("r").port.mode == mode
     assert RunRegistry(ledger=ledger, mode="advise").mode == "advise"

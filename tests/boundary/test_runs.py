@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
-from otel_errcompact.boundary.unbound import UnboundRun
+from otel_errcompact.boundary.unbound import UnboundScope
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.otel.spans.context import current_run_id
 
@@ -104,8 +104,8 @@ def test_an_exception_let_through_by_a_call_counts_once(ledger: Ledger) -> None:
 def test_without_a_run_the_trace_is_the_run(tracer_provider: TracerProvider) -> None:
     """And outside any trace every call has one of its own."""
     with tracer_provider.get_tracer("app").start_as_current_span("work") as span:
-        assert UnboundRun().run_id == f"{span.get_span_context().trace_id:032x}"
-    assert UnboundRun().run_id != UnboundRun().run_id
+        assert UnboundScope().run_id == f"{span.get_span_context().trace_id:032x}"
+    assert UnboundScope().run_id != UnboundScope().run_id
 
 
 def test_spans_go_where_the_library_was_installed(

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import otel_errcompact as errcompact
 from otel_errcompact import current_run
-from otel_errcompact.boundary.entered import current_call
+from otel_errcompact.boundary.runs import current_call
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel.spans.context import current_run_id, is_in_call
 
@@ -175,7 +175,7 @@ def test_contexts_of_a_loop_that_abandons_generators_do_not_grow(ledger: Ledger)
         next(run)
         in_thread(run.close)  # type: ignore[attr-defined]
         gc.collect()
-        return sum(type(found).__name__ == "Entered" for found in gc.get_objects())
+        return sum(type(found).__name__ == "Block" for found in gc.get_objects())
 
     depth()
     assert len({depth() for _ in range(5)}) == 1
@@ -184,7 +184,7 @@ def test_contexts_of_a_loop_that_abandons_generators_do_not_grow(ledger: Ledger)
 def test_a_run_that_was_closed_in_its_block_is_not_the_current_one(ledger: Ledger) -> None:
     """Whoever asks would tell a run that has had its report."""
     with errcompact.run("r", ledger=ledger) as run:
-        run.close()
+        run.port.close()
         assert (current_run(), current_run_id()) == (None, "")
 
 
@@ -202,7 +202,7 @@ def test_an_interrupt_while_a_run_begins_leaves_nothing_open(ledger: Ledger) -> 
     run = errcompact.run("r", ledger=ledger, tracer_provider=Interrupted(shutdown_on_exit=False))
     with pytest.raises(KeyboardInterrupt), run:
         raise AssertionError("must not be reached")
-    run.open()
+    run.port.open()
     with pytest.raises(KeyboardInterrupt), run.tool("t"):
         raise AssertionError("must not be reached")
     assert nothing_is_open()

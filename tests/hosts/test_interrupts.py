@@ -31,7 +31,7 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
         chance = random.Random(7)
         installed = errcompact.install(options=Options(thresholds=NEVER, trajectory=TrajectoryOptions(max_bytes=10**9)))
         store = installed.ledger.store
-        run = errcompact.run("r"); run.open()
+        run = errcompact.run("r"); run.port.open()
         interrupts = told = left_open = 0
         def held():
             locks = [store._lock, installed.trajectory._lock, installed.telemetry._lock]
@@ -122,7 +122,7 @@ def test_finalisers_that_fail(tmp_path: Path) -> None:
         import gc
         errcompact.install(options=Options(thresholds=NEVER))
         counts = {"dropped": 0, "program": 0}
-        run = errcompact.run("r"); run.open()
+        run = errcompact.run("r"); run.port.open()
         class Stream:
             def __init__(self): self.itself = self
             def __del__(self):

@@ -180,7 +180,7 @@ def test_an_exception_is_counted_kept_and_told_whatever_its_code_does(ledger: Le
                 raise error
             assert run.report().occurrences == 1
             # Handed over by a framework, and declared: the same.
-            texts.extend([call.text, run.executed("v", error=error).text, run.fail(error, tool="u")])
+            texts.extend([call.text, run.port.record_call("v", error=error).text, run.fail(error, tool="u")])
             (found,) = {found.key: found for found in run.report().classes}.values()
             texts.extend([found.type, run.raw(found.key) or ""])
 
@@ -259,10 +259,10 @@ def test_a_tool_s_name_of_another_type(ledger: Ledger, warned: pytest.LogCapture
     """By every way to make a call: it goes on, its failure counts, and one warning says what was wrong."""
     with errcompact.run("r", ledger=ledger) as run:
         run.fail("x", tool=wrong)
-        run.executed(wrong, error="x")
+        run.port.record_call(wrong, error="x")
         with run.tool(wrong) as call:
             call.result = "fine"
-        assert run.refusal(wrong) == ""
+        assert run.port.refuse(wrong) == ""
         assert run.report().occurrences == 2
     (warning,) = [record.getMessage() for record in warned.records]
     assert warning == f"a call is malformed: the tool's name is {str(wrong)!r}, of the type {type(wrong).__name__}"

@@ -13,10 +13,10 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.trace import NoOpTracer
+from opentelemetry.trace import NoOpTracerProvider
 
 import otel_errcompact as errcompact
-from otel_errcompact import Options
+from otel_errcompact import Options, Run
 from otel_errcompact.boundary import unbound
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from otel_errcompact import Run
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.installation.install import Installation
@@ -155,9 +154,7 @@ def test_without_a_tracer_nothing_is_kept_of_a_run(told: Told) -> None:
     ledger.add_listener(told)
 
     def lone() -> Run:
-        run = unbound.UnboundRun()
-        run.ledger, run.tracer = ledger, NoOpTracer()  # type: ignore[misc]
-        return run
+        return Run(unbound.UnboundScope(ledger=ledger, tracer_provider=NoOpTracerProvider()))
 
     texts = [lone().fail(TEXT, tool="t") for _ in range(CALLS)]
     assert (len(set(texts)), len(told.observed), told.ended, ledger.store.run_ids()) == (1, CALLS, [], ())

@@ -233,7 +233,7 @@ class Player:
                 halts=limits.halts,
             ),
         )
-        self.run.open()
+        self.run.port.open()
         self.model.open()
 
     def step(self, step: Step) -> None:
@@ -262,7 +262,7 @@ class Player:
 
     def end_run(self) -> None:
         expected = self.model.result()
-        self.run.close()
+        self.run.port.close()
         assert self.run.report().result == expected
 
     def tool(self, index: int) -> Tool:

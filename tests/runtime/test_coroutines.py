@@ -7,7 +7,13 @@ import asyncio
 import pytest
 
 from otel_errcompact.runtime import coroutines
-from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited, running_library
+from otel_errcompact.runtime.coroutines import (
+    is_asynchronous,
+    loop_is_running,
+    run_awaited,
+    run_synchronously,
+    running_library,
+)
 
 
 async def later() -> int:
@@ -69,3 +75,19 @@ def test_trio_is_known_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert trio.run(inside) == "trio"
     monkeypatch.setattr(coroutines, "loaded_trio", lambda: None)
     assert running_library() == ""
+
+
+def test_a_coroutine_that_never_suspends_runs_without_a_loop() -> None:
+    """It returns its result; one that suspends is an error of ours, and is closed."""
+    closed = []
+
+    async def suspends() -> None:
+        try:
+            await asyncio.sleep(0)
+        finally:
+            closed.append(True)
+
+    assert run_synchronously(later()) == 3
+    with pytest.raises(RuntimeError, match="has suspended"):
+        run_synchronously(suspends())
+    assert closed == [True]

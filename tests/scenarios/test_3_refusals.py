@@ -41,7 +41,7 @@ def test_a_payment_that_was_made_is_believed(ledger: Ledger) -> None:
             if not call.failed:
                 break
         assert (bank.paid, call.text, call.failed) == (1, "receipt 1", False)
-        assert run.refusal("pay", arguments=ORDER) == ""
+        assert run.port.refuse("pay", arguments=ORDER) == ""
     assert run.report().result == "recovered"
 
 
@@ -63,16 +63,16 @@ def test_the_order_of_arguments_makes_no_other_call(ledger: Ledger, arguments: o
     with errcompact.run(ledger=ledger) as run:
         for _ in range(2):
             attempt(run, "pay", ORDER, raising(ValueError("card declined")))
-        assert run.refusal("pay", arguments=arguments) != ""
-        assert run.refusal("pay", arguments={**ORDER, "amount": "12.00"}) == ""
-        assert run.refusal("refund", arguments=ORDER) == ""
+        assert run.port.refuse("pay", arguments=arguments) != ""
+        assert run.port.refuse("pay", arguments={**ORDER, "amount": "12.00"}) == ""
+        assert run.port.refuse("refund", arguments=ORDER) == ""
 
 
 def test_any_success_lifts_a_refusal(ledger: Ledger) -> None:
     """Fail, edit, fail, edit, fail, edit: the test may always be run after an edit."""
     with errcompact.run(ledger=ledger) as run:
         for number in range(6):
-            assert run.refusal("bash", arguments={"command": "pytest tests/test_a.py"}) == ""
+            assert run.port.refuse("bash", arguments={"command": "pytest tests/test_a.py"}) == ""
             bash(run, "pytest tests/test_a.py", FAILED_A, 1)
             with run.tool("edit", arguments={"path": "src/a.py", "new_string": str(number)}) as call:
                 call.result = "edited"
@@ -103,7 +103,7 @@ def test_a_failure_of_another_class_lifts_nothing(ledger: Ledger) -> None:
     with errcompact.run(ledger=ledger) as run:
         attempt(run, "pay", ORDER, raising(ValueError("card declined")))
         attempt(run, "pay", ORDER, raising(PermissionError("card blocked")))
-        assert run.refusal("pay", arguments=ORDER) != ""
+        assert run.port.refuse("pay", arguments=ORDER) != ""
 
 
 def test_unknown_arguments_are_never_refused(ledger: Ledger) -> None:

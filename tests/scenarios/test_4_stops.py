@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import otel_errcompact as errcompact
+from otel_errcompact.boundary.scope import RunScope
 from tests.scenarios.agents import PASSED, attempt, bash, edit, raising, steps
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_a_handler_is_asked_about_a_loop(ledger: Ledger) -> None:
             with run.tool("edit", arguments={"path": "src/a.py", "new_string": "x"}) as call:
                 if not call.refused:
                     call.fail(NOT_FOUND)
-        assert run.refusal("edit", arguments={"path": "src/a.py", "new_string": "x"}) == ""
+        assert run.port.refuse("edit", arguments={"path": "src/a.py", "new_string": "x"}) == ""
         run.check()
     assert [(one.threshold, one.count, one.limit) for one in asked] == [("loop", 4, 4)]
 
@@ -150,36 +151,37 @@ def test_a_threshold_halts_on_request(ledger: Ledger, threshold: str, limit: int
 
 async def test_a_server_never_disables_a_tool(ledger: Ledger) -> None:
     """Three refused connections, then the service is back: the tool is asked again, with any arguments."""
-    run = errcompact.Run("session", ledger=ledger, stoppable=False)
-    run.open()
+    run = errcompact.Run(RunScope("session", ledger=ledger, stoppable=False))
+    run.port.open()
     for number in range(8):
-        assert await run.arefusal("orders", arguments={"limit": number % 2}) == ""
-        run.executed("orders", arguments={"limit": number % 2}, error=ConnectionRefusedError(111, "Connection refused"))
-    run.executed("orders", arguments={"limit": 1}, result="3 orders")
+        assert await run.port.arefuse("orders", arguments={"limit": number % 2}) == ""
+        refused = ConnectionRefusedError(111, "Connection refused")
+        run.port.record_call("orders", arguments={"limit": number % 2}, error=refused)
+    run.port.record_call("orders", arguments={"limit": 1}, result="3 orders")
     assert run.report().result == "recovered"
-    run.close()
+    run.port.close()
 
 
 async def test_a_server_answers_every_call_of_a_service_that_stays_down(ledger: Ledger) -> None:
     """A client that insists gets an attempt each time: a server has no run to stop."""
-    run = errcompact.Run("session", ledger=ledger, stoppable=False)
-    run.open()
+    run = errcompact.Run(RunScope("session", ledger=ledger, stoppable=False))
+    run.port.open()
     for _ in range(20):
-        assert await run.arefusal("orders", arguments={"id": 1}) == ""
-        run.executed("orders", arguments={"id": 1}, error=ConnectionRefusedError(111, "Connection refused"))
-    run.close()
+        assert await run.port.arefuse("orders", arguments={"id": 1}) == ""
+        run.port.record_call("orders", arguments={"id": 1}, error=ConnectionRefusedError(111, "Connection refused"))
+    run.port.close()
 
 
 async def test_a_server_refuses_the_identical_call_for_a_while_only(ledger: Ledger) -> None:
     """A permanent failure refuses that very call until anything succeeds, and no other call."""
-    run = errcompact.Run("session", ledger=ledger, stoppable=False)
-    run.open()
+    run = errcompact.Run(RunScope("session", ledger=ledger, stoppable=False))
+    run.port.open()
     for _ in range(2):
-        run.executed("orders", arguments={"id": "x"}, error="ValueError: the id is no number")
+        run.port.record_call("orders", arguments={"id": "x"}, error="ValueError: the id is no number")
     for _ in range(9):
-        assert await run.arefusal("orders", arguments={"id": "x"}) != ""
-        assert await run.arefusal("orders", arguments={"id": "7"}) == ""
-        assert await run.arefusal("users", arguments={"id": "7"}) == ""
-    run.executed("orders", arguments={"id": "7"}, result="3 orders")
-    assert await run.arefusal("orders", arguments={"id": "x"}) == ""
-    run.close()
+        assert await run.port.arefuse("orders", arguments={"id": "x"}) != ""
+        assert await run.port.arefuse("orders", arguments={"id": "7"}) == ""
+        assert await run.port.arefuse("users", arguments={"id": "7"}) == ""
+    run.port.record_call("orders", arguments={"id": "7"}, result="3 orders")
+    assert await run.port.arefuse("orders", arguments={"id": "x"}) == ""
+    run.port.close()

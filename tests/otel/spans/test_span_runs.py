@@ -262,7 +262,7 @@ class TestAgentRuns:
         """A call of ours outside any run belongs to its trace's."""
         with tracer.start_as_current_span("POST /ask"):
             run_id = format_trace_id(trace.get_current_span().get_span_context().trace_id)
-            with errcompact.Run(run_id, ledger=rig.ledger, tracer_provider=rig.provider).tool("db"):
+            with errcompact.run(run_id, ledger=rig.ledger, tracer_provider=rig.provider).tool("db"):
                 pass
         assert results(rig) == Counter(clean=1)
 

@@ -1,4 +1,4 @@
-"""Runs and calls that are open in a context: entered in one, and left there or in any other."""
+"""Blocks of runs and calls: entered in one context, and left there or in any other."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from opentelemetry import trace
 from otel_errcompact.otel.spans.context import opened_in, with_opened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
 
-    from otel_errcompact.boundary.call import Call
-    from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.boundary.scope import RunScope
 
 
-class Entered:
+class Block:
     """
     A `with` block of a run or of a call: what is current inside of it, and what was current before.
 
@@ -28,17 +29,19 @@ class Entered:
     restores what was there before, and in any other one it marks the block as left, which all contexts look at.
 
     Args:
-        run: The run.
-        call: The call, if the block is a call's.
+        scope: The run.
+        owner: The `Run` or the `Call` of the block.
+        is_call: Whether the block is a call's.
     """
 
-    __slots__ = ("_before", "_call", "_inside", "has_left", "outer", "run")
+    __slots__ = ("_before", "_inside", "_owner", "has_left", "is_call", "outer", "scope")
 
-    def __init__(self, run: Run, call: Call | None = None) -> None:
-        self.run: Final = run
+    def __init__(self, scope: RunScope, owner: object, *, is_call: bool = False) -> None:
+        self.scope: Final = scope
+        self.is_call: Final = is_call
         # A `with` statement holds its call. One whose end an interrupt has cut off is over when nothing holds it.
-        self._call = ref(call) if call is not None else None
-        self.outer: Entered | None = None
+        self._owner: Callable[[], object] = ref(owner) if is_call else lambda: owner
+        self.outer: Block | None = None
         """The block around this one."""
         self.has_left = False
         """Whether the block was left, in whichever context."""
@@ -48,30 +51,25 @@ class Entered:
     @property
     def run_id(self) -> str:
         """The id of the run that is open inside."""
-        return self.run.run_id
+        return self.scope.run_id
 
     @property
-    def call(self) -> Call | None:
-        """The call, if the block is a call's and may still end."""
-        return self._call() if self._call is not None else None
-
-    @property
-    def is_call(self) -> bool:
-        """Whether the block is a call's."""
-        return self._call is not None
+    def owner(self) -> object:
+        """The run or the call; None of a call that no longer exists."""
+        return self._owner()
 
     @property
     def is_over(self) -> bool:
         """Whether the block was left, in whichever context, or never will be."""
-        return self.has_left or (self._call is not None and self._call() is None)
+        return self.has_left or self._owner() is None
 
     @property
     def is_open(self) -> bool:
-        """Whether what fails here belongs to the run, or to the call."""
-        return not self.is_over and not self.run.closed
+        """Whether a failure inside belongs to the run, or to the call."""
+        return not self.is_over and not self.scope.is_closed
 
     def enter(self, span: Span) -> None:
-        """Make the run or the call, and its span, the current ones; call `forget_left` before the span starts."""
+        """Make the block and its span the current ones; call `discard_left_blocks` before the span starts."""
         self.outer = _innermost.get()
         self._before = otel_context.get_current()
         self._inside = with_opened(self, trace.set_span_in_context(span, self._before))
@@ -82,9 +80,9 @@ class Entered:
         """Restore what was current before, where this is the context of the block; raise nothing in any other."""
         self.has_left = True
         if _innermost.get() is self:
-            forget_left()
+            discard_left_blocks()
 
-    def restored(self, current: Context) -> Context:
+    def restore(self, current: Context) -> Context:
         """Return the OpenTelemetry context to restore for `current`, which stays if a span inside is still open."""
         before, inside = self._before, self._inside
         self._before = self._inside = None  # a context and its block would keep each other alive
@@ -95,33 +93,25 @@ class Entered:
         return current if is_host_s else before
 
 
-_innermost: Final[ContextVar[Entered | None]] = ContextVar("errcompact-entered", default=None)
+_innermost: Final[ContextVar[Block | None]] = ContextVar("errcompact-block", default=None)
 
 
-def forget_left() -> None:
+def discard_left_blocks() -> None:
     """Take blocks that are over, wherever they were left, out of this context."""
-    entered = _innermost.get()
-    if entered is None or not entered.is_over:
+    block = _innermost.get()
+    if block is None or not block.is_over:
         return
     current = otel_context.get_current()
-    while entered is not None and entered.is_over:
-        current = entered.restored(current)
-        entered = entered.outer
-    _innermost.set(entered)
+    while block is not None and block.is_over:
+        current = block.restore(current)
+        block = block.outer
+    _innermost.set(block)
     otel_context.attach(current)
 
 
-def current_run() -> Run | None:
-    """Return the run that is open in this context."""
-    entered = _innermost.get()
-    while entered is not None and (entered.is_call or not entered.is_open):
-        entered = entered.outer
-    return entered.run if entered is not None else None
-
-
-def current_call() -> Call | None:
-    """Return the innermost call that is open in this context."""
-    entered = _innermost.get()
-    while entered is not None and not (entered.is_call and entered.is_open):
-        entered = entered.outer
-    return entered.call if entered is not None else None
+def find_owner(*, of_call: bool) -> object:
+    """Return the owner of the innermost open block of a call, or of a run; None without one."""
+    block = _innermost.get()
+    while block is not None and not (block.is_call == of_call and block.is_open):
+        block = block.outer
+    return block.owner if block is not None else None

@@ -1,0 +1,200 @@
+"""The framework's face of a run: calls that a framework executes itself, and hooks apart from one another."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.boundary.arguments import as_name, as_text
+from otel_errcompact.boundary.call import Call
+from otel_errcompact.boundary.recording import find_tool_span
+from otel_errcompact.escalator.actions import Continue
+from otel_errcompact.escalator.exceptions import RunPaused
+from otel_errcompact.escalator.thresholds import ASKING
+from otel_errcompact.otel import semconv
+
+if TYPE_CHECKING:
+    from otel_errcompact.boundary.arguments import Arguments
+    from otel_errcompact.boundary.scope import RunScope
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.escalator.thresholds import Mode
+
+Ask = Callable[[str], Awaitable[object]]
+"""Asks a human a question, and returns the reply."""
+
+REFUSED: Final = "refused"
+
+
+class Port:
+    """
+    A run as its framework drives it, `run.port`: begun and ended in hooks, with calls that the framework executes.
+
+    Args:
+        scope: The run.
+    """
+
+    def __init__(self, scope: RunScope) -> None:
+        self._scope = scope
+        self._asks_client = False
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where failures are counted."""
+        return self._scope.ledger
+
+    @property
+    def mode(self) -> Mode:
+        """What the library may do in the run."""
+        return self._scope.mode
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the run has ended."""
+        return self._scope.is_closed
+
+    @property
+    def only_observes(self) -> bool:
+        """Whether the agent reads what it would read without the library."""
+        return self._scope.only_observes
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether a turn was ever begun."""
+        return self._scope.turn_began > 0
+
+    def open(self) -> None:
+        """Begin the run without a `with` block; `close` ends it."""
+        self._scope.open()
+
+    def close(self, *, failed: bool = False) -> None:
+        """End the run, which has itself `failed` or not; its report is final from now on."""
+        self._scope.close(failed=failed)
+
+    def claim_trace(self) -> None:
+        """Count the trace of the current span, such as the framework's around this run, as no run of its own."""
+        self._scope.claim_trace()
+
+    def mark_request(self) -> int:
+        """Return the tick of a call's request: that of the turn, or where none has begun, a new one."""
+        return self._scope.mark_request()
+
+    def record_call(
+        self,
+        tool: str,
+        *,
+        arguments: Arguments = None,
+        call_id: str = "",
+        error: BaseException | str | None = None,
+        result: object = None,
+        began: int = 0,
+    ) -> Call:
+        """
+        Count a call that the framework has executed, and return it: `call.text` is for the agent.
+
+        A failure is kept on the span that the framework has opened for the call, where that is the current one, and
+        else on a span of its own. The escalation handler is not asked yet; that is for the next gate.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+            error: What it failed with: the exception, or the text of an answer that is an error.
+            result: What it returned, if it did not fail.
+            began: The tick at which the agent asked for it; that of the turn, or unknown, if 0.
+        """
+        call = Call(
+            self._scope,
+            tool=tool,
+            arguments=as_text(arguments),
+            call_id=call_id,
+            began=began or self._scope.turn_began,
+            gated=False,
+        )
+        call.conclude(error, result)
+        return call
+
+    def settle_call(self, call_id: str) -> None:
+        """Record that a call is counted, so that its span does not count again."""
+        self._scope.settle_call(call_id)
+
+    def refuse(self, tool: str, *, arguments: Arguments = None, call_id: str = "", began: int = 0) -> str:
+        """
+        Return why a call must not be executed; empty if it may be.
+
+        Call it once for each call, since a run that insists on a refused one escalates.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            call_id: The id of the call.
+            began: The tick at which the agent asked for it; that of the turn, or now, if 0.
+        """
+        scope = self._scope
+        with scope.guard.stage("boundary"):
+            tool = as_name(tool, "the tool's name", scope.guard)
+            refusal = scope.ledger.refuse(
+                scope.run_id,
+                tool,
+                as_text(arguments),
+                agent=scope.agent,
+                began=began or scope.turn_began,
+                now_ns=scope.clock_ns(),
+            )
+            return self._mark_refused(refusal, tool, call_id)
+        return ""
+
+    async def arefuse(self, tool: str, *, arguments: Arguments = None, began: int = 0, ask: Ask | None = None) -> str:
+        """
+        Return why a server must not execute a call; empty if it may.
+
+        A server has no agent to stop, and the library disables none of its tools. Where the escalation handler, or a
+        human at the client, has answered `Halt` or `Pause`, the tool that failed is refused until `resume`, and every
+        tool where the threshold was not about one class of errors.
+
+        Args:
+            tool: The tool's name.
+            arguments: The call's arguments.
+            began: The tick at which the agent asked for it; that of the turn, or now, if 0.
+            ask: Asks a human at the client, where the run waits for one, and returns the reply as `Run.answer` takes
+                it; None without a reply.
+        """
+        stop = await self._scope.agate()
+        if isinstance(stop, RunPaused) and ask is not None and not self._asks_client:
+            self._asks_client = True
+            try:
+                reply = await ask(str(stop.escalation))
+            finally:
+                self._asks_client = False
+            action = self._scope.answer(reply) if reply is not None else None
+            if isinstance(action, Continue) and action.message:
+                return self._mark_refused(f"NOT EXECUTED: a human has answered: {action.message}", tool)
+            stop = await self._scope.agate()
+        if stop is None or (stop.escalation.threshold in ASKING and stop.escalation.tool != tool):
+            return self.refuse(tool, arguments=arguments, began=began)
+        reasons = dict.fromkeys((str(stop.escalation), stop.reason))
+        return self._mark_refused(f"NOT EXECUTED: {'; '.join(reasons)}", tool)
+
+    def _mark_refused(self, text: str, tool: str, call_id: str = "") -> str:
+        """Mark the framework's own span as without a failure, whatever the framework makes of the text."""
+        if text:
+            self._scope.settle_call(call_id)
+            span = find_tool_span(tool, call_id)
+            span.set_attribute(semconv.OUTCOME, REFUSED)
+            span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # for a span around it, of a client
+        return text
+
+    def has_digest(self, text: str) -> bool:
+        """Return whether an error only quotes a digest that the run has handed out."""
+        return self._scope.digests.find(text) is not None
+
+    def take_guidance(self) -> str:
+        """Return, once, the line that holds an operator's answer; empty if there is none."""
+        return self._scope.take_guidance()
+
+    def ask_handler(self) -> None:
+        """Ask the escalation handler about a breach without an answer."""
+        self._scope.ask_handler()
+
+    async def aask_handler(self) -> None:
+        """Ask the escalation handler, also an asynchronous one, about a breach without an answer."""
+        await self._scope.aask_handler()

@@ -1,0 +1,303 @@
+"""The state of one run, under its calls and its two faces: `Run` for applications, `Port` for frameworks."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import uuid
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from opentelemetry import trace
+
+from otel_errcompact.boundary.arguments import as_name
+from otel_errcompact.boundary.gate import Gate
+from otel_errcompact.boundary.recording import HandedOutDigests, Recorder, counted_by_span, counted_since, span_ref
+from otel_errcompact.detector.results import is_control_flow
+from otel_errcompact.digest import one_line
+from otel_errcompact.errors import Operation, RawError
+from otel_errcompact.escalator.actions import Continue, action_name, action_of
+from otel_errcompact.escalator.thresholds import MODES, Thresholds
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
+from otel_errcompact.otel import semconv
+from otel_errcompact.otel.spans.claims import claims_of
+from otel_errcompact.otel.spans.recorded import read_exception
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
+    from opentelemetry.trace import Span, Tracer, TracerProvider
+
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.engine.observations import EndedRun, Observation, Verdict
+    from otel_errcompact.escalator.actions import Action, Handler
+    from otel_errcompact.escalator.exceptions import RunHalted
+    from otel_errcompact.escalator.thresholds import Mode
+
+
+class RunSettings(TypedDict, total=False):
+    """
+    The settings of a run; each is described at `otel_errcompact.run`.
+    """
+
+    agent: str
+    on_escalation: Handler | None
+    thresholds: Thresholds | None
+    mode: Mode | None
+    ledger: Ledger | None
+    tracer_provider: TracerProvider | None
+
+
+class RunScope:
+    """
+    One run: its identity, the services its calls use, its gate, and what its agent has been given.
+
+    Args:
+        run_id: The run's id; a random one if empty.
+        clock_ns: Nanoseconds since the epoch.
+        stoppable: Whether the run has an agent that can be stopped; a server has none.
+        settings: As for `otel_errcompact.run`.
+
+    Raises:
+        ConfigurationError: There is no such setting, or it is not what it should be.
+    """
+
+    def __init__(
+        self,
+        run_id: str = "",
+        *,
+        clock_ns: Callable[[], int] = time.time_ns,
+        stoppable: bool = True,
+        **settings: Unpack[RunSettings],
+    ) -> None:
+        check_settings(settings)
+        self.ledger: Final = settings.get("ledger") or current_ledger()
+        self.guard: Final = self.ledger.guard
+        self.run_id = as_name(run_id, "the id of a run", self.guard) or uuid.uuid4().hex
+        self.agent: Final = as_name(settings.get("agent", ""), "the agent's name", self.guard)
+        self.clock_ns: Final = clock_ns
+        self.tracer: Final[Tracer] = trace.get_tracer(
+            semconv.SCOPE, tracer_provider=settings.get("tracer_provider") or current_tracer_provider()
+        )
+        self.recorder: Final = Recorder(
+            self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
+        )
+        self.digests: Final = HandedOutDigests()
+        self.ended: EndedRun | None = None
+        """What the run answers after its end; None before."""
+        self.turn_began = 0
+        """The tick at which the newest turn began; 0 before the first."""
+        self._settings: Final = settings
+        self._stoppable: Final = stoppable
+        self._gate: Final = Gate(self.ledger, self.run_id, settings.get("on_escalation"), self._take)
+        self._span: Span = trace.INVALID_SPAN
+        self._sequence: Final = itertools.count(1)
+        self._guidance = ""
+        self._newest_closed = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run may continue, and why not; after its end, the last verdict."""
+        return self.ended.verdict if self.ended is not None else self._gate.verdict
+
+    @property
+    def mode(self) -> Mode:
+        """What the library may do in the run."""
+        return self._settings.get("mode") or self.ledger.options.mode
+
+    @property
+    def only_observes(self) -> bool:
+        """Whether the agent reads what it would read without the library."""
+        return self.mode == "observe"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the run has ended."""
+        return self.ended is not None
+
+    @property
+    def conversation(self) -> str:
+        """The id of the conversation that spans name; empty if there is none."""
+        return self.run_id
+
+    def open(self) -> None:
+        """Begin the run, or begin it again after its end."""
+        self.ended = None
+        with self.guard.stage("boundary"):
+            self.ledger.open(
+                self.run_id,
+                agent=self.agent,
+                thresholds=self._settings.get("thresholds"),
+                mode=self._settings.get("mode"),
+                asks=self._settings.get("on_escalation") is not None,
+                stoppable=self._stoppable,
+            )
+
+    def close(self, *, failed: bool = False) -> None:
+        """End the run, which has itself `failed` or not; its report is final from now on."""
+        with self.guard.stage("boundary"):
+            self.ended = self.ledger.close(self.run_id, failed=failed)
+
+    def start_span(self) -> Span:
+        """Start the span of the run and return it."""
+        attributes = {
+            semconv.GEN_AI_OPERATION_NAME: semconv.SPAN_RUN,
+            semconv.GEN_AI_AGENT_NAME: self.agent,
+            semconv.GEN_AI_CONVERSATION_ID: self.run_id,
+        }
+        with self.guard.stage("boundary"):
+            known = {name: value for name, value in attributes.items() if value}
+            self._span = self.tracer.start_span(f"{semconv.SPAN_RUN} {self.agent}".rstrip(), attributes=known)
+        return self._span
+
+    def end_span(self) -> None:
+        """End the span of the run with its result."""
+        with self.guard.stage("boundary"):
+            report = self.ended.report if self.ended is not None else self.ledger.report(self.run_id)
+            self._span.set_attribute(semconv.RESULT, report.result)
+            if report.escalations:
+                self._span.set_attribute(semconv.ACTION, report.escalations[-1].action)
+            self._span.end()
+
+    def begin_turn(self) -> None:
+        """Begin a turn of the agent; see `Run.begin_turn`."""
+        self.turn_began = self.ledger.tick()
+        self.claim_trace()
+
+    def mark_request(self) -> int:
+        """Return the tick of a call's request: that of the turn, or where none has begun, a new one."""
+        return self.turn_began or self.ledger.tick()
+
+    def claim_trace(self) -> None:
+        """Count the trace of the current span, such as a framework's around this run, as no run of its own."""
+        context = trace.get_current_span().get_span_context()
+        if context.is_valid:
+            claims_of(self.ledger).claim_trace(trace.format_trace_id(context.trace_id))
+
+    def settle_call(self, call_id: str) -> None:
+        """Record that a call is counted, so that its span does not count again."""
+        claims_of(self.ledger).settle_call(call_id, self.clock_ns())
+
+    def bind(self, span: Span) -> None:
+        """Note the span that was started for a call of the run."""
+
+    def is_control_flow(self, error: BaseException) -> bool:
+        """Return whether an exception steers the program and is no failure."""
+        return is_control_flow(error, self.ledger.options.control_flow)
+
+    def observe(self, raw: RawError) -> Observation:
+        """Count one failure of the run."""
+        observation = self._observe(raw)
+        if (escalation := observation.escalation) is not None:
+            self._span.set_attribute(semconv.THRESHOLD, escalation.threshold)
+            self._span.set_attribute(semconv.CLASS, escalation.key)
+        return observation
+
+    def _observe(self, raw: RawError) -> Observation:
+        return self.ledger.observe(self.run_id, raw)
+
+    def observe_escaped(self, error: BaseException) -> None:
+        """Count an exception that leaves the run, unless it steers the program or was counted inside the run."""
+        if self.is_control_flow(error):
+            return
+        seen = read_exception(error)
+        raw = RawError(
+            text=seen.text,
+            exception=error,
+            messages=seen.messages,
+            type=seen.type,
+            message=seen.message,
+            operation=Operation(semconv.SPAN_RUN),
+            agent=self.agent,
+            boundary=False,
+            time_ns=self.clock_ns(),
+            span=span_ref(self._span),
+        )
+        counted = counted_since(error, self.run_id, 0)
+        key, kind = (counted.key, counted.type) if counted is not None else ("", "")
+        if counted is None and not counted_by_span(error):
+            found = self.observe(raw).found
+            key, kind = found.key, found.facts.type
+        self.recorder.record(self._span, raw, key, kind)
+
+    def next_sequence(self) -> int:
+        """Return the next number of a sequence that orders the calls and digests of this run."""
+        return next(self._sequence)
+
+    def mark_closed_call(self) -> int:
+        """Return the number of a call's end."""
+        self._newest_closed = self.next_sequence()
+        return self._newest_closed
+
+    def take_guidance(self, closed_at: int = 0) -> str:
+        """
+        Return, once, the line that holds an operator's answer; empty if there is none.
+
+        Args:
+            closed_at: The number of the end of the call that shows it: only the newest call does; 0 for any.
+        """
+        if closed_at and closed_at < self._newest_closed:
+            return ""
+        message, self._guidance = self._guidance, ""
+        return f"OPERATOR: {one_line(message, self.ledger.options.digest.line_characters)}" if message else ""
+
+    def gate(self) -> RunHalted | None:
+        """Pass the gate; see `Run.gate`."""
+        with self.guard.stage("gate"):
+            return self._gate.stop() if self.ended is None else self._gate.stopped_by(self.ended.verdict)
+        return None
+
+    async def agate(self) -> RunHalted | None:
+        """Pass the gate in asynchronous code."""
+        with self.guard.stage("gate"):
+            return await self._gate.astop() if self.ended is None else self._gate.stopped_by(self.ended.verdict)
+        return None
+
+    def ask_handler(self) -> None:
+        """Ask the escalation handler about a breach without an answer."""
+        with self.guard.stage("gate"):
+            self._gate.ask()
+
+    async def aask_handler(self) -> None:
+        """Ask the escalation handler, also an asynchronous one, about a breach without an answer."""
+        with self.guard.stage("gate"):
+            await self._gate.aask()
+
+    def answer(self, reply: object) -> Action:
+        """Answer the open escalation with a human's reply; see `Run.answer`."""
+        action = action_of(reply)
+        self.ledger.answer(self.run_id, action)
+        self._gate.release()
+        self._take(action)
+        return action
+
+    def resume(self, message: str) -> None:
+        """Let the run continue with fresh counters; see `Run.resume`."""
+        with self.guard.stage("boundary"):
+            self.ledger.resume(self.run_id, message)
+            self._gate.release()
+            self._take(Continue(message))
+
+    def _take(self, action: Action) -> None:
+        self._span.set_attribute(semconv.ACTION, action_name(action))
+        self._guidance = action.message if isinstance(action, Continue) else ""
+
+
+def check_settings(settings: RunSettings) -> None:
+    """
+    Raise an error for wrong settings at once, and not when the run needs them.
+
+    Raises:
+        ConfigurationError: There is no such setting, or it is not what it should be.
+    """
+    if unknown := sorted(set(settings) - set(RunSettings.__annotations__)):
+        known = ", ".join(RunSettings.__annotations__)
+        raise ConfigurationError(f"there is no setting {', '.join(map(repr, unknown))}; there are {known}")
+    handler, thresholds, mode = (settings.get(name) for name in ("on_escalation", "thresholds", "mode"))
+    if handler is not None and not callable(handler):
+        raise ConfigurationError(f"on_escalation is {handler!r}; give it a function that takes an Escalation")
+    if thresholds is not None and not isinstance(thresholds, Thresholds):
+        raise ConfigurationError(f"thresholds is {thresholds!r}; give it Thresholds(same=..., loop=..., total=...)")
+    if mode is not None and mode not in MODES:
+        raise ConfigurationError(f"mode is {mode!r}; give it one of {', '.join(MODES)}")
