@@ -142,7 +142,9 @@ class CompactionCapability(AbstractCapability[Any]):
         if isinstance(error, ModelRetry):
             raise error
         # The text alone, since all frames of the traceback are the framework's.
-        made = self._run(ctx).executed(tool_def.name, arguments=args, call_id=call.tool_call_id, error=str(error))
+        made = self._run(ctx).port.record_call(
+            tool_def.name, arguments=args, call_id=call.tool_call_id, error=str(error)
+        )
         if not made.compacted:
             raise error
         raise ModelRetry(made.text) from error
