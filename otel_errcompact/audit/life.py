@@ -1,111 +1,46 @@
-"""The life of a run as OTLP/JSON: each thing that the ledger tells, as the attributes of one log record."""
+"""The life of a run: what a listener receives, as the attributes of a log record."""
 
 from __future__ import annotations
 
-import base64
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from opentelemetry.trace import format_span_id, format_trace_id
-
-from otel_errcompact.digest import encodable
+from otel_errcompact.digest import cut_middle
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from otel_errcompact.audit.otlp_json import Value
     from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Resumed, Success
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import Operation, RawError, SpanRef
+    from otel_errcompact.errors import Operation, RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
 
-Value = str | bytes | bool | int | tuple[str, ...]
+Attributes = dict[str, "Value"]
 
 MAX_TEXT: Final = 65_536
 """Characters of one text in a line that is no raw error, and of a call's arguments; longer ones lose their middle."""
 
-INFO: Final = 9
-ERROR: Final = 17
-"""Severity numbers."""
-
-_SEVERITIES: Final = {INFO: "INFO", ERROR: "ERROR"}
+_MODEL_FORMATS: Final = frozenset({"prose", "unclassified"})
+"""Formats of facts that a model may have found."""
 
 
-def log_record(
-    event: str, attributes: Mapping[str, Value], *, time_ns: int, severity: int = INFO, span: SpanRef | None = None
-) -> dict[str, Any]:
-    """Return a log record as OTLP/JSON has it; attributes that say nothing are left out."""
-    at = str(time_ns)
-    fields: dict[str, Any] = {
-        "timeUnixNano": at,
-        "observedTimeUnixNano": at,
-        "severityNumber": severity,
-        "severityText": _SEVERITIES[severity],
-        "eventName": event,
-        "attributes": key_values(attributes),
-    }
-    if span is not None:
-        fields["traceId"] = format_trace_id(span.trace_id)
-        fields["spanId"] = format_span_id(span.span_id)
-    return fields
-
-
-def key_values(attributes: Mapping[str, Value]) -> list[dict[str, object]]:
-    """Return attributes as OTLP/JSON has them, without empty texts, False and empty lists."""
-    return [
-        {"key": name, "value": any_value(value)}
-        for name, value in attributes.items()
-        if value or (value == 0 and value is not False)
-    ]
-
-
-def any_value(value: Value) -> dict[str, Any]:
-    """Return one value as OTLP/JSON has it."""
-    if isinstance(value, str):
-        return {"stringValue": encodable(value)}
-    if isinstance(value, bool):
-        return {"boolValue": value}
-    if isinstance(value, int):
-        return {"intValue": str(value)}
-    if isinstance(value, bytes):
-        return {"bytesValue": base64.b64encode(value).decode("ascii")}
-    return {"arrayValue": {"values": [{"stringValue": encodable(item)} for item in value]}}
-
-
-def clipped(text: str, limit: int = MAX_TEXT) -> str:
-    """Return a text without its middle where it is longer than `limit`."""
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n... {len(text) - 2 * half} characters cut ...\n{text[-half:]}"
-
-
-def of_operation(operation: Operation) -> dict[str, Value]:
-    """Return what a call tries to do."""
-    return {
-        semconv.OPERATION: operation.name,
-        semconv.TARGETS: operation.targets,
-        semconv.WIDE: operation.wide,
-    }
-
-
-def of_raw(raw: RawError) -> dict[str, Value]:
-    """Return what is needed of a failure to count it again, besides what every span of a failure has."""
+def describe_raw(raw: RawError) -> Attributes:
+    """Return what is needed to count a failure again, beyond what every span of a failure has."""
     return {
         semconv.TOOL: "" if raw.boundary else raw.tool,
-        **of_operation(raw.operation),
+        **_operation(raw.operation),
         semconv.DETECTED: raw.detected,
         semconv.DIRECTORY: raw.directory,
-        **({semconv.BEGAN: raw.began} if raw.began else {}),
+        **_began(raw.began),
     }
 
 
-def of_begin(begun: BegunRun) -> dict[str, Value]:
+def describe_settings(begun: BegunRun) -> Attributes:
     """Return the settings of a run."""
     return {
-        semconv.RUN_ID: begun.run_id,
-        semconv.GEN_AI_AGENT_NAME: begun.agent,
-        semconv.TICK: begun.tick,
+        **_run(begun.run_id, begun.agent, begun.tick),
         semconv.MODE: begun.mode,
         semconv.THRESHOLDS: begun.thresholds.model_dump_json(),
         semconv.ASKS: begun.asks,
@@ -114,34 +49,32 @@ def of_begin(begun: BegunRun) -> dict[str, Value]:
     }
 
 
-def of_observation(observation: Observation, record: int) -> dict[str, Value]:
+def describe_observation(observation: Observation, record: int) -> Attributes:
     """
-    Return what became of one failure.
+    Return the counts of one failure.
 
-    Its facts are told where reading the text again might find others: of a live exception, of what a model has read,
+    Its facts are added where reading the text again might find others: of a live exception, of what a model has read,
     and of each new class.
     """
-    found, raw = observation.found, observation.raw
-    attributes: dict[str, Value] = {
-        semconv.RUN_ID: observation.run_id,
-        semconv.GEN_AI_AGENT_NAME: observation.agent,
-        semconv.TICK: observation.tick,
+    found, kind = observation.found, observation.kind
+    attributes: Attributes = {
+        **_run(observation.run_id, observation.agent, observation.tick),
         semconv.RECORD: record,
         semconv.CLASS: found.key,
         semconv.OUTCOME: observation.outcome,
         semconv.COUNT: observation.count,
         semconv.STREAK_LENGTH: observation.streak,
-        semconv.KIND: "rejected" if observation.kind.rejected else "transient" if observation.kind.transient else "",
+        semconv.KIND: "rejected" if kind.rejected else "transient" if kind.transient else "",
         semconv.CALL: observation.call,
         semconv.TOKENS_RAW: observation.raw_tokens,
         semconv.TOKENS_DIGEST: observation.digest_tokens,
     }
-    if raw.exception is not None or observation.count == 1 or found.facts.format in _TOLD_FORMATS:
+    if observation.raw.exception is not None or observation.count == 1 or found.facts.format in _MODEL_FORMATS:
         facts = found.facts
         attributes |= {
             semconv.ERROR_TYPE: facts.type,
-            semconv.CAUSE: clipped(facts.cause),
-            semconv.TEMPLATE: clipped(found.template) if found.template != facts.cause else "",
+            semconv.CAUSE: clip(facts.cause),
+            semconv.TEMPLATE: clip(found.template) if found.template != facts.cause else "",
             semconv.TALLY: facts.tally,
             semconv.CODE_FUNCTION_NAME: facts.location.function,
             semconv.CODE_FILE_PATH: facts.location.file,
@@ -152,52 +85,42 @@ def of_observation(observation: Observation, record: int) -> dict[str, Value]:
     return attributes
 
 
-_TOLD_FORMATS: Final = frozenset({"prose", "unclassified"})
-"""Formats of facts that a model may have found."""
-
-
-def of_handled(run_id: str, agent: str, record: int, key: str) -> dict[str, Value]:
-    """Return that a failure was inside a call that in the end succeeded."""
+def describe_handled(run_id: str, agent: str, record: int, key: str) -> Attributes:
+    """Return a failure inside a call that in the end succeeded."""
     return {
-        semconv.RUN_ID: run_id,
-        semconv.GEN_AI_AGENT_NAME: agent,
+        **_run(run_id, agent),
         semconv.RECORD: record,
         semconv.CLASS: key,
         semconv.OUTCOME: semconv.HANDLED,
     }
 
 
-def of_success(success: Success) -> dict[str, Value]:
+def describe_success(success: Success) -> Attributes:
     """Return a success."""
     return {
-        semconv.RUN_ID: success.run_id,
-        semconv.GEN_AI_AGENT_NAME: success.agent,
-        semconv.TICK: success.tick,
-        **({semconv.BEGAN: success.began} if success.began else {}),
+        **_run(success.run_id, success.agent, success.tick),
+        **_began(success.began),
         semconv.GEN_AI_TOOL_NAME: success.tool,
-        **of_operation(success.operation),
+        **_operation(success.operation),
         semconv.CALL: success.call,
         semconv.DIRECTORY: success.directory,
     }
 
 
-def of_classes(run_id: str, agent: str, tool: str, classes: Iterable[ErrorClass]) -> dict[str, Value]:
+def describe_classes(run_id: str, agent: str, tool: str, classes: Iterable[ErrorClass]) -> Attributes:
     """Return the classes that were resolved, or whose resolution was taken back."""
     return {
-        semconv.RUN_ID: run_id,
-        semconv.GEN_AI_AGENT_NAME: agent,
+        **_run(run_id, agent),
         semconv.GEN_AI_TOOL_NAME: tool,
         semconv.CLASSES: tuple(found.key for found in classes),
     }
 
 
-def of_refusal(refusal: Refusal) -> dict[str, Value]:
+def describe_refusal(refusal: Refusal) -> Attributes:
     """Return a refusal."""
     return {
-        semconv.RUN_ID: refusal.run_id,
-        semconv.GEN_AI_AGENT_NAME: refusal.agent,
-        semconv.TICK: refusal.tick,
-        **({semconv.BEGAN: refusal.began} if refusal.began else {}),
+        **_run(refusal.run_id, refusal.agent, refusal.tick),
+        **_began(refusal.began),
         semconv.GEN_AI_TOOL_NAME: refusal.tool,
         semconv.CLASS: refusal.key,
         semconv.CALL: refusal.call,
@@ -206,51 +129,41 @@ def of_refusal(refusal: Refusal) -> dict[str, Value]:
     }
 
 
-def of_escalation(escalation: Escalation) -> dict[str, Value]:
-    """Return a breach."""
+def describe_escalation(escalation: Escalation) -> Attributes:
+    """Return an escalation."""
     return {
-        semconv.RUN_ID: escalation.run_id,
-        semconv.GEN_AI_AGENT_NAME: escalation.agent,
-        semconv.TICK: escalation.tick,
+        **_run(escalation.run_id, escalation.agent, escalation.tick),
         semconv.THRESHOLD: escalation.threshold,
         semconv.COUNT: escalation.count,
         semconv.LIMIT: escalation.limit,
         semconv.HALTS: escalation.halts,
         semconv.CLASS: escalation.key,
         semconv.GEN_AI_TOOL_NAME: escalation.tool,
-        semconv.DIGEST: clipped(escalation.digest),
+        semconv.DIGEST: clip(escalation.digest),
     }
 
 
-def of_answer(answered: AnsweredEscalation) -> dict[str, Value]:
-    """Return what was done about a breach, with the breach."""
+def describe_answer(answered: AnsweredEscalation) -> Attributes:
+    """Return an escalation and its answer."""
     escalation = answered.escalation
     return {
-        semconv.RUN_ID: escalation.run_id,
-        semconv.GEN_AI_AGENT_NAME: escalation.agent,
-        semconv.TICK: answered.tick,
+        **_run(escalation.run_id, escalation.agent, answered.tick),
         semconv.ACTION: answered.action,
-        semconv.MESSAGE: clipped(answered.message),
+        semconv.MESSAGE: clip(answered.message),
         semconv.THRESHOLD: escalation.threshold,
         semconv.CLASS: escalation.key,
     }
 
 
-def of_resume(resumed: Resumed) -> dict[str, Value]:
-    """Return that a human lets a run go on."""
-    return {
-        semconv.RUN_ID: resumed.run_id,
-        semconv.GEN_AI_AGENT_NAME: resumed.agent,
-        semconv.TICK: resumed.tick,
-        semconv.MESSAGE: clipped(resumed.message),
-    }
+def describe_resume(resumed: Resumed) -> Attributes:
+    """Return the message of a human that lets a run continue."""
+    return {**_run(resumed.run_id, resumed.agent, resumed.tick), semconv.MESSAGE: clip(resumed.message)}
 
 
-def of_end(report: RunReport) -> dict[str, Value]:
-    """Return how a run ended, in numbers that tell whether lines are lost."""
+def describe_end(report: RunReport) -> Attributes:
+    """Return how a run ended, in numbers that show whether lines are lost."""
     return {
-        semconv.RUN_ID: report.run_id,
-        semconv.GEN_AI_AGENT_NAME: report.agent,
+        **_run(report.run_id, report.agent),
         semconv.RESULT: report.result,
         semconv.OCCURRENCES: report.occurrences,
         semconv.HANDLED_COUNT: report.handled,
@@ -259,4 +172,26 @@ def of_end(report: RunReport) -> dict[str, Value]:
         semconv.ESCALATION_COUNT: len(report.escalations),
         semconv.TOKENS_RAW: report.raw_tokens,
         semconv.TOKENS_DIGEST: report.digest_tokens,
+    }
+
+
+def clip(text: str) -> str:
+    """Return a text without its middle where it is too long for a line that is no raw error."""
+    return cut_middle(text, MAX_TEXT)
+
+
+def _run(run_id: str, agent: str, tick: int | None = None) -> Attributes:
+    named: Attributes = {semconv.RUN_ID: run_id, semconv.GEN_AI_AGENT_NAME: agent}
+    return named if tick is None else {**named, semconv.TICK: tick}
+
+
+def _began(tick: int) -> Attributes:
+    return {semconv.BEGAN: tick} if tick else {}
+
+
+def _operation(operation: Operation) -> Attributes:
+    return {
+        semconv.OPERATION: operation.name,
+        semconv.TARGETS: operation.targets,
+        semconv.WIDE: operation.wide,
     }

@@ -7,7 +7,7 @@ from otel_errcompact.digest.inline import Digest, inline, refusal
 from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.digest.shown import ALL_FORGOTTEN, NOTHING_SHOWN, Shown
 from otel_errcompact.digest.situation import Situation
-from otel_errcompact.digest.untrusted import encodable, one_line, plain_lines
+from otel_errcompact.digest.untrusted import cut_middle, encodable, one_line, plain_lines
 
 __all__ = [
     "ALL_FORGOTTEN",
@@ -19,6 +19,7 @@ __all__ = [
     "Shown",
     "Situation",
     "block",
+    "cut_middle",
     "encodable",
     "inline",
     "one_line",

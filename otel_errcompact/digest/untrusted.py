@@ -51,6 +51,14 @@ def quoted_lines(text: str) -> str:
     return _FORGED_LINE.sub("> ", plain_lines(text))
 
 
+def cut_middle(text: str, limit: int, note: str = "") -> str:
+    """Return a text without its middle where it is longer than `limit`, visibly; `note` says what remains of it."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half} characters cut{note} ...\n{text[-half:]}"
+
+
 def encodable(text: str) -> str:
     """
     Write what UTF-8 cannot hold, lone surrogates, as backslash escapes.

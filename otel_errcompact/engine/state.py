@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from otel_errcompact.digest import cut_middle
 from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.engine.report import Result, RunReport, class_report
@@ -104,10 +105,7 @@ class RunState(FailureMemory):
 
     def keep_raw(self, key: str, text: str, limits: MemoryLimits) -> None:
         """Keep the newest raw error of a class, within the limits of one text and of one run."""
-        if len(text) > limits.raw_text_characters:
-            half = limits.raw_text_characters // 2
-            gone = len(text) - 2 * half
-            text = f"{text[:half]}\n... {gone} characters cut; the trajectory keeps them ...\n{text[-half:]}"
+        text = cut_middle(text, limits.raw_text_characters, "; the trajectory keeps them")
         self.raw_characters += len(text) - len(self.raw_texts.pop(key, ""))
         self.raw_texts[key] = text
         while self.raw_characters > limits.raw_characters or len(self.raw_texts) > limits.classes_per_run:

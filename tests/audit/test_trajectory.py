@@ -24,8 +24,9 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.trace import SpanContext, Status, StatusCode
 
-from otel_errcompact.audit import trajectory
-from otel_errcompact.audit.trajectory import MAX_PENDING, TrajectoryFile
+from otel_errcompact.audit import line_file
+from otel_errcompact.audit.line_file import MAX_PENDING
+from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import Operation, RawError, SpanRef
@@ -323,7 +324,7 @@ class TestRotation:
     def test_another_process_is_moving_it(self, path, monkeypatch):
         """Nobody waits for another process that is moving the file: the line goes to the full one."""
         sink = TrajectoryFile(self.options(path))
-        monkeypatch.setattr(trajectory, "_locked", lambda file: False)
+        monkeypatch.setattr(line_file, "_locked", lambda file: False)
         for number in range(2):
             self.fill(sink, number)
         assert [kept(line)[:4] for line in lines(path)] == ["no 0", "no 1"]
@@ -332,8 +333,8 @@ class TestRotation:
         """A file that another one has locked is not locked again."""
         sink.on_raw("r", raw())
         with path.open() as one, path.open() as two:
-            assert trajectory._locked(one.fileno())
-            assert not trajectory._locked(two.fileno())
+            assert line_file._locked(one.fileno())
+            assert not line_file._locked(two.fileno())
 
 
 class TestDiskErrors:

@@ -1,0 +1,144 @@
+"""A file of lines that several processes may share."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry import context
+
+from otel_errcompact.otel.sdk import suppress_instrumentation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from otel_errcompact.config import TrajectoryOptions
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - not on Windows, where one process has to write a file alone
+    fcntl = None  # type: ignore[assignment]
+
+MAX_PENDING: Final = 64
+"""Lines that are kept for a disk that refuses them."""
+
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+
+
+class LineFile:
+    """
+    A file of lines that several processes may share, rotated by size.
+
+    Args:
+        path: Where it is.
+        options: Its size, and the number of rotated files.
+    """
+
+    def __init__(self, path: Path, options: TrajectoryOptions) -> None:
+        self.dropped = 0
+        """Lines that were given up, since the disk kept refusing them."""
+        self.path: Final = path
+        self._options = options
+        self._pending: deque[bytes] = deque()
+        self._file: int | None = None
+        self._torn = False
+
+    def append(self, line: bytes) -> None:
+        """
+        Write a line, after those that are kept.
+
+        Raises:
+            OSError: The disk refuses; the line is kept and tried again with the next one.
+        """
+        if len(self._pending) >= MAX_PENDING:
+            self._pending.popleft()
+            self.dropped += 1
+        self._pending.append(line)
+        self._flush()
+
+    def forget(self) -> None:
+        """Start empty in a child process: the lines that are kept are its parent's to write."""
+        self._pending.clear()
+        self.close()
+
+    def _flush(self) -> None:
+        token = suppress_instrumentation()
+        try:
+            while self._pending:
+                self.write(self._pending[0])
+                self._pending.popleft()
+        finally:
+            context.detach(token)
+
+    def write(self, line: bytes) -> None:
+        """
+        Write one line now.
+
+        Raises:
+            OSError: The disk refuses, or took a part of it.
+        """
+        file = self._current()
+        size = os.fstat(file).st_size
+        if size and size + len(line) > self._options.max_bytes:
+            self._rotate(file)
+            file = self._current()
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(file, line)
+        self._torn = written < len(line)
+        if self._torn:
+            raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
+
+    def _current(self) -> int:
+        """Return the open file that is at the path: another process may have rotated it away."""
+        if self._file is not None and not _is_at(self._file, self.path):
+            self.close()
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, _FLAGS, 0o600)
+        return self._file
+
+    def _rotate(self, file: int) -> None:
+        """
+        Move the file to `<path>.1`, and older files on.
+
+        Of several processes that find the file full, the one that holds its lock moves it; the others do not wait and
+        find the new file next time.
+        """
+        if not _locked(file) or not _is_at(file, self.path):
+            return
+        names = [
+            self.path,
+            *(self.path.with_name(f"{self.path.name}.{n}") for n in range(1, self._options.backups + 1)),
+        ]
+        for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
+            if newer.exists():
+                newer.replace(older)
+        if len(names) == 1:
+            self.path.unlink()
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the next line opens it again."""
+        if self._file is not None:
+            file, self._file = self._file, None
+            os.close(file)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _locked(file: int) -> bool:
+    """Lock an open file against other processes, until it is closed; False if another one holds it."""
+    if fcntl is None:  # pragma: no cover
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

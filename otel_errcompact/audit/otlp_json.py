@@ -1,0 +1,120 @@
+"""OTLP/JSON: values, records, and the envelopes around the span or the log record of a line."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, format_span_id, format_trace_id
+
+from otel_errcompact.digest import encodable
+from otel_errcompact.otel import semconv
+from otel_errcompact.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from opentelemetry.sdk.resources import Resource
+
+    from otel_errcompact.errors import SpanRef
+
+Value = str | bytes | bool | int | tuple[str, ...]
+
+INFO: Final = 9
+ERROR: Final = 17
+"""Severity numbers."""
+
+_SEVERITIES: Final = {INFO: "INFO", ERROR: "ERROR"}
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_HERE: Final = "\0spans\0"
+_IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANCE_ID)
+"""The attributes of the resource in the lines of a run's life; those of raw errors have all."""
+
+
+def log_record(
+    event: str, attributes: Mapping[str, Value], *, time_ns: int, severity: int = INFO, span: SpanRef | None = None
+) -> dict[str, Any]:
+    """Return a log record in OTLP/JSON; empty attributes are left out."""
+    at = str(time_ns)
+    fields: dict[str, Any] = {
+        "timeUnixNano": at,
+        "observedTimeUnixNano": at,
+        "severityNumber": severity,
+        "severityText": _SEVERITIES[severity],
+        "eventName": event,
+        "attributes": key_values(attributes),
+    }
+    if span is not None:
+        fields["traceId"] = format_trace_id(span.trace_id)
+        fields["spanId"] = format_span_id(span.span_id)
+    return fields
+
+
+def key_values(attributes: Mapping[str, Value]) -> list[dict[str, object]]:
+    """Return attributes in OTLP/JSON, without empty texts, False and empty lists."""
+    return [
+        {"key": name, "value": any_value(value)}
+        for name, value in attributes.items()
+        if value or (value == 0 and value is not False)
+    ]
+
+
+def any_value(value: Value) -> dict[str, Any]:
+    """Return one value in OTLP/JSON."""
+    if isinstance(value, str):
+        return {"stringValue": encodable(value)}
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, bytes):
+        return {"bytesValue": base64.b64encode(value).decode("ascii")}
+    return {"arrayValue": {"values": [{"stringValue": encodable(item)} for item in value]}}
+
+
+def redacted(value: Value) -> Value:
+    """Return a value without secrets."""
+    if isinstance(value, str):
+        return redact(value)
+    return tuple(map(redact, value)) if isinstance(value, tuple) else value
+
+
+def span_envelope(resource: Resource) -> tuple[str, str]:
+    """Return what is before and after the span of a line, the same in all lines."""
+    scope = InstrumentationScope(semconv.SCOPE)
+    context = SpanContext(1, 1, is_remote=False)
+    span = ReadableSpan("", context=context, resource=resource, instrumentation_scope=scope, start_time=0, end_time=0)
+    fields = MessageToDict(encode_spans((span,)), use_integers_for_enums=True)
+    fields["resourceSpans"][0]["scopeSpans"][0]["spans"] = [_HERE]
+    head, tail = to_json(fields).split(to_json(_HERE))
+    return head, tail
+
+
+def log_envelope(resource: Resource) -> tuple[str, str]:
+    """
+    Return what is before and after the log record of a line.
+
+    The resource is named only, since most lines are small.
+    """
+    attributes = {name: str(resource.attributes[name]) for name in _IDENTITY if resource.attributes.get(name)}
+    fields = {
+        "resourceLogs": [
+            {
+                "resource": {"attributes": key_values(attributes)},
+                "scopeLogs": [{"scope": {"name": semconv.SCOPE}, "logRecords": [_HERE]}],
+            }
+        ]
+    }
+    head, tail = to_json(fields).split(to_json(_HERE))
+    return head, tail
+
+
+def to_json(fields: object) -> str:
+    """Encode as ASCII: some readers take U+2028 and its like for the end of a line."""
+    return _ENCODER.encode(fields)
