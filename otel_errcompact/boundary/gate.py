@@ -276,7 +276,7 @@ class Gate:
 
     def _failed(self, error: Exception) -> str:
         """Count that the handler has failed, or took too long, and return why it has not answered."""
-        self._ledger.guard.failed("escalation_handler", error, fatal=False)
+        self._ledger.guard.record_failure("escalation_handler", error, fatal=False)
         # Several frameworks show it to the model.
         return f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}"
 

@@ -172,7 +172,7 @@ class ModelExtractor:
         self._faults += 1
         if self._faults >= self._max_faults:
             self._paused = self._pause
-        self._guard.failed("model", failed[0], fatal=False)
+        self._guard.record_failure("model", failed[0], fatal=False)
 
     def _started(self, thread: Thread, key: str) -> bool:
         """

@@ -204,7 +204,7 @@ class ContextWindow:
         try:
             edited = yield from self._edit(layer, before, schedule, session)
         except Exception as error:  # noqa: BLE001 - the agent goes on with what it had, and a note says so
-            self.guard.failed(f"context.{layer}", error)
+            self.guard.record_failure(f"context.{layer}", error)
             edited = Edited(before, problem=f"the layer failed: {type(error).__name__}: {error}")
         after = tokens if edited.conversation is before else edited.conversation.tokens
         if after > tokens:
@@ -269,7 +269,7 @@ class ContextWindow:
         allowed = len(formats.problems(given))
         while len(problems) > allowed and progress.conversation is not given:
             layer = progress.take_back(f"discarded: it broke the provider's rules: {problems[-1]}")
-            self.guard.failed(f"context.{layer}", AssertionError(f"{layer}: {problems}"))
+            self.guard.record_failure(f"context.{layer}", AssertionError(f"{layer}: {problems}"))
             problems = formats.problems(progress.conversation)
         return problems
 
@@ -295,7 +295,7 @@ class ContextWindow:
         return cast("Summarize", self._summarize)(request)
 
     def _failed(self, error: Exception) -> Exception:
-        self.guard.failed("summarize", error, fatal=False)
+        self.guard.record_failure("summarize", error, fatal=False)
         return error
 
     def _told(self, compaction: Compaction) -> Compaction:

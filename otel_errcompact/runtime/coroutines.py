@@ -52,10 +52,10 @@ def run_awaited(answer: Awaitable[T]) -> T:
 
     No event loop may run in this thread.
     """
-    return asyncio.run(_awaited(answer))
+    return asyncio.run(_wait_for(answer))
 
 
-async def _awaited(answer: Awaitable[T]) -> T:
+async def _wait_for(answer: Awaitable[T]) -> T:
     return await answer
 
 

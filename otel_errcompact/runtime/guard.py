@@ -44,7 +44,7 @@ class Guard:
         """Return a reusable context manager that swallows, counts and logs faults."""
         return _Stage(self, name)
 
-    def failed(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:
+    def record_failure(self, stage: str, error: BaseException, *, fatal: bool = True) -> None:
         """
         Count one failure; log it at most once a minute.
 
@@ -72,7 +72,7 @@ class Guard:
         if fatal and self.strict:
             raise error
 
-    def lost(self, stage: str, number: int) -> None:
+    def record_loss(self, stage: str, number: int) -> None:
         """
         Count losses that are no fault; log at most once a minute.
 
@@ -107,5 +107,5 @@ class _Stage:
     ) -> bool:
         if not isinstance(error, Exception) or isinstance(error, ControlFlow):
             return False
-        self._guard.failed(self._name, error)
+        self._guard.record_failure(self._name, error)
         return True

@@ -72,7 +72,7 @@ def test_faults_are_raised_in_our_own_tests() -> None:
 def test_a_callback_of_the_user_is_counted_but_never_raised() -> None:
     """The user's own fault is no fault of ours, not even under our tests."""
     guard = Guard()
-    guard.failed("escalation_handler", ValueError("theirs"), fatal=False)
+    guard.record_failure("escalation_handler", ValueError("theirs"), fatal=False)
     assert dict(guard.failures) == {"escalation_handler": 1}
 
 
@@ -97,9 +97,9 @@ def test_what_had_to_be_given_up_is_counted_and_logged_like_faults(caplog: pytes
     now = [0.0]
     guard = Guard(clock=lambda: now[0])
     for _ in range(3):
-        guard.lost("export_dropped", 5)
+        guard.record_loss("export_dropped", 5)
     now[0] = 60
-    guard.lost("export_dropped", 1)
+    guard.record_loss("export_dropped", 1)
     assert guard.failures == {"export_dropped": 16}
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("WARNING", "export_dropped: 5 so far; the application goes on"),

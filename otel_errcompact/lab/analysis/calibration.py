@@ -180,7 +180,7 @@ class _Stratum:
         if together is not None:
             self.stops.setdefault(("any", 0), Counter())[together.call] += 1
 
-    def expected(self, rule: Rule, limit: int) -> float:
+    def expect_good(self, rule: Rule, limit: int) -> float:
         # The number of good runs among the stopped if each were any run of the agent still going at that call.
         stops = self.stops.get((rule, limit)) or Counter[int]()
         return sum(runs * self._share_of_good(call) for call, runs in sorted(stops.items()))
@@ -242,7 +242,7 @@ class Table:
         return self._row("any", None, good, bad)
 
     def _row(self, rule: Rule, limit: int | None, good: Side, bad: Side) -> Row:
-        expected = sum(self._strata[agent].expected(rule, limit or 0) for agent in sorted(self._strata))
+        expected = sum(self._strata[agent].expect_good(rule, limit or 0) for agent in sorted(self._strata))
         control = Control(good.stopped.runs + bad.stopped.runs, good.stopped.runs, expected)
         return Row(rule, limit, good, bad, control)
 

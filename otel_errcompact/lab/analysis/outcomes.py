@@ -53,7 +53,7 @@ class Outcomes:
         self._taken[label] = place
         return self._labels[label]
 
-    def unused(self) -> str:
+    def describe_unused(self) -> str:
         """Return a message about labels without a run; empty without any."""
         left = [name for name in self._labels if name not in self._taken]
         if not left:

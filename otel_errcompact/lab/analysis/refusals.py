@@ -56,7 +56,7 @@ class Retries:
         """Return the class that this call failed with since a success; else empty."""
         return self._failed.get(call, "")
 
-    def failed(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:
+    def record_failure(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:
         """Count a call that failed with the class `key`."""
         if before:
             self._count(refused)
@@ -65,7 +65,7 @@ class Retries:
             self.sums.missed += not refused and key == before
         self._failed[call] = key
 
-    def succeeded(self, *, before: str, refused: bool) -> None:
+    def record_success(self, *, before: str, refused: bool) -> None:
         """Count a call that succeeded, which may have changed what others need."""
         if before:
             self._count(refused)

@@ -23,7 +23,7 @@ class Repetition:
 
     def take(self, text: str, counts: Counts) -> None:
         """Count the known part of an error, then remember the error."""
-        whole = hash(stripped(text))
+        whole = hash(strip_volatile(text))
         counts.exact_repeats += whole in self._texts
         self._texts.add(whole)
         here: set[int] = set()
@@ -40,7 +40,7 @@ class Repetition:
         self._lines |= here
 
 
-def stripped(text: str) -> str:
+def strip_volatile(text: str) -> str:
     """
     Return `text` without what differs between two tellings of the same failure: digits, hexadecimal numbers, paths.
     """

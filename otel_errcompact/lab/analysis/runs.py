@@ -153,7 +153,7 @@ class _Reading:
         run, turns = self.run, Turns(self.run)
         self.counts.input_tokens = turns.input_tokens
         self.counts.input_tokens_saved = sum(saved * turns.later(number) for number, saved in self.digests)
-        reached = self.breaches.reached(turns)
+        reached = self.breaches.list_reached(turns)
         return RunAnalysis(
             run_id=run.run_id,
             agent=run.agent,
@@ -187,12 +187,12 @@ class _Reading:
         if verdict.outcome == "failure":
             key = self._fail(call, verdict, number, began)
             if call.arguments:
-                self.retries.failed(_identity(call), key, before=retry.before, refused=retry.refused)
+                self.retries.record_failure(_identity(call), key, before=retry.before, refused=retry.refused)
         elif verdict.outcome == "ignored":
             self.counts.ignored += 1
         else:
             self._succeed(call, began)
-            self.retries.succeeded(before=retry.before, refused=retry.refused)
+            self.retries.record_success(before=retry.before, refused=retry.refused)
 
     def _succeed(self, call: RecordedCall, began: int) -> None:
         # Nothing that has failed can be resolved yet; which operation a call is takes longer to tell than all else.

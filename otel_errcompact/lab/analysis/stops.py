@@ -51,7 +51,7 @@ class Stop:
             "call": self.call,
             "key": self.key,
             "error": self.error,
-            **named(self.after),
+            **render_after(self.after),
         }
 
 
@@ -85,7 +85,7 @@ class Breaches:
             call = self.calls[name][limit - 1]
             yield Stop(threshold=name, limit=limit, call=call, error=error, key=key, after=turns.after(call))
 
-    def reached(self, turns: Turns) -> dict[Threshold, tuple[Reached, ...]]:
+    def list_reached(self, turns: Turns) -> dict[Threshold, tuple[Reached, ...]]:
         """Return for each threshold where its values 1, 2, 3 and so on were reached, up to `MAX_VALUE`."""
         return {
             name: tuple(Reached(call, turns.after(call)) for call in calls[:MAX_VALUE])
@@ -93,7 +93,7 @@ class Breaches:
         }
 
 
-def named(after: After) -> dict[str, object]:
+def render_after(after: After) -> dict[str, object]:
     """Return what came after a stop under the names that it has in JSON."""
     return {
         "calls_after": after.calls,

@@ -12,7 +12,7 @@ from otel_errcompact.lab.analysis.intervals import Ratio
 from otel_errcompact.lab.analysis.recommendation import ADVICE, recommend_for_runs
 from otel_errcompact.lab.analysis.refusals import Refusals
 from otel_errcompact.lab.analysis.runs import signs_to_json
-from otel_errcompact.lab.analysis.stops import named
+from otel_errcompact.lab.analysis.stops import render_after
 from otel_errcompact.lab.analysis.turns import NOTHING, After
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Stopped:
 
     def to_json(self) -> dict[str, object]:
         """Return it under stable names."""
-        return {"runs": self.runs, **named(self.after)}
+        return {"runs": self.runs, **render_after(self.after)}
 
 
 class Total:

@@ -255,7 +255,7 @@ def _calibration(table: Table, total: Total) -> Grid:
     grid.add_column("knows", no_wrap=True)
     for column in ("calls", "lost", "calls", "saved"):
         grid.add_column(column, justify="right", no_wrap=True)
-    for row in _shown(table, total):
+    for row in _select_rows(table, total):
         good, bad = row.good.stopped.after, row.bad.stopped.after
         grid.add_row(
             f"{_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
@@ -283,11 +283,11 @@ def _by_agent(calibration: Calibration, tolerance: float) -> Grid:
         row = table.together()
         lowest = (table.lowest(name, tolerance) for name in THRESHOLDS)
         cells = ("-" if value is None else f"{value:,}" for value in lowest)
-        grid.add_row(Text(printable(agent)), _stopped(row.good), _stopped(row.bad), *cells)
+        grid.add_row(Text(printable(agent)), _format_stopped(row.good), _format_stopped(row.bad), *cells)
     return grid
 
 
-def _shown(table: Table, total: Total) -> Iterator[Row]:
+def _select_rows(table: Table, total: Total) -> Iterator[Row]:
     """Yield the rows worth showing: round values up to the first that stops nothing, and those that are set."""
     for name in THRESHOLDS:
         rows = list(table.rows(name))
@@ -317,7 +317,7 @@ def _ratio(control: Control) -> str:
 
 
 def _powers(table: Table, total: Total) -> str:
-    rows = [row for row in _shown(table, total) if _is_set(row, total)]
+    rows = [row for row in _select_rows(table, total) if _is_set(row, total)]
     told: list[str] = []
     for power, meaning in _POWER.items():
         names = ", ".join(_rule(row.rule, row.limit) for row in rows if row.control.power == power)
@@ -336,7 +336,7 @@ def _refusals(refusals: Refusals) -> str:
     )
 
 
-def _stopped(side: Side) -> str:
+def _format_stopped(side: Side) -> str:
     return f"{side.stopped.runs:,} of {side.of:,}"
 
 

@@ -73,13 +73,13 @@ class Analysis:
                     if isinstance(record, RecordedTrace | RecordedLife):
                         self.traces += 1
                         continue
-                    run = self._analyzer.analyze(self._labelled(record))
+                    run = self._analyzer.analyze(self._label(record))
                     self.total.add(run)
                     self.calibration.add(run)
                     yield run
         self._say_what_is_missing()
 
-    def _labelled(self, run: RecordedRun) -> RecordedRun:
+    def _label(self, run: RecordedRun) -> RecordedRun:
         return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
 
     def _say_what_is_missing(self) -> None:
@@ -89,7 +89,7 @@ class Analysis:
         if not self.total.runs:
             if not self.problems.count:
                 self.problems.report("analyze", 0, "no run was found; name transcripts, or a folder of them")
-        elif self._outcomes is not None and (unused := self._outcomes.unused()):
+        elif self._outcomes is not None and (unused := self._outcomes.describe_unused()):
             self.problems.report(self._outcomes.source, 0, unused)
         elif self.request.calibrate and not self.total.runs_with_outcome:
             self.problems.report(

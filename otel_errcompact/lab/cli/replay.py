@@ -56,7 +56,7 @@ def _check_writable(path: Path) -> None:
 def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
     """Play recorded runs, print the results, and return the exit code."""
     problems = Problems()
-    runs = list(replayed(paths, settings.options(), problems))
+    runs = list(replay_files(paths, settings.options(), problems))
     if as_json:
         total = total_of(runs).model_dump(mode="json")
         write_json({"runs": [run.model_dump(mode="json") for run in runs], "total": total}, indent=2)
@@ -65,7 +65,7 @@ def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) ->
     return problems.exit_code
 
 
-def replayed(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
+def replay_files(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
     """Yield the result of each recorded run, with a progress bar."""
     files = list(find(paths, on_problem=problems.take))
     with open_pipeline(options) as pipeline, progress(files) as advance:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.lab.cli.output import Problems, printable, say, write_json
 from otel_errcompact.lab.cli.progress import progress
-from otel_errcompact.lab.cli.replay import Settings, replayed
+from otel_errcompact.lab.cli.replay import Settings, replay_files
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import find
 from otel_errcompact.otel.export import otlp
@@ -24,7 +24,7 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     problems = Problems()
     # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
     options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
-    runs = replayed(files, options, problems)
+    runs = replay_files(files, options, problems)
     if as_json:
         write_json([_as_json(run) for run in runs], indent=2)
         return problems.exit_code

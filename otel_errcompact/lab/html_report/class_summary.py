@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import Axis, ClassEntry, Example
-from otel_errcompact.lab.html_report.text import marked
+from otel_errcompact.lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,22 +48,22 @@ class ClassSummary:
 
     Args:
         observation: Its first occurrence.
-        shown: Takes secrets out of what is shown, unless they were asked for.
+        hide_secrets: Takes secrets out of what is shown, unless they were asked for.
         at: The number of the first occurrence among all.
     """
 
-    def __init__(self, observation: Observation, *, shown: Callable[[str], str], at: int) -> None:
+    def __init__(self, observation: Observation, *, hide_secrets: Callable[[str], str], at: int) -> None:
         found = observation.found
         self.key = found.key
-        self.type = shown(found.facts.type)
-        self.location = shown(str(found.facts.location))
+        self.type = hide_secrets(found.facts.type)
+        self.location = hide_secrets(str(found.facts.location))
         self.cause = found.facts.cause
         self.count = 0
         self.streak: int | None = None
         self.first_at = self.last_at = at
         self.characters = 0
         """Room that its texts take on the page."""
-        self._shown = shown
+        self._hide_secrets = hide_secrets
         self._template = found.template
         self._digest = observation.text
         self._hint = ""
@@ -116,15 +116,15 @@ class ClassSummary:
             tail="" if whole else text[-END:],
             cut=0 if whole else len(text) - 2 * END,
             count=1,
-            tool=self._shown(raw.tool),
-            arguments=_clipped(arguments),
+            tool=self._hide_secrets(raw.tool),
+            arguments=_clip(arguments),
             exit_code=raw.exit_code,
             time_ns=time_ns,
             trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
             place=place,
         )
         self._kept[name] = _Kept(example)
-        took = len(marked(example.text)) + len(marked(example.tail))
+        took = len(mark_special(example.text)) + len(mark_special(example.tail))
         self.characters += took
         return took
 
@@ -151,7 +151,7 @@ class ClassSummary:
             cause=self.cause,
             template=self._template,
             hint=self._hint,
-            tools=tuple(self._shown(tool) for tool, _ in self._tools.most_common() if tool),
+            tools=tuple(self._hide_secrets(tool) for tool, _ in self._tools.most_common() if tool),
             digest=self._digest,
             count=self.count,
             runs=self._runs,
@@ -171,11 +171,11 @@ class ClassSummary:
         # What is certainly too long is not turned into HTML to know it.
         if len(text) > room:
             return len(text) <= 2 * END
-        size = len(marked(text))
+        size = len(mark_special(text))
         within = not self._kept or self.characters + size <= CLASS_ROOM
         return (size <= room and within) or len(text) <= 2 * END
 
 
-def _clipped(arguments: str) -> str:
+def _clip(arguments: str) -> str:
     gone = len(arguments) - MAX_ARGUMENTS
     return arguments if gone <= 0 else f"{arguments[:MAX_ARGUMENTS]} ... {gone:,} more characters"

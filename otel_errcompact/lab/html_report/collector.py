@@ -106,7 +106,7 @@ class Collector(Listener):
         self._mark(at, time_ns)
         summary = self._class_of(observation, at)
         summary.observe(observation, at=at, time_ns=time_ns)
-        place = Place(run_id=self._shown(observation.run_id), source=self._source)
+        place = Place(run_id=self._hide_secrets(observation.run_id), source=self._source)
         self._room -= summary.exemplify(observation.raw, self._texts(observation.raw), place, time_ns, self._room)
 
     def on_escalated(self, escalation: Escalation) -> None:
@@ -118,7 +118,7 @@ class Collector(Listener):
     def take(self, run: ReplayedRun) -> None:
         """Keep what came of a run."""
         self._count(run)
-        place = Place(run_id=self._shown(run.run_id), source=run.source)
+        place = Place(run_id=self._hide_secrets(run.run_id), source=run.source)
         self._take_run(run, place)
         self._take_escalations(run, place)
         fired = Counter(escalation.key for escalation in run.escalations)
@@ -157,11 +157,11 @@ class Collector(Listener):
             redacted=not self._raw,
         )
 
-    def _shown(self, text: str) -> str:
+    def _hide_secrets(self, text: str) -> str:
         return text if self._raw else redact(text)
 
     def _texts(self, raw: RawError) -> tuple[str, str]:
-        return self._shown(raw.text or raw.message), self._shown(raw.arguments)
+        return self._hide_secrets(raw.text or raw.message), self._hide_secrets(raw.arguments)
 
     def _mark(self, at: int, time_ns: int | None) -> None:
         self._order.add(at)
@@ -178,7 +178,7 @@ class Collector(Listener):
         if summary is None:
             if len(self._classes) >= 2 * MAX_CLASSES:
                 self._prune(MAX_CLASSES)
-            summary = self._classes[key] = ClassSummary(observation, shown=self._shown, at=at)
+            summary = self._classes[key] = ClassSummary(observation, hide_secrets=self._hide_secrets, at=at)
         return summary
 
     def _prune(self, keep: int) -> None:
@@ -220,9 +220,9 @@ class Collector(Listener):
     def _take_run(self, run: ReplayedRun, place: Place) -> None:
         entry = RunEntry(
             run_id=place.run_id,
-            agent=self._shown(run.agent),
+            agent=self._hide_secrets(run.agent),
             source=run.source,
-            outcome=self._shown(run.outcome),
+            outcome=self._hide_secrets(run.outcome),
             result="unknown" if self._failures_only else run.result,
             tool_calls=run.tool_calls,
             failures=run.failures,
@@ -260,9 +260,9 @@ class Collector(Listener):
             count=escalation.count,
             limit=escalation.limit,
             key=escalation.key,
-            type=self._shown(escalation.type),
+            type=self._hide_secrets(escalation.type),
             cause=escalation.cause,
-            tool=self._shown(escalation.tool),
+            tool=self._hide_secrets(escalation.tool),
             call=call,
             run_id=place.run_id,
             source=place.source,

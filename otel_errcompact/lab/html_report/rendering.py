@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from otel_errcompact.lab.html_report.text import marked
+from otel_errcompact.lab.html_report.text import mark_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,7 +113,7 @@ def _environment() -> Environment:
     )
     # jinja2 types the table by what it puts in itself.
     filters: dict[str, object] = {
-        "marked": marked,
+        "marked": mark_special,
         "number": number,
         "moment": moment,
         "machine_time": machine_time,

@@ -15,7 +15,7 @@ _SPECIAL: Final = re.compile(
 _LATIN: Final = 0xFF
 
 
-def marked(text: str) -> Markup:
+def mark_special(text: str) -> Markup:
     """
     Return a text as HTML that shows every character of it.
 
@@ -26,13 +26,13 @@ def marked(text: str) -> Markup:
     pieces: list[str] = []
     end = 0
     for special in _SPECIAL.finditer(text):
-        pieces += (_escaped(text[end : special.start()]), _mark(special))
+        pieces += (_escape(text[end : special.start()]), _mark(special))
         end = special.end()
-    pieces.append(_escaped(text[end:]))
+    pieces.append(_escape(text[end:]))
     return Markup("".join(pieces))  # noqa: S704 - all of it is escaped
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return str(escape(text))
 
 

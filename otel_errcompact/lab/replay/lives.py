@@ -68,7 +68,7 @@ class _Player:
         self._end: RecordedLine | None = None
         self._tally: Tally
         self._takes: Final[Mapping[str, Callable[[RecordedLine], None]]] = {
-            "": self._unsettled,
+            "": self._observe_unsettled,
             semconv.RUN_BEGIN: self._restore,
             semconv.RUN_CHANGED: self._restore,
             semconv.RUN_ERROR: self._observe,
@@ -180,7 +180,7 @@ class _Player:
 
     def _observe(self, line: RecordedLine) -> None:
         raw = _raw_of(line.raw, line)
-        found = self._found(raw, line)
+        found = self._classify(raw, line)
         kind = line.text(semconv.KIND)
         told = semconv.CAUSE in line.attributes
         record = FailureRecord(
@@ -196,13 +196,13 @@ class _Player:
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 
-    def _unsettled(self, line: RecordedLine) -> None:
+    def _observe_unsettled(self, line: RecordedLine) -> None:
         # The process ended before anything else was recorded.
         observation = self._ledger.observe(self._run_id, _raw_of(line.raw, line))
         self._raw_tokens += observation.raw_tokens
         self._digest_tokens += observation.digest_tokens
 
-    def _found(self, raw: RawError, line: RecordedLine) -> Classified:
+    def _classify(self, raw: RawError, line: RecordedLine) -> Classified:
         # The text gives what the line lacks.
         found = classify(raw)
         key = line.text(semconv.CLASS) or found.key
@@ -288,7 +288,7 @@ def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
     else:
         tool = own.text(semconv.TOOL)
     return RawError(
-        text=_exact(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
+        text=_decode(said.text(semconv.RAW)) or said.text(semconv.EXCEPTION_STACKTRACE),
         type="" if kind == semconv.TOOL_ERROR else kind,
         message=said.text(semconv.EXCEPTION_MESSAGE),
         exit_code=status if isinstance(status, int) else None,
@@ -306,7 +306,7 @@ def _raw_of(span: RecordedSpan | None, line: RecordedLine) -> RawError:
     )
 
 
-def _exact(encoded: str) -> str:
+def _decode(encoded: str) -> str:
     # No string attribute could hold these bytes.
     try:
         return base64.b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")

@@ -103,17 +103,17 @@ class Pipeline:
             yield from self._play_trace(record)
         elif isinstance(record, RecordedLife):
             if record.run_id in self._tallies:
-                yield self._ended(self._tallies.close(record.run_id))
-            yield self._ended(play_life(record, self._ledger, self._tallies))
+                yield self._end_run(self._tallies.close(record.run_id))
+            yield self._end_run(play_life(record, self._ledger, self._tallies))
         else:
-            yield self._ended(self._play_run(record))
+            yield self._end_run(self._play_run(record))
 
     def finish(self) -> Iterator[ReplayedRun]:
         """End the open runs and yield them; call it after each file."""
         while self._tallies:
-            yield self._ended(self._tallies.close_oldest())
+            yield self._end_run(self._tallies.close_oldest())
 
-    def _ended(self, run: ReplayedRun) -> ReplayedRun:
+    def _end_run(self, run: ReplayedRun) -> ReplayedRun:
         # The record does not say how often what was sent: each token once, as if a cache had held what came before.
         self._usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
         return run
@@ -126,9 +126,9 @@ class Pipeline:
     def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
         play_trace(trace, self._tallies.open(run_of(trace)), self._tallies, self._processor, SCOPE)
         if trace.run_id in self._tallies:
-            yield self._ended(self._tallies.close(trace.run_id))
+            yield self._end_run(self._tallies.close(trace.run_id))
         while len(self._tallies) > MAX_OPEN_RUNS:
-            yield self._ended(self._tallies.close_oldest())
+            yield self._end_run(self._tallies.close_oldest())
 
 
 @contextmanager

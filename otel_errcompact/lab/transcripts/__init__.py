@@ -17,7 +17,7 @@ from otel_errcompact.lab.transcripts.model import (
     RecordedSpan,
     RecordedTrace,
 )
-from otel_errcompact.lab.transcripts.reading import beside, find, read, rotated, runs_of
+from otel_errcompact.lab.transcripts.reading import beside, find, read, rotated_files, runs_of
 
 __all__ = [
     "FORMATS",
@@ -33,6 +33,6 @@ __all__ = [
     "beside",
     "find",
     "read",
-    "rotated",
+    "rotated_files",
     "runs_of",
 ]

@@ -60,7 +60,7 @@ def read(
     first, format_ = _detect(values)
     if format_ is not None:
         is_trajectory = format_.detect is otlp_json.detect
-        older, runs = (rotated(path), runs_of(path)) if is_trajectory else ((), ())
+        older, runs = (rotated_files(path), runs_of(path)) if is_trajectory else ((), ())
         before, after = (
             itertools.chain.from_iterable(read_values(file, on_problem=on_problem, on_bytes=on_bytes) for file in files)
             for files in (older, runs)
@@ -71,7 +71,7 @@ def read(
         on_problem(TranscriptError(str(path), 0, f"is no transcript of a known format; known are: {known}"))
 
 
-def rotated(path: Path) -> tuple[Path, ...]:
+def rotated_files(path: Path) -> tuple[Path, ...]:
     """Return the rotated files of a trajectory file, the oldest first."""
     files: list[Path] = []
     while (older := path.with_name(f"{path.name}.{len(files) + 1}")).is_file():
@@ -82,12 +82,12 @@ def rotated(path: Path) -> tuple[Path, ...]:
 def runs_of(path: Path) -> tuple[Path, ...]:
     """Return the files with the runs of a trajectory file, oldest first."""
     runs = runs_path(path)
-    return (*rotated(runs), runs) if runs.is_file() else ()
+    return (*rotated_files(runs), runs) if runs.is_file() else ()
 
 
 def beside(path: Path) -> tuple[Path, ...]:
     """Return the files that are read with a trajectory file."""
-    return (*rotated(path), *runs_of(path))
+    return (*rotated_files(path), *runs_of(path))
 
 
 def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:

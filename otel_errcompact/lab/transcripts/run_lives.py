@@ -81,7 +81,7 @@ class Lives:
             return
         self._raws[ledger, number] = span
         self._size += 1
-        yield from self._bounded()
+        yield from self._evict()
 
     def add(
         self, event: str, attributes: Mapping[str, AttributeValue], time_ns: int, source: str
@@ -105,7 +105,7 @@ class Lives:
         self._size += 1
         if event == semconv.RUN_END:
             yield from self._close(key)
-        yield from self._bounded()
+        yield from self._evict()
 
     def rest(self) -> Iterator[RecordedLife | RecordedSpan]:
         """Yield the open runs, and the raw errors that belong to none."""
@@ -124,7 +124,7 @@ class Lives:
         self._size -= len(life.lines)
         yield from life.parts(key)
 
-    def _bounded(self) -> Iterator[RecordedLife | RecordedSpan]:
+    def _evict(self) -> Iterator[RecordedLife | RecordedSpan]:
         while self._size > MAX_LINES:
             if self._lives:
                 yield from self._close(next(iter(self._lives)))

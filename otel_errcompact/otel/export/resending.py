@@ -80,7 +80,7 @@ class ResendingSpanExporter(SpanExporter):
             span_bytes,
             settle=settle,
             close=inner.shutdown,
-            on_lost=partial(self.guard.lost, EXPORT_DROPPED),
+            on_lost=partial(self.guard.record_loss, EXPORT_DROPPED),
             max_bytes=max_bytes,
             pace=pace,
         )
@@ -121,7 +121,7 @@ class ResendingSpanProcessor(SpanProcessor):
             try:
                 self._put(span)
             except Exception as error:  # noqa: BLE001 - the guard's own, for less: every span comes by here
-                self.span_exporter.guard.failed("export", error)
+                self.span_exporter.guard.record_failure("export", error)
 
     def shutdown(self) -> None:
         """Send what waits, or give it up within seconds."""
@@ -150,7 +150,7 @@ class ResendingLogExporter:
             lambda records: bool(inner.export(records).name == "SUCCESS"),
             record_bytes,
             close=inner.shutdown,
-            on_lost=partial((guard or Guard()).lost, LOG_EXPORT_DROPPED),
+            on_lost=partial((guard or Guard()).record_loss, LOG_EXPORT_DROPPED),
             max_bytes=max_bytes,
             pace=pace,
         )

@@ -35,7 +35,7 @@ def test_a_label_is_an_id_or_the_end_of_a_path(label: str) -> None:
     """With suffix or without."""
     outcomes = Outcomes({label: True}, "o.json")
     assert outcomes.of(recorded("task-7", "/srv/results/run1/task-7.traj")) is True
-    assert outcomes.unused() == ""
+    assert outcomes.describe_unused() == ""
 
 
 def test_the_longest_name_counts() -> None:
@@ -76,7 +76,7 @@ def test_labels_that_name_no_run_are_counted_and_named() -> None:
     """The first of them."""
     outcomes = Outcomes({f"task-{number}": True for number in range(6)}, "o.json")
     outcomes.of(recorded("task-0", "task-0.traj"))
-    assert outcomes.unused() == (
+    assert outcomes.describe_unused() == (
         "5 of 6 labels name no run: task-1, task-2, task-3, ...; a label is a run's id, or the end of its file's path, "
         "or path:run"
     )

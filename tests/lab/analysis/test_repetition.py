@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.lab.analysis.counts import Counts
-from otel_errcompact.lab.analysis.repetition import Repetition, stripped
+from otel_errcompact.lab.analysis.repetition import Repetition, strip_volatile
 
 
 def taken(*texts: str) -> Counts:
@@ -28,7 +28,7 @@ def taken(*texts: str) -> Counts:
 )
 def test_digits_hexadecimal_numbers_and_paths_do_not_count(one: str, other: str) -> None:
     """Two tellings that differ in these alone repeat exactly."""
-    assert stripped(one) == stripped(other)
+    assert strip_volatile(one) == strip_volatile(other)
     assert taken(one, other).exact_repeats == 1
 
 
@@ -41,7 +41,7 @@ def test_digits_hexadecimal_numbers_and_paths_do_not_count(one: str, other: str)
 )
 def test_words_count(one: str, other: str) -> None:
     """Two failures that differ in a word are two."""
-    assert stripped(one) != stripped(other)
+    assert strip_volatile(one) != strip_volatile(other)
     assert taken(one, other).exact_repeats == 0
 
 

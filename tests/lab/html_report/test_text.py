@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.lab.html_report.text import marked
+from otel_errcompact.lab.html_report.text import mark_special
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,13 @@ from otel_errcompact.lab.html_report.text import marked
 )
 def test_what_would_be_lost_or_deceive_is_seen(text: str, shown: str) -> None:
     """As a mark with its number; everything else stands as it is."""
-    assert marked(text) == shown
+    assert mark_special(text) == shown
 
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_every_text_can_be_got_back(text: str) -> None:
     """As the page's script does it; and what is written is UTF-8 that a parser leaves alone."""
-    shown = str(marked(text))
+    shown = str(mark_special(text))
     assert re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", shown) is None
     marks = re.split(r'<i data-c="([0-9a-f]+)"(?: data-n="([0-9]+)")?>[^<]*</i>', shown)
     back = "".join(

@@ -43,7 +43,7 @@ class DemoConsole:
 
     def write(self, text: str, style: str = "", *, indent: int = 0) -> None:
         """Write untrusted text, line by line."""
-        self.put(untrusted(text, style), indent=indent)
+        self.put(sanitise(text, style), indent=indent)
 
     def put(self, content: RenderableType, *, indent: int = 0) -> None:
         """Write anything rich can render."""
@@ -103,7 +103,7 @@ def open_console(*, plain: bool) -> DemoConsole:
     return DemoConsole(terminal=terminal, box=box.ASCII if plain else box.ROUNDED)
 
 
-def untrusted(text: str, style: str = "") -> Text:
+def sanitise(text: str, style: str = "") -> Text:
     """Return text that cannot change the terminal's state or be markup."""
     return Text(plain_lines(text), style)
 
@@ -120,5 +120,5 @@ def excerpt(text: str, *, first: int, last: int, width: int) -> str:
 def rows(table: Table, content: Iterable[tuple[str, ...]]) -> Table:
     """Fill a table with untrusted text."""
     for row in content:
-        table.add_row(*(untrusted(cell) for cell in row))
+        table.add_row(*(sanitise(cell) for cell in row))
     return table

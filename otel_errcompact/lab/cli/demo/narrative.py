@@ -10,7 +10,7 @@ from rich.text import Text
 
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo.agent import TASK
-from otel_errcompact.lab.cli.demo.console import excerpt, rows, untrusted
+from otel_errcompact.lab.cli.demo.console import excerpt, rows, sanitise
 from otel_errcompact.lab.cli.demo.session import AGENT
 from otel_errcompact.lab.cli.demo.token_costs import cost_session
 from otel_errcompact.otel import semconv
@@ -50,7 +50,9 @@ def write_step(console: DemoConsole, step: Step) -> None:
     line.add_column(width=2, justify="right")
     line.add_column(ratio=1, overflow="fold")
     line.add_column(justify="right", no_wrap=True)
-    line.add_row(str(step.number), untrusted(_written(step)), untrusted(step.outcome, f"bold {_STYLES[step.outcome]}"))
+    line.add_row(
+        str(step.number), sanitise(_format_call(step)), sanitise(step.outcome, f"bold {_STYLES[step.outcome]}")
+    )
     console.put(line)
     console.write(step.read if step.outcome != "ok" else _last_line(step.read), _style(step), indent=4)
     if step.answered is not None:
@@ -83,7 +85,7 @@ def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
     )
 
 
-def _written(step: Step) -> str:
+def _format_call(step: Step) -> str:
     arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in step.call.arguments.items())
     return f"{step.call.tool}({arguments})"
 
@@ -98,29 +100,29 @@ def _style(step: Step) -> str:
 
 def _artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
     # Of the failure with the longest raw error.
-    step = max(_failed(session), key=lambda step: len(step.raw))
+    step = max(_select_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
     console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    console.put(console.panel(f"for the agent: the digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST))
-    console.put(console.panel("for the operator: counters by error class", untrusted(str(counter)), style=_COUNTER))
+    console.put(console.panel(f"for the agent: the digest, {_sizes(step)}", sanitise(step.read), style=_DIGEST))
+    console.put(console.panel("for the operator: counters by error class", sanitise(str(counter)), style=_COUNTER))
     raw = excerpt(step.raw, first=4, last=3, width=console.inside)
-    console.put(console.panel(f"for whoever debugs it: the raw error, {lines} lines", untrusted(raw), style=_RAW))
+    console.put(console.panel(f"for whoever debugs it: the raw error, {lines} lines", sanitise(raw), style=_RAW))
 
 
 def _comparisons(console: DemoConsole, session: Session) -> None:
     # Each loop's first failure, and the first loop's first repeat.
     console.heading("What the tool said, and what the agent read")
     for number, answered in enumerate(session.report.escalations):
-        loop = [step for step in _failed(session) if step.key == answered.escalation.key]
+        loop = [step for step in _select_failed(session) if step.key == answered.escalation.key]
         for step in loop[:1] if number else loop[:2]:
             _compare(console, step)
 
 
 def _compare(console: DemoConsole, step: Step) -> None:
     raw = excerpt(step.raw, first=7, last=6, width=console.beside)
-    said = console.panel(f"step {step.number}: raw", untrusted(raw), style=_RAW)
-    read = console.panel(f"step {step.number}: digest, {_sizes(step)}", untrusted(step.read), style=_DIGEST)
+    said = console.panel(f"step {step.number}: raw", sanitise(raw), style=_RAW)
+    read = console.panel(f"step {step.number}: digest, {_sizes(step)}", sanitise(step.read), style=_DIGEST)
     console.side_by_side(said, read)
 
 
@@ -228,5 +230,5 @@ def _trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exp
         console.write("Spans and metrics of this session also go to the OTLP endpoint in the environment.")
 
 
-def _failed(session: Session) -> list[Step]:
+def _select_failed(session: Session) -> list[Step]:
     return [step for step in session.steps if step.outcome == "failed"]

@@ -111,7 +111,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     loggers = LoggerProvider(resource, shutdown_on_exit=False)
     if (records_exporter := otlp.log_exporter()) is not None:
         loggers.add_log_record_processor(log_processor(records_exporter, ledger.guard))
-    with _captured() as records:
+    with _capture_records() as records:
         installed = install(
             tracer_provider=tracers,
             meter_provider=meters,
@@ -140,7 +140,7 @@ def _export(tracers: TracerProvider, installed: Installation) -> bool:
 
 
 @contextmanager
-def _captured() -> Generator[deque[str]]:
+def _capture_records() -> Generator[deque[str]]:
     """Hand out our own log records, and keep them off the terminal: they would stand between the agent's steps."""
     logger = logging.getLogger(semconv.SCOPE)
     handler = _Records()

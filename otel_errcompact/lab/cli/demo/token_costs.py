@@ -60,7 +60,7 @@ def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
     for step in steps:
         prompt = Cost(raw=raw, digest=digest + estimate_tokens(block))
         block = step.recent_errors
-        said = _said(step)
+        said = _count_own_words(step)
         raw += said + estimate_tokens(step.raw)
         digest += said + estimate_tokens(step.read)
         yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, digest=digest))
@@ -87,6 +87,6 @@ def cost_session(steps: Sequence[Step]) -> SessionCosts:
     )
 
 
-def _said(step: Step) -> int:
+def _count_own_words(step: Step) -> int:
     call = json.dumps({"tool": step.call.tool, **step.call.arguments})
     return estimate_tokens(step.call.thought) + estimate_tokens(call)

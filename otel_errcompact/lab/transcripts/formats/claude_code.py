@@ -102,7 +102,7 @@ class _Session:
                 call_id=call_id,
                 result=block.prose("content"),
                 line=entry.place.line,
-                flagged=_flagged(block, entry),
+                flagged=_read_flag(block, entry),
                 time_ns=time_ns,
             )
 
@@ -119,7 +119,7 @@ class _Session:
         return known
 
 
-def _flagged(block: Record, entry: Record) -> bool | None:
+def _read_flag(block: Record, entry: Record) -> bool | None:
     # Without a flag a `toolUseResult` that is a text marks a failure, an object a success.
     flag = block.flag("is_error")
     outcome = entry.fields.get("toolUseResult")

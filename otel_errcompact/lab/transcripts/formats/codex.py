@@ -117,7 +117,7 @@ class _Session:
         if not item.text("type").endswith("_output"):
             take_item(item, self.builder, line=number, time_ns=time_ns)
             return
-        answer = _unwrapped(answer_of(item))
+        answer = _unwrap(answer_of(item))
         outcome = self.outcomes.pop(answer.call_id, _Outcome())
         answer = dataclasses.replace(
             answer,
@@ -131,7 +131,7 @@ class _Session:
         if kind == "exec_command_end":
             self.outcomes[event.text("call_id")] = _Outcome(exit_code=event.integer("exit_code"))
         elif kind == "patch_apply_end":
-            self.outcomes[event.text("call_id")] = _Outcome(flagged=_negated(event.flag("success")))
+            self.outcomes[event.text("call_id")] = _Outcome(flagged=_negate(event.flag("success")))
         elif kind == "mcp_tool_call_end":
             self.outcomes[event.text("call_id")] = _Outcome(flagged=_flagged_by_mcp(event.child("result")))
 
@@ -144,7 +144,7 @@ def _name_of(line: Record) -> str:
     return "" if kind or "record_type" in line.fields else line.text("id")
 
 
-def _unwrapped(answer: Answer) -> Answer:
+def _unwrap(answer: Answer) -> Answer:
     # Older versions wrote the exit status beside the output, `{"output", "metadata": {"exit_code"}}`, newer ones above
     # it. The header stays, since the model saw it.
     if answer.result.startswith('{"output":'):
@@ -168,5 +168,5 @@ def _flagged_by_mcp(result: Record) -> bool | None:
     return done.flag("isError") if "isError" in done.fields else done.flag("is_error")
 
 
-def _negated(flag: bool | None) -> bool | None:
+def _negate(flag: bool | None) -> bool | None:
     return None if flag is None else not flag

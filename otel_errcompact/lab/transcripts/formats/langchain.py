@@ -147,39 +147,39 @@ class _Trace:
 def _messages_of(entry: Record) -> Iterator[Record]:
     # The outputs of a graph begin with its inputs once more.
     if not _is_run(entry.fields):
-        yield from _unpacked(entry, "messages")
+        yield from _unpack(entry, "messages")
         return
-    asked = [message for key in _TOLD for message in _unpacked(entry.child("inputs"), key)]
+    asked = [message for key in _TOLD for message in _unpack(entry.child("inputs"), key)]
     outputs = entry.child("outputs")
-    told = [message for key in _TOLD for message in _unpacked(outputs, key)]
-    told += [message for answers in outputs.items("generations") for message in _generated(answers, outputs)]
+    told = [message for key in _TOLD for message in _unpack(outputs, key)]
+    told += [message for answers in outputs.items("generations") for message in _read_generations(answers, outputs)]
     repeats = bool(asked and told) and _text_of(asked[0]) == _text_of(told[0]) and len(told) > len(asked)
     yield from told if repeats else [*asked, *told]
 
 
-def _generated(answers: object, outputs: Record) -> Iterator[Record]:
+def _read_generations(answers: object, outputs: Record) -> Iterator[Record]:
     # There may be several answers to choose from, of which the first counts.
     place = outputs.place.inner("generations")
     first = answers if is_object(answers) else next(iter(items_of(answers)), None)
     if is_object(first) and is_object(first.get("message")):
-        yield _opened(Record(first, place).child("message"))
+        yield _open(Record(first, place).child("message"))
 
 
-def _unpacked(holder: Record, key: str) -> Iterator[Record]:
+def _unpack(holder: Record, key: str) -> Iterator[Record]:
     value, place = holder.fields.get(key), holder.place.inner(key)
     batch = items_of(value)
     if is_list(next(iter(batch), None)):
         value, place = batch[0], place.inner(0)
     if is_object(value):
-        yield _opened(Record(value, place))
+        yield _open(Record(value, place))
     elif is_list(value):
         for message in records(value, place):
-            yield _opened(message)
+            yield _open(message)
     elif isinstance(value, str) and key != "messages":
         yield Record({"type": "human" if holder.place.key == "inputs" else "ai", "content": value}, place)
 
 
-def _opened(message: Record) -> Record:
+def _open(message: Record) -> Record:
     kind = message.text("type")
     if kind == "constructor":
         inner = message.child("kwargs")

@@ -90,7 +90,7 @@ def _run(task: Record, number: int) -> RecordedRun:
         agent=task.child("metadata").text("agent_class") or AGENT,
         source=task.place.path,
         outcome=_outcome(task),
-        succeeded=_succeeded(task),
+        succeeded=_read_success(task),
     )
 
 
@@ -107,7 +107,7 @@ def _outcome(task: Record) -> str:
     return "" if success is None else "success" if success else "failure"
 
 
-def _succeeded(task: Record) -> bool | None:
+def _read_success(task: Record) -> bool | None:
     # By the evaluation's report, by the resolver's own guess, or by an error at the end.
     tested = fields_of(task.fields.get("test_result"))
     for holder in (task.fields.get("report"), tested.get("report"), tested):
@@ -168,7 +168,7 @@ def _observe(event: Record, builder: RunBuilder) -> None:
         tool=call.text("function_name"),
         call_id=call.text("tool_call_id"),
         result=content,
-        flagged=_flagged(event, observation, content, exit_code),
+        flagged=_read_flag(event, observation, content, exit_code),
         exit_code=None if exit_code == _RUNNING else exit_code,
         time_ns=event.time("timestamp"),
     )
@@ -182,7 +182,7 @@ def _exit_code(event: Record) -> int | None:
     return None
 
 
-def _flagged(event: Record, observation: str, content: str, exit_code: int | None) -> bool | None:
+def _read_flag(event: Record, observation: str, content: str, exit_code: int | None) -> bool | None:
     if observation == "error" or (observation in _FILE_RESULTS and content.startswith(_FAILED)):
         return True
     success = event.flag("success")

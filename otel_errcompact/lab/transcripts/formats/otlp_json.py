@@ -77,14 +77,14 @@ def read(values: Iterable[Value]) -> Iterator[RecordedTrace | RecordedLife]:
             continue
         for event in _events(request):
             told = lives.add(event.text("eventName"), _attributes(event), _time_of(event), source)
-            yield from traces.sorted(told, source)
+            yield from traces.add_all(told, source)
         if not _OTHER_SIGNALS.isdisjoint(request.fields):
             continue
         if "resourceSpans" not in request.fields:
             place.problem("holds no resourceSpans and is skipped; expected is an OTLP/JSON export request")
         for span in _spans(request):
-            yield from traces.sorted(lives.add_raw(span), source)
-    yield from traces.sorted(lives.rest(), source)
+            yield from traces.add_all(lives.add_raw(span), source)
+    yield from traces.add_all(lives.rest(), source)
     yield from traces.rest()
 
 
@@ -121,7 +121,7 @@ class _Traces:
         if self.size > MAX_OPEN_SPANS:
             yield self.close_oldest()
 
-    def sorted(
+    def add_all(
         self, found: Iterable[RecordedLife | RecordedSpan], source: str
     ) -> Iterator[RecordedTrace | RecordedLife]:
         """Take the spans to their traces, and yield all else."""

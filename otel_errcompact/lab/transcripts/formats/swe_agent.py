@@ -94,11 +94,11 @@ def _run(trajectory: Record) -> RecordedRun:
         agent=AGENT,
         source=trajectory.place.path,
         outcome=trajectory.child("info").text("exit_status"),
-        succeeded=_succeeded(trajectory),
+        succeeded=_read_success(trajectory),
     )
 
 
-def _succeeded(trajectory: Record) -> bool | None:
+def _read_success(trajectory: Record) -> bool | None:
     """
     Tell whether a run reached its goal: by a later evaluation if that was written into the record, else by its end.
 
