@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.runtime.guard import Guard
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 
 pytest.register_assert_rewrite("tests.integrations.conversations")
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=20)
-settings.register_profile("thorough", deadline=None, max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+ANY_MACHINE: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+FOUND_AS_IT_IS: Final = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
+"""To shrink a counter-example takes up to five minutes, in which the time-out of a test would hide it."""
+
+settings.register_profile("quick", ANY_MACHINE, phases=FOUND_AS_IT_IS)
+settings.register_profile("wheel", ANY_MACHINE, phases=FOUND_AS_IT_IS, max_examples=20)
+settings.register_profile("thorough", ANY_MACHINE, max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -45,7 +50,7 @@ def _exporters_end() -> Iterator[None]:
     yield
     exporters = [thread for thread in threading.enumerate() if thread.name.startswith(("Otel", "errcompact-outbox"))]
     for thread in exporters:
-        thread.join(5)
+        thread.join(60)
     assert [thread.name for thread in exporters if thread.is_alive()] == []
 
 
@@ -70,6 +75,15 @@ def in_tmp(tmp_path: Path) -> Iterator[Path]:
     os.chdir(tmp_path)
     yield tmp_path
     os.chdir(before)
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a listener that accepts and never answers."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        yield int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

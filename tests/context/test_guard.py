@@ -462,7 +462,7 @@ def test_one_conversation_is_compacted_by_one_at_a_time() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert together == [1] * 9
 
 

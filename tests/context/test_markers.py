@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.context.markers import Marker, is_marked, marker, marker_of, place_of
 from otel_errcompact.context.notes import LAYERS
+from tests.clock import processor_seconds
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)))
 
@@ -90,6 +89,5 @@ def test_the_place_is_read_back_whatever_was_cut(layer, what: str, place: str) -
 def test_looking_for_a_marker_does_not_read_a_huge_text() -> None:
     """Only as much of both ends is looked at as a marker can be long."""
     text = "[errcompact snip: " + "; whole: " * 3_000_000 + "\n" * 3_000_000
-    start = time.process_time()
     assert not is_marked(text)
-    assert time.process_time() - start < 0.05
+    assert processor_seconds(lambda: is_marked(text), runs=5) < processor_seconds(lambda: text[1:], runs=5)

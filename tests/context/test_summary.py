@@ -274,7 +274,7 @@ async def test_a_synchronous_summariser_does_not_hold_up_the_loop():
     loop = asyncio.get_running_loop()
 
     def summarize(_: SummaryRequest) -> str:
-        return asyncio.run_coroutine_threadsafe(_wait(), loop).result(5)
+        return asyncio.run_coroutine_threadsafe(_wait(), loop).result(60)
 
     async def _wait() -> str:
         ready.set()

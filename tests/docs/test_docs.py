@@ -48,7 +48,7 @@ def test_starting_without_code(command, output, tmp_path):
         stderr=subprocess.STDOUT,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     found = console.read(done.stdout.replace(str(tmp_path), "/srv"))
     # The SDK itself speaks of its configuration file.

@@ -29,7 +29,7 @@ class Ran(NamedTuple):
 def run_example(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     return subprocess.run(
-        [sys.executable, path], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, path], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 

@@ -60,7 +60,7 @@ def test_interrupts_leave_nothing_held_and_nothing_lost(tmp_path: Path, kind: st
             stuck = held()
             left_open += current_run() is not None
         other = threading.Thread(target=run.fail, args=("in a thread",), kwargs={{"tool": "t"}}, daemon=True)
-        other.start(); other.join(30)
+        other.start(); other.join(60)
         print(json.dumps({{
             "stuck": len(stuck),
             "left open": left_open,

@@ -63,7 +63,7 @@ def start(folder: Path, code: str, *flags: str, **environ: str) -> Ran:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     found = console.read(done.stdout)

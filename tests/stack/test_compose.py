@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
-from pathlib import Path
 from posixpath import normpath
 from urllib.parse import urlsplit
 
@@ -17,7 +15,6 @@ from tests.stack.compose import ROOT, compose, configuration, mounts, on_host, s
 
 SERVICES = sorted(services())
 MIB = {"m": 1, "g": 1024}
-LOADER = Path(__file__).parent / "loader"
 
 
 def mebibytes(size: str) -> int:
@@ -332,38 +329,6 @@ def errcompact_help() -> str:
     from otel_errcompact.lab.cli.app import app
 
     return CliRunner().invoke(app, ["demo", "--help"]).stdout
-
-
-@pytest.fixture(scope="module")
-def loader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that loads the file as Docker Compose does."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed")
-    if subprocess.run([go, "mod", "download"], cwd=LOADER, capture_output=True, check=False).returncode:
-        pytest.skip("the Go module proxy cannot be reached")
-    program = tmp_path_factory.mktemp("loader") / "loader"
-    subprocess.run([go, "build", "-o", program, "."], cwd=LOADER, check=True)
-    return program
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "chosen", [pytest.param({}, id="as shipped"), pytest.param({"GRAFANA_ADMIN_PASSWORD": "geheim"}, id="a password")]
-)
-def test_docker_compose_reads_what_these_tests_read(loader: Path, tmp_path: Path, chosen: dict[str, str]) -> None:
-    """Its own library knows every key, and fills in the same values."""
-    shutil.copy(ROOT / "docker-compose.yml", tmp_path)
-    lines = (ROOT / ".env").read_text(encoding="utf-8").splitlines()
-    names = {name: f"{name}={value}" for name, value in chosen.items()}
-    (tmp_path / ".env").write_text("\n".join(names.get(line.partition("=")[0], line) for line in lines))
-    done = subprocess.run([loader, tmp_path], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    loaded, ours = json.loads(done.stdout)["services"], compose(**chosen)["services"]
-    for key in ("image", "user", "command", "environment", "read_only", "cap_drop", "profiles"):
-        assert {name: service.get(key) for name, service in loaded.items()} == {
-            name: service.get(key) for name, service in ours.items()
-        }, key
 
 
 def test_docker_accepts_the_file() -> None:

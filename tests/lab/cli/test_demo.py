@@ -90,7 +90,7 @@ def run_demo(
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -594,7 +594,7 @@ def test_a_demo_without_end_is_ended_by_a_signal(
             if line.startswith(said):
                 break
         process.send_signal(number)
-        rest, errors = process.communicate(timeout=30)
+        rest, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (0, "")
     assert "Abort" not in rest
     traces = [ExportTraceServiceRequest.FromString(body) for body in collector.bodies["/v1/traces"]]

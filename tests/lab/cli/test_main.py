@@ -32,7 +32,7 @@ def started(*arguments: str, stdin: str = "", code: str = "", **environ: str) ->
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={**os.environ, **environ},
     )
 
@@ -156,7 +156,7 @@ def test_a_reader_may_close_the_pipe(tmp_path: Path) -> None:
     file = tmp_path / "errors.jsonl"
     file.write_text('{"text": "KeyError: 1"}\n' * 5_000, encoding="utf-8")
     command = f'"{sys.executable}" -m otel_errcompact.lab.cli.main key --jsonl text "{file}" | head -n 1'
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=300)
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
 

@@ -84,7 +84,7 @@ def replay(file: Path, **environ: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", **environ},
     )
 
