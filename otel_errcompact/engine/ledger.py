@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
-from otel_errcompact.digest import ALL_FORGOTTEN, Situation
+from otel_errcompact.digest import ALL_FORGOTTEN
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
+from otel_errcompact.engine.counting import FailureCounter
 from otel_errcompact.engine.ladder import NO_HANDLER, Ladder
 from otel_errcompact.engine.listeners import Listener, Listeners
 from otel_errcompact.engine.observations import (
@@ -18,7 +19,6 @@ from otel_errcompact.engine.observations import (
     EndedRun,
     FailureRecord,
     Observation,
-    Refusal,
     Resumed,
     Success,
     Verdict,
@@ -28,7 +28,6 @@ from otel_errcompact.engine.postponed import PostponedCounts
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.state import RunState
 from otel_errcompact.escalator.actions import Action, Continue, action_name
-from otel_errcompact.escalator.decision import Rows
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Operation, RawError
     from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
     from otel_errcompact.escalator.thresholds import Mode, Thresholds
-    from otel_errcompact.history.history import ErrorClass, Recorded
-    from otel_errcompact.history.repeats import RepeatedCall
+    from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.history.stores import Store
 
 __all__ = ["NO_HANDLER", "Ledger", "Listener", "Observation", "Verdict"]
@@ -76,9 +74,11 @@ class Ledger:
         self.guard = guard or Guard()
         self.store: Store[RunState] = store or MemoryStore(self.options.memory, self._report_evicted)
         self._timer = timer
-        self._count_tokens = count_tokens
         self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model)
         self._ladder = Ladder(self._pipeline, self.tick)
+        self._counter = FailureCounter(
+            self._pipeline, self._ladder, self.options.memory, next_tick=self.tick, timer=timer
+        )
         self._ticks = itertools.count(1)
         self._listeners = Listeners(self.guard)
         self._postponed = PostponedCounts(self.store.is_held)
@@ -224,17 +224,17 @@ class Ledger:
 
     def _observe(self, run_id: str, raw: RawError, record: FailureRecord | None, *, whole: bool = False) -> Observation:
         started = self._timer()
-        record = record or self._read(raw)
+        record = record or self._counter.prepare(raw)
         if self.store.is_held(run_id):
             # A signal handler or a finaliser, in the middle of this run's counts: counted when they are whole again.
             self._postponed.add(run_id, lambda: self._observe(run_id, raw, record))
-            return self._count(self._create(run_id), raw, record, started)[0]
+            return self._counter.count(self._create(run_id), raw, record, started)[0]
         with self.store.edit(run_id, self._create) as state:
             begun = self._begin(state, raw)
-            observation, step = self._count(state, raw, record, started)
+            observation, step = self._counter.count(state, raw, record, started)
             known = state.history.total > 1
         if whole and known:
-            alone = self._count(self._create(run_id), raw, record, started)[0]
+            alone = self._counter.count(self._create(run_id), raw, record, started)[0]
             observation = replace(observation, text=alone.text, digest_tokens=alone.digest_tokens)
         self.store.account(state)
         self._notify_begun(begun)
@@ -259,79 +259,6 @@ class Ledger:
                 agent = agent or state.agent
         self._notify_begun(begun)
         self._listeners.notify(lambda listener: listener.on_handled(run_id, agent, raw, found))
-
-    def _read(self, raw: RawError) -> FailureRecord:
-        found = self._pipeline.classify(raw)
-        kind = self._pipeline.kind_of(raw, found)
-        call = call_fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""
-        return FailureRecord(found=found, kind=kind, call=call)
-
-    def _count(self, state: RunState, raw: RawError, record: FailureRecord, started: int) -> tuple[Observation, Step]:
-        """Record, decide and render: under the run's lock."""
-        stopped = state.breach is not None
-        tick = self.tick() if record.tick is None else record.tick
-        agent = raw.agent or state.agent
-        state.agent = state.agent or raw.agent
-        recorded = self._pipeline.record(
-            state,
-            raw,
-            record.found,
-            kind=record.kind,
-            agent=agent,
-            call=record.call,
-            hint=record.hint,
-            tick=tick,
-        )
-        error_class = recorded.error_class
-        after = stopped or error_class.unlifted
-        state.keep_raw(error_class.key, raw.text, self.options.memory)
-        repeated = state.history.repeats.find(agent, record.call) if record.call else None
-        rows = Rows(rejected=record.kind.rejected, streak=recorded.attempts, repeated=repeated, history=state.history)
-        step = self._ladder.climb(state, error_class, rows, began=raw.began or tick, tick=tick, span=raw.span)
-        text = self._text(state, raw, recorded, repeated, step)
-        raw_tokens, digest_tokens = self._count_tokens(raw.text), self._count_tokens(text)
-        state.raw_tokens += raw_tokens
-        state.digest_tokens += digest_tokens
-        state.after_escalation += after
-        observation = Observation(
-            run_id=state.run_id,
-            agent=agent,
-            raw=raw,
-            found=record.found,
-            outcome="after_escalation" if after else "repeat" if error_class.count > 1 else "new",
-            count=error_class.count,
-            streak=recorded.attempts.count,
-            kind=record.kind,
-            counts=step.counts,
-            taken_back=recorded.taken_back,
-            text=text,
-            raw_tokens=raw_tokens,
-            digest_tokens=digest_tokens,
-            tick=tick,
-            call=record.call,
-            hint=error_class.hint,
-            escalation=step.escalation,
-            duration_ns=self._timer() - started,
-        )
-        return observation, step
-
-    def _text(
-        self, state: RunState, raw: RawError, recorded: Recorded, repeated: RepeatedCall | None, step: Step
-    ) -> str:
-        """Return the agent's text; where the library only observes that is the raw error."""
-        if state.mode == "observe":
-            return raw.text
-        error_class = recorded.error_class
-        situation = Situation(
-            decision=step.decision,
-            streak=recorded.attempts.count,
-            repeats=repeated.attempts.count if repeated is not None else 0,
-            action=step.answered.action if step.answered is not None else None,
-            loop_halt=state.loop_halt,
-            rejected=error_class.kind.rejected,
-            transient=error_class.kind.transient,
-        )
-        return self._pipeline.render(state, raw, error_class, situation)
 
     # Successes.
 
@@ -451,27 +378,8 @@ class Ledger:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
-            repeated, error_class = refused
-            tick = tick or self.tick()
-            repeated.attempts.fail(began or tick, tick)
-            rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
-            step = self._ladder.climb(state, error_class, rows, began=began or tick, tick=tick)
+            refusal, step = refused.count(state, self._ladder, began=began, tick=tick or self.tick(), now_ns=now_ns)
             text = refused.render(state, self.options.digest)
-            refusal = Refusal(
-                run_id=run_id,
-                agent=agent or state.agent,
-                tool=tool,
-                arguments=arguments,
-                key=error_class.key,
-                failures=repeated.failed,
-                count=repeated.attempts.count,
-                directory=directory,
-                call=call or call_fingerprint(tool, arguments, directory),
-                began=began,
-                tick=tick,
-                time_ns=now_ns,
-                escalation=step.escalation,
-            )
         self._listeners.notify(lambda listener: listener.on_refused(refusal))
         self._notify_step(step)
         return text

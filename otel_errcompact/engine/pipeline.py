@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.compactor.hints import hint_for
@@ -66,7 +66,7 @@ class Pipeline:
         model: ModelExtractor | None = None,
     ) -> None:
         self._options = options
-        self._count_tokens = count_tokens
+        self.count_tokens: Final = count_tokens
         self._hidden_failures = hidden_failures
         self._classifying = (guard or Guard()).stage("classify")
         self._model = model
@@ -118,7 +118,7 @@ class Pipeline:
 
     def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
         """Return the text of one failure, and remember that the agent is shown it."""
-        options, count_tokens = self._options, self._count_tokens
+        options, count_tokens = self._options, self.count_tokens
         digest = inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
         memory.shown = digest.shown
         return digest.text
@@ -138,7 +138,7 @@ class Pipeline:
             escalation=escalation,
             unhandled=unhandled,
             guidance=guidance,
-            count_tokens=self._count_tokens,
+            count_tokens=self.count_tokens,
         )
 
 

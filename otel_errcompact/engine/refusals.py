@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.digest import refusal
+from otel_errcompact.engine.observations import Refusal
+from otel_errcompact.escalator.decision import Rows
 
 if TYPE_CHECKING:
     from otel_errcompact.digest import DigestOptions
+    from otel_errcompact.engine.ladder import Ladder, Step
     from otel_errcompact.engine.state import RunState
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.history.repeats import RepeatedCall
 
 
-class RefusedCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
     """
     A call that has failed before and is not made again.
     """
 
+    tool: str
+    arguments: str
+    agent: str
+    directory: str
+    fingerprint: str
     repeated: RepeatedCall
     error_class: ErrorClass
     """The class of its newest failure."""
@@ -34,6 +44,29 @@ class RefusedCall(NamedTuple):
             reported=attempts >= state.thresholds.loop and not state.asks,
             options=options,
         )
+
+    def count(self, state: RunState, ladder: Ladder, *, began: int, tick: int, now_ns: int) -> tuple[Refusal, Step]:
+        """Count the refusal: it is no occurrence, but an attempt of the loop."""
+        repeated = self.repeated
+        repeated.attempts.fail(began or tick, tick)
+        rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
+        step = ladder.climb(state, self.error_class, rows, began=began or tick, tick=tick)
+        counted = Refusal(
+            run_id=state.run_id,
+            agent=self.agent,
+            tool=self.tool,
+            arguments=self.arguments,
+            key=self.error_class.key,
+            failures=repeated.failed,
+            count=repeated.attempts.count,
+            directory=self.directory,
+            call=self.fingerprint,
+            began=began,
+            tick=tick,
+            time_ns=now_ns,
+            escalation=step.escalation,
+        )
+        return counted, step
 
 
 def find_refused(
@@ -54,9 +87,12 @@ def find_refused(
     # A fingerprint costs more than all else of a healthy call.
     if state is None or not state.history.repeats or state.mode == "observe" or not state.attended:
         return None
+    agent = agent or state.agent
     call = call or call_fingerprint(tool, arguments, directory)
-    repeated = state.history.repeats.find(agent or state.agent, call) if call else None
+    repeated = state.history.repeats.find(agent, call) if call else None
     if repeated is None or not repeated.is_refused(state.thresholds.refuse, now_ns):
         return None
     error_class = state.history.get(repeated.key)
-    return None if error_class is None else RefusedCall(repeated, error_class)
+    if error_class is None:
+        return None
+    return RefusedCall(tool, arguments, agent, directory, call, repeated, error_class)
