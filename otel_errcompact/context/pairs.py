@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.context.markers import marker_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,8 +14,8 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import Message, Part
 
 
-NEARBY: Final = 64
-"""Messages that are looked at first to tell where a list may be cut."""
+_OF_MESSAGES: Final = re.compile(r"[0-9,]{1,20} messages?, ")
+"""How markers begin that stand in the place of whole messages."""
 
 
 class Spot(NamedTuple):
@@ -70,6 +73,10 @@ def pairs_of(messages: Sequence[Message]) -> Pairs:
         role = message.role
         if role == "assistant" != role_before:
             turn = _Turn(turn.by_id)
+        elif role == "user" and is_gap(message):
+            # A list is cut between pairs only: a result behind the gap never answered a call before it, though without
+            # the turns between them (a call that was lost, another with the same id) it looks as if it did.
+            turn, provider_calls = _Turn({}), {}
         role_before = role
         for number, part in enumerate(message.parts):
             kind = part.kind
@@ -91,7 +98,7 @@ def pairs_of(messages: Sequence[Message]) -> Pairs:
     return Pairs(tuple([Pair(call, results.get(call)) for call in calls]), tuple(orphans))
 
 
-def cut_points(messages: Sequence[Message], pairs: Pairs | None = None) -> list[int]:
+def cut_points(messages: Sequence[Message]) -> list[int]:
     """
     Return the indices, in order, at which a list may be cut: what stands before each, and what begins at it.
 
@@ -100,16 +107,11 @@ def cut_points(messages: Sequence[Message], pairs: Pairs | None = None) -> list[
     OpenAI's Responses want a reasoning item with the items that follow it. What begins at a cut may stand after a
     message of the user (a summary, a marker, the task) in every format; 0 is always among them, and the length of the
     list is unless calls at the end still wait for their results.
-
-    Args:
-        messages: The list.
-        pairs: What `pairs_of` says of it, if it is known already.
     """
-    found = pairs_of(messages) if pairs is None else pairs
     awaited_from = _last_turn(messages)
     ends = [0] * len(messages)
     """The last message that what stands in each belongs to."""
-    for call, result in found.pairs:
+    for call, result in pairs_of(messages).pairs:
         if result is not None:
             ends[call.message] = max(ends[call.message], result.message)
         elif call.message >= awaited_from:
@@ -123,48 +125,6 @@ def cut_points(messages: Sequence[Message], pairs: Pairs | None = None) -> list[
         if held < after and not goes_on:
             points.append(after)
     return points
-
-
-def first_cut_from(messages: Sequence[Message], index: int) -> int | None:
-    """
-    Return the first of the `cut_points` from `index` on that lies before the end of the list; None if there is none.
-
-    Whether a list can be cut at a place shows nearby, unless a call is answered late or its id is used again: so only
-    the turns around `index` are looked at, and more of them as long as they do not tell.
-
-    Args:
-        messages: The list.
-        index: Where to begin.
-    """
-    start = min(index, len(messages) - 1)
-    while start > 0 and not (messages[start].role == "assistant" != messages[start - 1].role):
-        start -= 1
-    reach = NEARBY
-    while True:
-        near = messages[start : index + reach]
-        pairs = pairs_of(near)
-        if start and not _stands_alone(near, pairs):
-            return next((point for point in cut_points(messages) if index <= point < len(messages)), None)
-        is_all = index + reach >= len(messages)
-        found = next((at for at in cut_points(near, pairs) if index - start <= at < len(near)), None)
-        if is_all:
-            return None if found is None else start + found
-        waiting = min((call.message for call, result in pairs.pairs if result is None), default=len(near))
-        if found is not None and found <= waiting:
-            return start + found
-        reach *= 4
-
-
-def _stands_alone(messages: Sequence[Message], pairs: Pairs) -> bool:
-    """Tell whether what is in the middle of a list has the same pairs there, and none with what is before it."""
-    if pairs.orphans or any(part.kind == "other" and part.call_id for message in messages for part in message.parts):
-        return False
-    # A result that found no call with its id has taken one without; before these messages there may be its own.
-    return all(
-        messages[call.message].parts[call.part].call_id or not messages[result.message].parts[result.part].call_id
-        for call, result in pairs.pairs
-        if result is not None
-    )
 
 
 def _thinks(message: Message) -> bool:
@@ -181,6 +141,12 @@ def _last_turn(messages: Sequence[Message]) -> int:
     while index and messages[index - 1].role == "assistant":
         index -= 1
     return index
+
+
+def is_gap(message: Message) -> bool:
+    """Tell whether a message of the user is the marker of messages that a layer has taken out."""
+    found = marker_of(message.parts[0].text) if message.parts and message.parts[0].kind == "text" else None
+    return found is not None and _OF_MESSAGES.match(found.what) is not None
 
 
 class _Turn:

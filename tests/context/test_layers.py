@@ -328,6 +328,17 @@ def test_the_newest_turn_stays_however_long_it_is() -> None:
     assert snip(edited.conversation, workspace(snip_messages=20, head_messages=1)).cuts == ()
 
 
+def test_a_call_that_is_answered_late_keeps_its_turns() -> None:
+    """However far its result is from where the list would be cut: a part of the list does not show that."""
+    call = {"type": "function_call", "call_id": "late", "name": "build", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "late", "output": "built"}
+    said = [{"role": "user", "content": f"question {number}"} for number in range(500)]
+    given = formats.read([*said[:250], call, *said[250:], result], estimate_tokens, "openai-responses")
+    edited = snip(given, workspace(snip_messages=400))
+    assert [cut.messages for cut in edited.cuts] == [246]
+    assert edited.conversation.messages[-252:] == given.messages[-252:]
+
+
 def test_a_head_longer_than_the_conversation_leaves_nothing_to_snip() -> None:
     """What must stay stays."""
     given = conversation(*[calling("x") for _ in range(10)])

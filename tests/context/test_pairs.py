@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otel_errcompact.context import formats
-from otel_errcompact.context import pairs as pairs_module
 from otel_errcompact.context.messages import Conversation, Message
-from otel_errcompact.context.pairs import Pair, Spot, cut_points, first_cut_from, pairs_of
+from otel_errcompact.context.pairs import Pair, Spot, cut_points, pairs_of
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.clock import MOMENT_S, processor_seconds
 from tests.context.conversations import (
@@ -23,7 +21,6 @@ from tests.context.conversations import (
     Turn,
     broken_conversations,
     conversations,
-    long_conversation,
     of_any_format,
     told,
 )
@@ -126,44 +123,6 @@ def test_broken_lists_are_paired_as_far_as_they_go(case: tuple[FormatName, list[
             assert not any(call.message < point <= result.message for point in points)
 
 
-@settings(max_examples=60)
-@given(st.data(), of_any_format(conversations) | of_any_format(broken_conversations), st.integers(1, 8))
-def test_what_is_nearby_tells_the_same_cut(data: st.DataObject, case: tuple[FormatName, list[Any]], nearby: int):
-    """Looked at around the place alone, a list is cut where it is cut when all of it is known."""
-    name, messages = case
-    read = formats.read(messages, estimate_tokens, name).messages
-    index = data.draw(st.integers(0, len(read) + 1))
-    expected = next((point for point in cut_points(read) if index <= point < len(read)), None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs_module, "NEARBY", nearby)
-        assert first_cut_from(read, index) == expected
-
-
-def test_a_cut_nearby_is_found_without_reading_the_whole_list():
-    """Of two thousand messages a hundred are looked at."""
-    read = formats.read(long_conversation("anthropic", messages=2_000), estimate_tokens, "anthropic").messages
-    looked_at = Watched(read)
-    assert first_cut_from(looked_at, 1_000) in cut_points(read)
-    assert looked_at.least >= 990
-    assert looked_at.most <= 1_100
-
-
-class Watched(Sequence[Message]):
-    """A list that knows which of its messages were asked for."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self.messages = messages
-        self.least, self.most = len(messages), 0
-
-    def __len__(self) -> int:
-        return len(self.messages)
-
-    def __getitem__(self, index: Any) -> Any:
-        first, last = (index.start, index.stop) if isinstance(index, slice) else (index, index + 1)
-        self.least, self.most = min(self.least, first), max(self.most, last)
-        return self.messages[index]
-
-
 def test_results_without_ids_are_taken_by_tool_and_order():
     """
     Gemini needs no ids: the second answer of a tool belongs to its second call, whatever stands between.
@@ -212,6 +171,10 @@ def chat_result(call_id: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": "ok"}
 
 
+GAP = "[errcompact snip: 5 messages, 900 tokens; whole: memory:00000001]"
+SHORTENED = "[errcompact reactive: 900 tokens of user text; whole: memory:00000001]\nGo on."
+
+
 @pytest.mark.parametrize(
     ("messages", "pairs", "orphans"),
     [
@@ -229,6 +192,18 @@ def chat_result(call_id: str) -> dict[str, Any]:
             id="an id again after a call that nobody answered",
         ),
         pytest.param([chat_call("1"), chat_result("2")], [(0, None)], [1], id="ids that do not match"),
+        pytest.param(
+            [chat_call("1"), {"role": "user", "content": GAP}, chat_result("1")],
+            [(0, None)],
+            [2],
+            id="a call before a gap, and a result behind it",
+        ),
+        pytest.param(
+            [chat_call("1"), {"role": "user", "content": SHORTENED}, chat_result("1")],
+            [(0, 2)],
+            [],
+            id="a text that was shortened is no gap",
+        ),
     ],
 )
 def test_accidents(messages: list[Any], pairs: list[tuple[int, int | None]], orphans: list[int]):

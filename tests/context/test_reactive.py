@@ -149,6 +149,15 @@ def test_a_last_turn_that_is_small_goes_as_well():
     assert (edited.conversation.tokens, edited.problem) == (29, "")
 
 
+def test_a_task_with_no_cut_behind_it_goes_with_its_turn():
+    """An answer that comes late and a call that waits leave no place to cut; the marker names all that went."""
+    edited, made = run([called("late"), TASK, called("open"), answered("late")], target=10, room=10)
+    assert made == [
+        {"role": "user", "content": "[errcompact reactive: 4 messages, 115 tokens; whole: memory:00000002]"},
+    ]
+    assert edited.problem == ""
+
+
 def test_a_task_of_pictures_becomes_its_text():
     """What cannot be shortened goes as a whole, last of all."""
     archive = MemoryArchive()

@@ -376,6 +376,56 @@ def test_a_summariser_that_keeps_failing_is_left_alone_for_a_while():
     assert asked == ["a", "a", "a", "b"]
 
 
+def gemini(role: str, **part: Any) -> Any:
+    return {"role": role, "parts": [part]}
+
+
+GEMINI_CALL = gemini("model", functionCall={"name": "read_file", "args": {}})
+GEMINI_RESULT = gemini("user", functionResponse={"name": "read_file", "response": {"output": "done"}})
+TIGHT = ContextOptions(
+    window_tokens=400,
+    reserve_tokens=100,
+    trigger_share=0.1,
+    target_share=0.1,
+    result_budget_tokens=20,
+    preview_tokens=20,
+    snip_messages=18,
+    head_messages=2,
+    keep_results=1,
+)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param(
+            [
+                *(GEMINI_CALL, GEMINI_RESULT),
+                # Nobody answers this call, and the last result has no call: side by side they look like a pair.
+                GEMINI_CALL,
+                gemini("user", text="Read them all."),
+                *([GEMINI_CALL, GEMINI_RESULT] * 3),
+                GEMINI_RESULT,
+            ],
+            id="a call and a result that belong to different turns",
+        ),
+        pytest.param(
+            # The list has lost its task, and the marker of the summary is none.
+            [GEMINI_RESULT, *([gemini("model", text="x" * 200)] * 2)],
+            id="a list without a task",
+        ),
+    ],
+)
+def test_a_summary_of_a_broken_list_is_not_summarised_at_once(messages: list[Any]):
+    """What is summarised once is left alone until there is more of it."""
+    one = window(TIGHT, summarize=lambda _: "All files were read.")
+    first = one.compact(messages, format="gemini")
+    assert {note.layer for note in first.notes if note.cuts} == {"summary"}
+    second = one.compact(first.messages, format="gemini")
+    assert [note for note in second.notes if note.cuts] == []
+    assert same_objects(second.messages, first.messages)
+
+
 def test_errors_of_verbatim_tools_stay_whole():
     """Exact text matters there; the options of digests say of which tools."""
     text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(100))

@@ -13,7 +13,7 @@ from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.pairs import cut_points, is_gap
 from otel_errcompact.context.shortening import shortened, shortened_arguments
 from otel_errcompact.context.transcript import json_lines
 
@@ -159,7 +159,7 @@ class _Draft:
         tokens = sum(message.tokens for message in gone)
         if tokens <= least or all(_is_marker(message) for message in gone):
             return
-        place = self.workspace.archive.keep(json_lines(gone, self._given.format))
+        place = self._keep(gone)
         line = marker(
             "reactive", f"{len(gone):,} {'messages' if len(gone) > 1 else 'message'}, {tokens:,} tokens", place
         )
@@ -168,6 +168,9 @@ class _Draft:
             self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)
             self.messages[start:end] = [made]
             self._origins[start:end] = [self._origins[start]]
+            if self.task >= start:
+                # With no place to cut behind it, the task goes with what it belongs to, or moves forward.
+                self.task = max(start, self.task - len(gone) + 1)
 
     def shorten(self, parts: Sequence[tuple[int, int]], total: int) -> None:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
@@ -180,11 +183,14 @@ class _Draft:
     def _shorten(self, place: int, number: int, size: int) -> None:
         message = self.messages[place]
         part = message.parts[number]
-        kept = self.keeper.keep(part)
-        if kept is None:
+        if is_gap(message):
+            # It goes on to stand for what was taken out, or the next pass would take it for the user's words.
+            where, what = self._keep([message]), f"1 message, {message.tokens:,} tokens"
+        elif kept := self.keeper.keep(part):
+            where, what = kept.place, f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}"
+        else:
             return
-        where = kept.place
-        line = marker("reactive", f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}", where)
+        line = marker("reactive", what, where)
         if part.kind == "result" and is_picture(part, self.workspace):
             # The budget of results let it pass for its picture, which is gone now; of its text it leaves as much.
             size = min(size, self.workspace.count_tokens(line) + 1 + self.workspace.options.preview_tokens)
@@ -200,7 +206,7 @@ class _Draft:
         message = self.messages[self.task]
         if _is_marker(message):
             return
-        where = self.workspace.archive.keep(json_lines([message], self._given.format))
+        where = self._keep([message])
         line = marker("reactive", f"{message.tokens:,} tokens of the task", where)
         text = "\n".join(part.text for part in message.parts if part.kind == "text")
         count = self.workspace.count_tokens
@@ -210,6 +216,9 @@ class _Draft:
         if made.tokens < message.tokens:
             self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
             self.messages[self.task] = made
+
+    def _keep(self, messages: Sequence[Message]) -> str:
+        return self.workspace.archive.keep(json_lines(messages, self._given.format))
 
     def _cut(self, start: int, messages: int, gone: Part, tokens_after: int, place: str) -> None:
         self.tokens -= gone.tokens - tokens_after

@@ -9,7 +9,7 @@ from otel_errcompact.context.formats import from_user
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points, first_cut_from
+from otel_errcompact.context.pairs import cut_points
 from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
@@ -52,14 +52,12 @@ def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, 
     """
     Return where the messages begin that can be taken out, and where they end; the newest turn always stays.
     """
-    start = first_cut_from(messages, options.head_messages)
+    points = [point for point in cut_points(messages) if point < len(messages)]
+    start = next((point for point in points if point >= options.head_messages), None)
     if start is None:
         return 0, 0
-    tail = max(1, options.snip_messages // 2 - start - 1)
-    end = first_cut_from(messages, len(messages) - tail)
-    if end is None:
-        end = next(point for point in reversed(cut_points(messages)) if point < len(messages))
-    return start, max(start, end)
+    tail = len(messages) - max(1, options.snip_messages // 2 - start - 1)
+    return start, next((point for point in points if point >= max(start, tail)), points[-1])
 
 
 def _described(middle: Sequence[Message], tokens: int) -> str:

@@ -15,7 +15,7 @@ from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.pairs import cut_points, is_gap
 from otel_errcompact.context.transcript import json_lines
 from otel_errcompact.digest import encodable
 
@@ -182,7 +182,8 @@ def task_of(messages: Sequence[Message]) -> int:
 
 
 def _is_said_by_user(message: Message) -> bool:
-    return message.role == "user" and any(part.kind != "result" for part in message.parts)
+    # Where the task is lost, a marker in its place would be kept as the task, and the list be cut from another start.
+    return message.role == "user" and any(part.kind != "result" for part in message.parts) and not is_gap(message)
 
 
 def is_summary(message: Message) -> bool:
