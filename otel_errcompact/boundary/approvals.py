@@ -1,8 +1,8 @@
-"""Asking about a paused run in a framework's own dialogue, which is about a tool call."""
+"""Approvals of tool calls that answer for a paused run, in frameworks whose own dialogue is about a call."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.runtime.bounded import BoundedTable
 
@@ -11,17 +11,23 @@ if TYPE_CHECKING:
 
     from otel_errcompact.boundary.runs import Run
 
-MAX_QUESTIONS: Final = 4_096
+MAX_APPROVALS: Final = 4_096
 
 
-class Questions:
+class _Approval(NamedTuple):
+    call_id: str
+    run_id: str
+    tool: str
+
+
+class Approvals:
     """
-    The calls that a human is asked about because their run is paused: what is said to the call answers for the run.
+    The calls that a human is asked about because their run is paused: the reply to the call answers for the run.
     """
 
     def __init__(self) -> None:
-        self._asked: BoundedTable[str, tuple[str, str]] = BoundedTable(MAX_QUESTIONS)
-        self._let_through: BoundedTable[str, bool] = BoundedTable(MAX_QUESTIONS)
+        self._open: BoundedTable[str, _Approval] = BoundedTable(MAX_APPROVALS)
+        self._let_through: BoundedTable[str, bool] = BoundedTable(MAX_APPROVALS)
 
     def let_through(self, run_id: str) -> bool:
         """Return whether a paused run may ask its model once more, for the call that a human is asked about."""
@@ -29,32 +35,33 @@ class Questions:
         self._let_through.put(run_id, True)
         return first
 
-    def ask(self, run_id: str, call_id: str, tool: str) -> None:
+    def request(self, run_id: str, call_id: str, tool: str) -> None:
         """Note that a human is asked about a call."""
-        self._asked.put(call_id, (run_id, tool))
+        self._open.put(call_id, _Approval(call_id, run_id, tool))
 
-    def owner(self, said: Callable[[str, str], object], call_id: str = "") -> str:
+    def find_run(self, reply_to: Callable[[str, str], object], call_id: str = "") -> str:
         """
-        Return the run that a framework has restored without its id: the one of a call that was answered; else empty.
+        Return the id of the run that a framework has restored without its id: that of an answered call; else empty.
 
         Args:
-            said: What was said to the call of a tool, by the tool's name and the call's id; None if nothing was.
-            call_id: The call that the framework tells of, if it does. What was said to all calls of a tool names none.
+            reply_to: The reply to a call, by the tool's name and the call's id; None without one.
+            call_id: The call that the framework names, if it does. A reply to all calls of a tool names none.
         """
-        if (asked := self._asked.get(call_id)) is not None:
-            return asked[0]
-        return next((run_id for known, (run_id, tool) in self._open() if said(tool, known) != said(tool, "")), "")
+        if (asked := self._open.get(call_id)) is not None:
+            return asked.run_id
+        answered = (each for each in self._all() if reply_to(each.tool, each.call_id) != reply_to(each.tool, ""))
+        return next((each.run_id for each in answered), "")
 
-    def settle(self, run: Run, said: Callable[[str, str], object]) -> None:
-        """Answer for a run that is still paused what was said to its calls; `said` as for `owner`."""
-        for call_id, (run_id, tool) in self._open():
-            reply = said(tool, call_id) if run_id == run.run_id else None
+    def apply_replies(self, run: Run, reply_to: Callable[[str, str], object]) -> None:
+        """Answer for a run that is still paused with the replies to its calls; `reply_to` as for `find_run`."""
+        for call_id, run_id, tool in self._all():
+            reply = reply_to(tool, call_id) if run_id == run.run_id else None
             if reply is None:
                 continue
-            self._asked.pop(call_id)
+            self._open.pop(call_id)
             self._let_through.pop(run_id)
             if run.verdict.standing == "pause":
                 run.answer(reply)
 
-    def _open(self) -> tuple[tuple[str, tuple[str, str]], ...]:
-        return tuple(self._asked.entries.items())
+    def _all(self) -> tuple[_Approval, ...]:
+        return tuple(self._open.entries.values())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from otel_errcompact.boundary.announced import AnnouncedCalls
 from otel_errcompact.boundary.answers import text_of
+from otel_errcompact.boundary.pending_calls import PendingCalls
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.integrations.requirement import required
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from claude_agent_sdk.types import HookEvent
 
-    from otel_errcompact.boundary.announced import AnnouncedCall
-    from otel_errcompact.boundary.registry import RunSettings
+    from otel_errcompact.boundary.pending_calls import PendingCall
+    from otel_errcompact.boundary.scope import RunSettings
 
     Event = Mapping[str, Any]
     Output = dict[str, Any]
@@ -48,7 +48,7 @@ class Compaction:
 
     def __init__(self, **settings: Unpack[RunSettings]) -> None:
         self.runs: Final = RunRegistry(**settings)
-        self._calls = AnnouncedCalls(self.runs)
+        self._calls = PendingCalls(self.runs)
 
     def hooks(self, *others: Hooks) -> Hooks:
         """Return the hooks for the options, and with them those of your own: all of them are called."""
@@ -66,11 +66,11 @@ class Compaction:
 
     def _wrapped(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
         async def handler(arguments: Any) -> dict[str, Any]:
-            announced = self._calls.waiting(tool.name, arguments)
-            if announced is None:
+            pending = self._calls.find_by_arguments(tool.name, arguments)
+            if pending is None:
                 return await tool.handler(arguments)
             answer: dict[str, Any] = {}
-            async with announced.execute() as call:
+            async with pending.execute() as call:
                 if not call.refused:
                     answer = await tool.handler(arguments)
                     call.result = text = text_of(answer.get("content"))
@@ -84,13 +84,13 @@ class Compaction:
 
     async def _before(self, event: Event, *_: object) -> Output:
         call = self._call(event, event)
-        reason, decision = call.refusal(), "ask" if call.asked else "deny"
+        reason, decision = call.refuse(), "ask" if call.is_asked else "deny"
         return _output("PreToolUse", permissionDecision=decision, permissionDecisionReason=reason) if reason else {}
 
     async def _after(self, event: Event, *_: object) -> Output:
         call = self._call(event, event)
-        call.told = call.told or bool(event.get("is_interrupt"))
-        text = await call.aoutcome(event.get("error"), text_of(event.get("tool_response")))
+        call.is_counted = call.is_counted or bool(event.get("is_interrupt"))
+        text = await call.conclude(event.get("error"), text_of(event.get("tool_response")))
         if text in event.get("error", ""):  # a short one is its own digest
             return {}
         return _output(event["hook_event_name"], additionalContext=text)
@@ -116,14 +116,14 @@ class Compaction:
         call, response = self._call(event, called), called["tool_response"]
         self._calls.forget(_run_id(event), call.call_id)
         failed = isinstance(response, str) and response.startswith("<tool_use_error>")
-        text = await call.aoutcome(response, None) if failed else ""
+        text = await call.conclude(response, None) if failed else ""
         return text if text != response else ""
 
-    def _call(self, event: Event, called: Event) -> AnnouncedCall:
+    def _call(self, event: Event, called: Event) -> PendingCall:
         name = called["tool_name"]
         bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # as the server has it
         ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
-        return self._calls.of(*ids, name, called["tool_input"], spans_say=bare, agent=agent)
+        return self._calls.announce(*ids, name, called["tool_input"], span_name=bare, agent=agent)
 
 
 def _run_id(event: Event) -> str:

@@ -6,8 +6,8 @@ import dataclasses
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.boundary.approvals import Questions
-from otel_errcompact.boundary.hooked import Hooked, HookedCalls
+from otel_errcompact.boundary.approvals import Approvals
+from otel_errcompact.boundary.pending_calls import PendingCalls
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
@@ -19,8 +19,9 @@ with required("openai-agents", "0.24.0", extra="openai_agents"):
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from otel_errcompact.boundary.registry import RunSettings
+    from otel_errcompact.boundary.pending_calls import PendingCall
     from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.boundary.scope import RunSettings
 
 Context = RunContextWrapper[Any]
 
@@ -52,25 +53,25 @@ class Compaction(RunHooks[Any]):
         self.runs: Final = RunRegistry(**settings)
         self._approval, self._agent = approval, settings.get("agent", "")
         self._key: Final = f"__errcompact_{uuid.uuid4().hex}__"
-        self._calls, self._questions = HookedCalls(), Questions()
+        self._calls, self._approvals = PendingCalls(self.runs), Approvals()
 
     def run_id(self, context: Context, call_id: str = "") -> str:
         """Return the id for `runs` of a context, such as `result.context_wrapper`."""
         # The SDK has no id for a run, but one object that all its contexts share, and that its states copy.
         known = vars(context.usage)
         if self._key not in known:
-            known[self._key] = self._questions.owner(_said(context), call_id) or uuid.uuid4().hex
+            known[self._key] = self._approvals.find_run(_replies(context), call_id) or uuid.uuid4().hex
         return str(known[self._key])
 
     def guard(self, tool: FunctionTool) -> FunctionTool:
         """Return a copy of a tool with our own span around its body, which also refuses and asks."""
 
         async def invoke(context: Any, arguments: str) -> Any:
-            return await self._calls.guarded(self._call(context), lambda: tool.on_invoke_tool(context, arguments))
+            return await self._call(context).guard(lambda: tool.on_invoke_tool(context, arguments))
 
         async def asks(context: Context, arguments: dict[str, Any], call_id: str) -> bool:
             if isinstance(await self._run(context, call_id).agate(), RunPaused):
-                self._questions.ask(self.run_id(context), call_id, tool.name)
+                self._approvals.request(self.run_id(context), call_id, tool.name)
                 return True
             return own if isinstance(own, bool) else await own(context, arguments, call_id)
 
@@ -82,7 +83,7 @@ class Compaction(RunHooks[Any]):
     def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
-            text = self._calls.failed(self._call(args.run_context), args.error)
+            text = self._call(args.run_context).fail(args.error)
             return None if self._run(args.run_context).port.only_observes else text
         run = self._run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
@@ -93,19 +94,19 @@ class Compaction(RunHooks[Any]):
 
     def on_failure(self, context: Context, error: Exception) -> str:
         """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
-        text = self._calls.failed(self._call(context), error)
+        text = self._call(context).fail(error)
         return default_tool_error_function(context, error) if self._run(context).port.only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
         """Take what a human said to the call, if one was asked, for the answer to why the run was paused."""
-        self._questions.settle(self._run(context), _said(context))
-        self._calls.started(self._call(context))
+        self._approvals.apply_replies(self._run(context), _replies(context))
+        self._call(context).start()
 
     async def on_tool_end(self, context: Context, agent: Agent[Any], tool: Any, result: object) -> None:  # noqa: ARG002
         """Take note of a result, unless it is a text of ours."""
         limit = getattr(tool, "timeout_seconds", None)
         late = limit and result == default_tool_timeout_error_message(tool_name=tool.name, timeout_seconds=limit)
-        self._calls.ended(self._call(context, tool.name), result, error=str(result) if late else None)
+        self._calls.end(self._call(context, tool.name), result, error=str(result) if late else None)
 
     async def on_llm_start(
         self,
@@ -116,10 +117,10 @@ class Compaction(RunHooks[Any]):
     ) -> None:
         """Pass the gate, and begin a turn; what an operator has said and no digest could tell, the model reads here."""
         run = self.runs.of(self.run_id(context), agent=self._agent or agent.name)
-        self._questions.settle(run, _said(context))
+        self._approvals.apply_replies(run, _replies(context))
         stop = await run.agate()
         if isinstance(stop, RunPaused):
-            if not self._approval or not self._questions.let_through(run.run_id):
+            if not self._approval or not self._approvals.let_through(run.run_id):
                 raise RunWaits(stop.escalation, stop.reason)
         elif stop is not None:
             await self.on_agent_end(context)
@@ -136,11 +137,11 @@ class Compaction(RunHooks[Any]):
     def _run(self, context: Context, call_id: str = "") -> Run:
         return self.runs.of(self.run_id(context, call_id or getattr(context, "tool_call_id", "")))
 
-    def _call(self, context: Context, tool: str = "") -> Hooked:
+    def _call(self, context: Context, tool: str = "") -> PendingCall:
         name, arguments = getattr(context, "tool_name", tool), getattr(context, "tool_arguments", None)
-        return Hooked(self._run(context), name, arguments, getattr(context, "tool_call_id", ""))
+        return self._calls.find(self._run(context), getattr(context, "tool_call_id", ""), name, arguments)
 
 
-def _said(context: Context) -> Any:
+def _replies(context: Context) -> Any:
     # Yes, no, or no with a message, which is one for the agent.
     return lambda tool, call_id: context.get_rejection_message(tool, call_id) or context.is_tool_approved(tool, call_id)

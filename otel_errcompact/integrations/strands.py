@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.boundary.announced import AnnouncedCalls
 from otel_errcompact.boundary.answers import text_of
+from otel_errcompact.boundary.pending_calls import PendingCalls
 from otel_errcompact.boundary.registry import RunRegistry
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.escalator.exceptions import RunPaused
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from strands.types.agent import LocalAgent
 
-    from otel_errcompact.boundary.announced import AnnouncedCall
-    from otel_errcompact.boundary.registry import RunSettings
+    from otel_errcompact.boundary.pending_calls import PendingCall
     from otel_errcompact.boundary.runs import Run
+    from otel_errcompact.boundary.scope import RunSettings
     from otel_errcompact.engine.report import RunReport
 
 STATE: Final = "errcompact"
@@ -48,7 +48,7 @@ class CompactionHooks(HookProvider):
     def __init__(self, **settings: Unpack[RunSettings]) -> None:
         self.runs: Final = RunRegistry(**settings)
         self._named = settings.get("agent", "")
-        self._calls = AnnouncedCalls(self.runs)
+        self._calls = PendingCalls(self.runs)
 
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         """Register what is called before and after each invocation, batch and call."""
@@ -88,7 +88,7 @@ class CompactionHooks(HookProvider):
             event.agent.state.set(STATE, {**_state(event.agent), "guidance": action.message})
 
     def _before(self, event: events.BeforeToolCallEvent) -> None:
-        if refusal := self._call(event).refusal():
+        if refusal := self._call(event).refuse():
             event.cancel_tool = refusal
 
     async def _after(self, event: events.AfterToolCallEvent) -> None:
@@ -98,7 +98,7 @@ class CompactionHooks(HookProvider):
             return
         said = text_of(result["content"])
         error = (event.exception or said) if result["status"] == "error" else None
-        if text := await call.aoutcome(error, said):
+        if text := await call.conclude(error, said):
             event.result = {**result, "status": "error", "content": [{"text": text}]}
 
     async def _gate(self, event: events.AfterToolsEvent) -> None:
@@ -119,11 +119,11 @@ class CompactionHooks(HookProvider):
         if not waits:
             self.runs.end(run_id)
 
-    def _call(self, event: events.BeforeToolCallEvent | events.AfterToolCallEvent) -> AnnouncedCall:
+    def _call(self, event: events.BeforeToolCallEvent | events.AfterToolCallEvent) -> PendingCall:
         use, agent = event.tool_use, event.agent
         call_id = use["toolUseId"]
-        return self._calls.of(
-            _run_id(agent), call_id, use["name"], use["input"], spans_say=call_id, agent=self._named or agent.name
+        return self._calls.announce(
+            _run_id(agent), call_id, use["name"], use["input"], span_name=call_id, agent=self._named or agent.name
         )
 
     def _run(self, agent: LocalAgent) -> Run:
