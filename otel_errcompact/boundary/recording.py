@@ -19,7 +19,7 @@ from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
 from otel_errcompact.otel.metrics.labels import MAX_LABEL
 from otel_errcompact.otel.spans.conventions import find_convention
-from otel_errcompact.otel.spans.occurrences import COUNTED, MARK, chain
+from otel_errcompact.otel.spans.marks import COUNTED, MARK, find_linked
 from otel_errcompact.runtime.foreign import attribute_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
         since: When the call began that the exception now leaves. An object that was counted earlier and is raised
             again is a new occurrence.
     """
-    marks = (attribute_of(link, COUNTED) for link in chain(error))
+    marks = (attribute_of(link, COUNTED) for link in find_linked(error))
     return next(
         (mark for mark in marks if isinstance(mark, Counted) and mark.run_id == run_id and mark.at > since), None
     )
@@ -77,7 +77,7 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
 
 def counted_by_span(error: BaseException) -> bool:
     """Tell whether the span processor has counted an exception, or one it was raised from."""
-    return any(attribute_of(link, MARK) is not None for link in chain(error))
+    return any(attribute_of(link, MARK) is not None for link in find_linked(error))
 
 
 class HandedOutDigests:

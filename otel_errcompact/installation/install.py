@@ -27,9 +27,9 @@ from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor, 
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.otel.sdk import TakesLogProcessors, TakesProcessors, put_first, read_processors, take_out
-from otel_errcompact.otel.spans.outcomes import Outcomes
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled, restore_sampler
+from otel_errcompact.otel.spans.tracker import FailureTracker
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -273,11 +273,11 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
     ledger = listening.ledger
     telemetry, trajectory = _listen(tracers, listening)
     sampler = record_unsampled(tracers) if listening.options.telemetry.record_unsampled else None
-    outcomes = _outcomes_for(ledger)
+    tracker = _find_tracker(ledger)
     takes = isinstance(tracers, TakesProcessors)
-    processor = ErrorCompactionSpanProcessor(ledger, outcomes=outcomes) if takes else None
+    processor = ErrorCompactionSpanProcessor(ledger, tracker=tracker) if takes else None
     loggers = listening.logger_provider or _logs.get_logger_provider()
-    log_processor = _watch(loggers, outcomes)
+    log_processor = _watch(loggers, tracker)
     if isinstance(tracers, TakesProcessors) and processor is not None:
         exported = bool(read_processors(tracers))
         tracers.add_span_processor(processor)
@@ -302,23 +302,23 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
     )
 
 
-def _outcomes_for(ledger: Ledger) -> Outcomes:
+def _find_tracker(ledger: Ledger) -> FailureTracker:
     """What the processors of a ledger know together: on all providers, since one trace may be on several."""
     for known in _installed:
         processor = known.processor or known.log_processor
         if known.ledger is ledger and processor is not None:
-            return processor.outcomes
-    return Outcomes(ledger)
+            return processor.tracker
+    return FailureTracker(ledger)
 
 
-def _watch(loggers: LoggerProvider, outcomes: Outcomes) -> ErrorCompactionLogRecordProcessor | None:
+def _watch(loggers: LoggerProvider, tracker: FailureTracker) -> ErrorCompactionLogRecordProcessor | None:
     """Watch the log records of a provider, unless it takes no processors or is watched already."""
     if not isinstance(loggers, TakesLogProcessors):
         return None
     for known in _installed:
         if known.log_processor is not None and known.log_processor in (read_processors(loggers) or ()):
-            return known.log_processor if known.log_processor.outcomes is outcomes else None
-    processor = ErrorCompactionLogRecordProcessor(outcomes.ledger, outcomes=outcomes)
+            return known.log_processor if known.log_processor.tracker is tracker else None
+    processor = ErrorCompactionLogRecordProcessor(tracker.ledger, tracker=tracker)
     loggers.add_log_record_processor(processor)
     put_first(loggers, processor)
     return processor

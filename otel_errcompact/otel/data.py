@@ -71,3 +71,30 @@ class BoundaryCall:
     operation: Operation = UNKNOWN
     call_id: str = ""
     arguments: str = ""
+
+
+class LoggedFailure(NamedTuple):
+    """
+    A failure as a log record reports it.
+    """
+
+    place: EndedSpan
+    """The record's span as far as it is known, with the record's attributes and time."""
+
+    recorded: Recorded
+    live: BaseException | None
+    """The exception object, if it can be seen."""
+
+    named: bool
+    """Whether the record is an event of its own, by its name."""
+
+    severe: bool
+    """Whether it is at ERROR or above."""
+
+    in_call: bool
+    """Whether a boundary of this library is open around it, which counts the exception that leaves it."""
+
+    @property
+    def incidental(self) -> bool:
+        """Whether the application only mentions the exception, while it continues."""
+        return not (self.named or self.severe)

@@ -1,12 +1,11 @@
-"""Log records as failures: which of them tell of an exception, and what they say of it."""
+"""READ: log records that report an exception."""
 
 from __future__ import annotations
 
 import re
 import sys
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import trace
 from opentelemetry._logs import SeverityNumber
@@ -14,11 +13,11 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.data import EndedSpan, Recorded
+from otel_errcompact.otel.data import EndedSpan, LoggedFailure, Recorded
 from otel_errcompact.otel.sdk import copy_attributes
 from otel_errcompact.otel.spans.context import is_in_call
 from otel_errcompact.otel.spans.reading import read_span
-from otel_errcompact.otel.spans.recorded import bare_name, build_raw_error, read_exception, read_recorded
+from otel_errcompact.otel.spans.recorded import bare_name, read_exception, read_recorded
 from otel_errcompact.runtime.foreign import qualified_name_of
 
 if TYPE_CHECKING:
@@ -26,80 +25,50 @@ if TYPE_CHECKING:
 
     from opentelemetry.context import Context
 
-    from otel_errcompact.errors import RawError
-
 SEVERE: Final = SeverityNumber.ERROR.value
 
 _TELEMETRY: Final = ("opentelemetry.sdk", "opentelemetry.exporter")
-"""Loggers that tell of telemetry's own faults; instrumentations, which tell of the application's, are others."""
+"""Loggers of telemetry's own faults. Instrumentations, which report the application's, have other names."""
 
 _LAST_FRAME: Final = '\n  File "'
 
 
-class Logged(NamedTuple):
-    """
-    What a log record tells of a failure.
-    """
-
-    place: EndedSpan
-    """What is known of the span it belongs to, with the record's attributes and time."""
-
-    recorded: Recorded
-    live: BaseException | None
-    """The exception object, if it can be seen."""
-
-    named: bool
-    """Whether the record is an event of its own, by its name, and not something that was said beside the work."""
-
-    severe: bool
-    """Whether it is at ERROR or above."""
-
-    in_call: bool
-    """Whether one of our own boundaries is open around it, which counts what leaves it."""
-
-    def build_raw_error(self) -> RawError:
-        """Return the raw error; one outside any trace has no span."""
-        raw = build_raw_error(self.place, self.recorded, exception=self.live, call=None)
-        raw = replace(raw, type=self.recorded.type, message=self.recorded.message)
-        return raw if self.place.trace_id else replace(raw, span=None)
-
-
-def event_name(record: Any, attributes: Mapping[str, object]) -> str:
-    """Return the name of the event a record is; older SDKs have it as an attribute. Empty if it is none."""
+def read_event_name(record: Any, attributes: Mapping[str, object]) -> str:
+    """Return a record's event name, which older SDKs keep as an attribute; empty if there is none."""
     name = getattr(record, "event_name", None) or attributes.get(semconv.EVENT_NAME)
     return name if isinstance(name, str) else ""
 
 
 def is_exception_event(name: str) -> bool:
-    """Tell whether an event of this name is an exception."""
+    """Return whether an event of this name is an exception."""
     return name == semconv.EXCEPTION_EVENT or name.endswith(semconv.EXCEPTION_SUFFIX)
 
 
-def read_record(data: Any) -> Logged | None:
+def read_record(data: Any) -> LoggedFailure | None:
     """
-    Read a log record; None if it tells of no exception, of one of ours, or of a fault of telemetry itself.
+    Read the failure in a log record; None if it has none, or one of ours or of telemetry itself.
 
     Args:
-        data: What the SDK hands to a processor of log records: through the releases a `LogData` or a
-            `ReadWriteLogRecord`, each with the record and its scope.
+        data: The argument of a processor of log records: in older SDKs a `LogData`, now a `ReadWriteLogRecord`, each
+            with the record and its scope.
     """
     record = data.log_record
     attributes = copy_attributes(record.attributes)
-    named = is_exception_event(event_name(record, attributes))
-    told: BaseException | None = getattr(record, "exception", None)
+    named = is_exception_event(read_event_name(record, attributes))
+    carried: BaseException | None = getattr(record, "exception", None)
     scope = data.instrumentation_scope.name if data.instrumentation_scope is not None else ""
-    if not named and told is None and semconv.EXCEPTION_TYPE not in attributes:
+    if not named and carried is None and semconv.EXCEPTION_TYPE not in attributes:
         return None
     if scope == semconv.SCOPE or scope.startswith(_TELEMETRY):
         return None
     context = getattr(record, "context", None)
-    place = _place(record, attributes, scope, context)
+    place = _read_place(record, attributes, scope, context)
     recorded = read_recorded(place, attributes) or Recorded("", "", str(record.body or ""), traced=False)
-    live = told if told is not None else _live(recorded)
+    live = carried if carried is not None else _find_live(recorded)
     severity = record.severity_number
-    return Logged(
+    return LoggedFailure(
         place,
-        _completed(recorded) if live is None else _seen(live, recorded),
+        _complete(recorded) if live is None else _read_live(live, recorded),
         live,
         named,
         severity is not None and severity.value >= SEVERE,
@@ -107,7 +76,7 @@ def read_record(data: Any) -> Logged | None:
     )
 
 
-def _place(record: Any, attributes: dict[str, object], scope: str, context: Context | None) -> EndedSpan:
+def _read_place(record: Any, attributes: dict[str, object], scope: str, context: Context | None) -> EndedSpan:
     now = record.timestamp or record.observed_timestamp or time.time_ns()
     trace_id, span_id = record.trace_id or 0, record.span_id or 0
     span = trace.get_current_span(context)
@@ -133,8 +102,8 @@ def _place(record: Any, attributes: dict[str, object], scope: str, context: Cont
     )
 
 
-def _live(recorded: Recorded) -> BaseException | None:
-    """The exception that is being handled, if it is the one the record tells of."""
+def _find_live(recorded: Recorded) -> BaseException | None:
+    """Return the exception that is being handled, if the record reports it."""
     live = sys.exc_info()[1]
     if live is None or bare_name(recorded.type) != type(live).__name__:
         return None
@@ -146,8 +115,8 @@ def _live(recorded: Recorded) -> BaseException | None:
     return live if known else None
 
 
-def _seen(live: BaseException, recorded: Recorded) -> Recorded:
-    """What is recorded of an exception that can be seen, as a span would have it."""
+def _read_live(live: BaseException, recorded: Recorded) -> Recorded:
+    """Return the record of an exception that can be seen, as a span has it."""
     if not recorded.traced:
         return read_exception(live)
     try:
@@ -156,8 +125,8 @@ def _seen(live: BaseException, recorded: Recorded) -> Recorded:
         return recorded
 
 
-def _completed(recorded: Recorded) -> Recorded:
-    """The type and message as the stack text ends with them: the standard library's handler shortens both."""
+def _complete(recorded: Recorded) -> Recorded:
+    """Take type and message from the end of the stack text: the standard library's handler shortens both."""
     start = recorded.text.rfind(_LAST_FRAME)
     if start < 0 or not recorded.type:
         return recorded

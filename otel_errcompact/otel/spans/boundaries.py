@@ -1,15 +1,13 @@
-"""The boundary spans that are open, and the failures inside them that wait for their outcome."""
+"""CORRELATE: the open boundary spans, and the failures inside them that are pending."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
-from weakref import ref
 
 from opentelemetry import trace
 
-from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SCOPE, SPAN_TOOL
+from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.context import current_run_id
 from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNDECIDED, find_convention
 from otel_errcompact.otel.spans.recorded import bare_name
@@ -17,29 +15,28 @@ from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from weakref import ReferenceType
+    from collections.abc import Callable, Iterable
 
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import Span
 
     from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.spans.unattended import UnattendedRuns
 
 MAX_OPEN_SPANS: Final = 4_096
 MAX_PLAIN_NAMES: Final = 4_096
-MAX_AGENTS: Final = 1_024
-MAX_HELD: Final = 32
-MAX_HELD_CHARACTERS: Final = 1_000_000
-"""What one boundary holds at most; beyond it the oldest failures are let go as handled."""
+MAX_PENDING: Final = 32
+MAX_PENDING_CHARACTERS: Final = 1_000_000
+"""Characters of pending failures in one boundary; beyond them the oldest ones are handled."""
 
 STAYED: Final = 0
-"""The origin of a failure that was handled where it was recorded: no other span passes it on."""
+"""The origin of a failure that no other span passes on: it was handled where it was recorded."""
 
 
 @dataclass(slots=True, eq=False)
-class Held:
+class PendingFailure:
     """
-    A failure inside a boundary, held until the boundary's outcome is known.
+    A failure inside a boundary, whose outcome the boundary's end decides.
     """
 
     raw: RawError
@@ -50,23 +47,23 @@ class Held:
     span_ids: list[int]
     """The spans that have recorded it, the first one first."""
 
-    alone: bool = True
-    """Whether it is an occurrence of its own where no boundary decides: of a log record its severity tells."""
+    incidental: bool = False
+    """Whether it is no occurrence without a boundary: a log record below ERROR."""
 
     recovered: bool = False
-    """Whether the same kind of span has since ended without failing: then it is no reason for what fails later."""
+    """Whether a span of the same name has ended without failing since: then no later failure is due to it."""
 
-    def inside(self, tool: str) -> Held:
-        """Return the same as a failure inside a call of a tool, unless it is a tool's of its own."""
+    def inside(self, tool: str) -> PendingFailure:
+        """Return it as a failure inside a call of a tool, unless it is a tool's own."""
         if self.raw.tool:
             return self
         return replace(self, raw=replace(self.raw, tool=tool))
 
     def is_part_of(self, failure: RawError | None, origins: frozenset[int]) -> bool:
         """
-        Tell whether this is what a boundary has failed with, and not one that it has got over.
+        Return whether this is the failure that ended a boundary.
 
-        Not every instrumentation says where its span belongs: then only the same words can tell.
+        Some instrumentations misplace their spans: then type and message alone connect the two.
         """
         if self.origin in origins:
             return True
@@ -88,163 +85,143 @@ class Boundary:
     """The boundary it is itself a part of."""
 
     operation: str = SPAN_TOOL
-    """What it is, or `UNTOLD`."""
+    """Its operation, or `UNDECIDED`."""
 
     began: int = 0
     """The ledger's tick at which it started."""
 
     failing: set[str] = field(default_factory=set[str])
-    """Tools whose last call inside, by our own boundaries, failed: the agent was told of it already."""
+    """Tools whose last call inside, by our own boundaries, failed: the agent has the digest of it."""
 
-    _held: list[Held] = field(default_factory=list[Held])
+    _pending: list[PendingFailure] = field(default_factory=list[PendingFailure])
     _closed: bool = False
     _lock: ReentrantLock = field(default_factory=ReentrantLock)
 
-    def hold(self, failure: Held) -> list[Held]:
-        """Hold a failure, and return what is not held for it: the oldest beyond the bounds, or itself if closed."""
+    def defer(self, failure: PendingFailure) -> list[PendingFailure]:
+        """Keep a failure pending; return those that are not: the oldest beyond the bounds, or itself if closed."""
         with self._lock:
             if self._closed:
                 return [failure]
-            self._held.append(failure)
-            released: list[Held] = []
-            while len(self._held) > 1 and self._is_over():
-                released.append(self._held.pop(0))
+            self._pending.append(failure)
+            released: list[PendingFailure] = []
+            while len(self._pending) > 1 and self._is_over():
+                released.append(self._pending.pop(0))
             return released
 
-    def pass_on(self, origins: frozenset[int], *span_ids: int) -> None:
-        """Note that more spans have recorded failures that are held."""
-        for held in self._held:
-            if held.origin in origins:
-                held.span_ids += span_ids
+    def link_spans(self, origins: frozenset[int], span_ids: Iterable[int]) -> None:
+        """Record that more spans have recorded pending failures."""
+        for pending in self._pending:
+            if pending.origin in origins:
+                pending.span_ids += span_ids
 
     def recover(self, span_name: str) -> None:
-        """Note that a span of this name has ended without failing."""
-        for held in self._held:
-            held.recovered = held.recovered or held.span_name == span_name
+        """Record that a span of this name has ended without failing."""
+        for pending in self._pending:
+            pending.recovered = pending.recovered or pending.span_name == span_name
 
-    def tell(self, tool: str, *, failed: bool) -> None:
-        """Note how a call inside ended that one of our own boundaries has settled."""
+    def record_call(self, tool: str, *, failed: bool) -> None:
+        """Record how a call inside ended that one of our own boundaries counts."""
         if failed:
             self.failing.add(tool)
         else:
             self.failing.discard(tool)
 
-    def close(self) -> list[Held]:
-        """Let go of what is held; from now on nothing is."""
+    def close(self) -> list[PendingFailure]:
+        """Return the pending failures; from now on none is kept."""
         with self._lock:
             self._closed = True
-            held, self._held = self._held, []
-            return held
+            pending, self._pending = self._pending, []
+            return pending
 
     @property
-    def holder(self) -> Boundary | None:
+    def decider(self) -> Boundary | None:
         """
-        The boundary whose outcome decides of this one's failure, if there is one.
+        The boundary whose end decides about this one's failure, if there is one.
 
-        Not one that may turn out to be none: to hold by it could be to hold until the end of the run. Nor does a model
-        call decide of a tool's: that its span may be around it says only that the model asked for it.
+        Not an undecided one: if it proves to be none, the failure would be pending until the end of the run. Nor does
+        a model call decide about a tool's: its span is around the tool's only because the model asked for the call.
         """
         outer = self.outer
-        while outer is not None and (not outer.is_holding or _is_asked_for(self, outer)):
+        while outer is not None and (not outer.decides or _is_asked_for(self, outer)):
             outer = outer.outer
         return outer
 
     @property
-    def is_holding(self) -> bool:
-        """Whether it is a boundary for sure whose outcome is still unknown."""
+    def decides(self) -> bool:
+        """Whether it is surely a boundary, and open."""
         return self.is_open and self.operation != UNDECIDED
 
     @property
     def is_open(self) -> bool:
-        """Whether the outcome is still unknown."""
+        """Whether its span has not ended."""
         return not self._closed
 
     def _is_over(self) -> bool:
-        return len(self._held) > MAX_HELD or sum(len(held.raw.text) for held in self._held) > MAX_HELD_CHARACTERS
+        characters = sum(len(pending.raw.text) for pending in self._pending)
+        return len(self._pending) > MAX_PENDING or characters > MAX_PENDING_CHARACTERS
 
 
 class _Place(NamedTuple):
     boundary: Boundary
     is_agent: bool
-    """Whether the span is an agent's: what fails inside it is seen by that agent, and not just by the boundary."""
+    """Whether the span is an agent's: that agent sees the failures inside it, and not just the boundary."""
 
 
 class OpenBoundaries:
     """
-    The open spans that are a boundary or lie inside one, and those that may turn out to be one.
+    The open spans that are a boundary or lie inside one, and those that may prove to be one.
 
     Args:
+        runs: The runs that no program opens: a boundary or an agent outside any open run may begin one.
+        tick: Returns the next number of the ledger's sequence.
         on_evict: Called when an open span was forgotten to bound memory.
-        on_begin: Called with the id of a trace in which an agent, a tool or a model begins outside any open run.
-        tick: Orders what happens, as the ledger does.
     """
 
-    def __init__(
-        self,
-        on_evict: Callable[[], object],
-        on_begin: Callable[[int], object] = lambda _: None,
-        tick: Callable[[], int] = lambda: 0,
-    ) -> None:
-        self._on_begin = on_begin
+    def __init__(self, runs: UnattendedRuns, tick: Callable[[], int], on_evict: Callable[[], object]) -> None:
+        self._runs = runs
         self._tick = tick
         self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
-        self._agents: BoundedTable[int, ReferenceType[Span]] = BoundedTable(MAX_AGENTS)
-        self._open_agents: BoundedTable[int, bool] = BoundedTable(MAX_AGENTS)
-        self.agents: Final = self._open_agents.entries
-        """The agents' spans that are open outside any open run, by span id; the same object for good."""
         self.spans: Final = self._places.entries
-        """All of them by span id; the same object for good, so that it is cheap to ask whether there are any."""
+        """All of them by span id; always the same object, so that a look whether there are any is cheap."""
 
         self.plain: Final[dict[str, set[str]]] = {}
-        """Names of spans that are of no interest, and the scopes in which they are not; the same object for good."""
+        """Names of spans of no interest, and the scopes in which they are not; always the same object."""
 
-    def enter(self, span: Span, parent_context: Context | None) -> None:
-        """Take note of a span that starts."""
+    def start(self, span: Span, parent_context: Context | None) -> None:
+        """Record a span that starts, if it is a boundary, an agent's, or inside a boundary."""
         scope = span.instrumentation_scope.name if span.instrumentation_scope is not None else ""
-        operation = "" if scope in self.plain.get(span.name, ()) else self._operation(span, scope)
-        around = self._around(span)
+        operation = "" if scope in self.plain.get(span.name, ()) else self._find_operation(span, scope)
+        around = self._find_parent(span)
+        context = span.get_span_context()
         if operation not in BOUNDARIES and operation != UNDECIDED:
-            self._pass(span, around, operation)
+            self._start_plain(span, around, operation)
             if operation in AGENTS and not current_run_id(parent_context):
-                self._begin_agent(span, scope)
+                self._runs.begin_agent(context, scope)
             return
         run_id = current_run_id(parent_context) or (around.run_id if around is not None else "")
         if not run_id:
-            self._on_begin(span.get_span_context().trace_id)
-        boundary = Boundary(span.get_span_context().span_id, run_id, around, operation, self._tick())
+            self._runs.begin(context.trace_id)
+        boundary = Boundary(context.span_id, run_id, around, operation, self._tick())
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
 
-    def leave(self, span_id: int) -> Boundary | None:
-        """Forget a span that ends, and return the boundary that it is or lies in whose outcome is still unknown."""
+    def end(self, span_id: int) -> Boundary | None:
+        """Forget a span that ends; return the boundary that it is, or the open one that it lies in."""
         place = self._places.pop(span_id)
         boundary = place.boundary if place is not None else None
-        if boundary is None or boundary.span_id == span_id:
-            return boundary
         # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
-        return boundary if boundary.is_holding else boundary.holder
+        return boundary if boundary is None or boundary.span_id == span_id or boundary.decides else boundary.decider
 
-    def leave_agent(self, span_id: int) -> bool:
-        """Forget a span that ends, and tell whether it was an agent's outside any open run."""
-        return self._open_agents.pop(span_id) is not None
-
-    def around(self, span_id: int) -> Boundary | None:
-        """Return the boundary that an open span is or lies in, if its outcome is still unknown."""
+    def find(self, span_id: int) -> Boundary | None:
+        """Return the open boundary that an open span is or lies in, if there is one."""
         place = self.spans.get(span_id)
         boundary = place.boundary if place is not None else None
-        return boundary if boundary is None or boundary.is_holding else boundary.holder
-
-    def agent_of(self, trace_id: int) -> Span | None:
-        """Return the span of the outermost agent of a trace, if it is still there."""
-        found = self._agents.get(trace_id)
-        return found() if found is not None else None
+        return boundary if boundary is None or boundary.decides else boundary.decider
 
     def clear(self) -> None:
         """Forget everything."""
         self._places.clear()
-        self._agents.clear()
-        self._open_agents.clear()
 
-    def _operation(self, span: Span, scope: str) -> str:
+    def _find_operation(self, span: Span, scope: str) -> str:
         convention = find_convention(scope)
         operation = convention.classify(span.name, span.attributes or {})
         if not operation and convention is OFFICIAL:
@@ -253,28 +230,18 @@ class OpenBoundaries:
             self.plain.setdefault(span.name, set()).add(scope)
         return operation
 
-    def _pass(self, span: Span, around: Boundary | None, operation: str) -> None:
-        """Take note of a span that is no boundary: where it lies, and whether it is an agent's."""
+    def _start_plain(self, span: Span, around: Boundary | None, operation: str) -> None:
         if operation in AGENTS:
-            trace_id = span.get_span_context().trace_id
-            if self._agents.get(trace_id) is None:
-                with suppress(TypeError):  # another SDK's span need not allow it
-                    self._agents.put(trace_id, ref(span))
+            self._runs.keep_agent(span)
         elif around is not None and around.operation == UNDECIDED:
-            around = around.holder
+            around = around.decider
         if around is not None:
             self._places.put(span.get_span_context().span_id, _Place(around, operation in AGENTS))
 
-    def _begin_agent(self, span: Span, scope: str) -> None:
-        if scope != SCOPE:
-            context = span.get_span_context()
-            self._open_agents.put(context.span_id, True)
-            self._on_begin(context.trace_id)
-
-    def _around(self, span: Span) -> Boundary | None:
+    def _find_parent(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None
         if self.spans and (place is None or place.boundary.operation == UNDECIDED):
-            # Some instrumentations choose the parent by ids of their framework; what is open here is around it too.
+            # Some instrumentations choose the parent by ids of their framework: the current span is around it too.
             place = self.spans.get(trace.get_current_span().get_span_context().span_id) or place
         return place.boundary if place is not None and not place.is_agent and place.boundary.is_open else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.results import CONTROL_FLOW
@@ -18,7 +19,7 @@ from otel_errcompact.runtime.foreign import NO_STRING, qualified_name_of, qualna
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from otel_errcompact.otel.data import BoundaryCall, EndedSpan
+    from otel_errcompact.otel.data import BoundaryCall, EndedSpan, LoggedFailure
 
 STEERING: Final = CONTROL_FLOW | {"GeneratorExit", "KeyboardInterrupt", "SystemExit", "RunHalted", "RunPaused"}
 """Types that steer the program and report no failure, by name: all that is left where the object is gone."""
@@ -113,6 +114,13 @@ def build_raw_error(
         time_ns=span.end_ns,
         span=SpanRef(trace_id=span.trace_id, span_id=span.span_id, sampled=span.context.trace_flags.sampled),
     )
+
+
+def build_logged_error(logged: LoggedFailure) -> RawError:
+    """Return the raw error for a failure in a log record; outside every trace it has no span."""
+    raw = build_raw_error(logged.place, logged.recorded, exception=logged.live, call=None)
+    raw = replace(raw, type=logged.recorded.type, message=logged.recorded.message)
+    return raw if logged.place.trace_id else replace(raw, span=None)
 
 
 def read_exception(exception: BaseException) -> Recorded:

@@ -1,4 +1,4 @@
-"""Runs that are known from their spans alone: which traces and conversations are agent runs, and when they end."""
+"""CORRELATE: the run of a span, and runs known from their spans alone: traces and conversations, and their ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Final
 from opentelemetry.trace import format_trace_id
 
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.otel.semconv import SCOPE
 from otel_errcompact.otel.spans.claims import claims_of
-from otel_errcompact.otel.spans.context import is_unbound
+from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
+from otel_errcompact.otel.spans.reading import is_agent, read_call, read_conversation, read_span
 from otel_errcompact.runtime.bounded import BoundedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from opentelemetry.sdk.trace import Span
+    from opentelemetry.trace import SpanContext
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.report import RunReport
@@ -25,12 +30,13 @@ if TYPE_CHECKING:
 MAX_TRACES: Final = 4_096
 MAX_CONVERSATIONS: Final = 1_000
 MAX_ENDED: Final = 4_096
+MAX_AGENTS: Final = 1_024
 
 
 @dataclass(slots=True)
 class _Known:
     """
-    What the spans of a trace or a conversation have said so far.
+    What is known of a trace or a conversation so far.
     """
 
     has_begun: bool = False
@@ -40,7 +46,7 @@ class _Known:
     """Whether an agent, a tool or a model took part; a plain trace is no agent run."""
 
     is_late: bool = False
-    """Whether the run has ended and been counted already: only a further local root span ends one more."""
+    """Whether the run is counted already: only a further local root span ends one more."""
 
     observed: bool = False
     """Whether the ledger has counted a failure in it."""
@@ -51,7 +57,7 @@ class _Known:
 
 class UnattendedRuns(Listener):
     """
-    The runs that no program opens and ends.
+    The runs that no program opens and ends, and the run that each span belongs to.
 
     A trace without a conversation is a run until its local root span ends. A conversation may span traces: it is a run
     until it is the least recently seen of too many, or until the end of the process.
@@ -71,8 +77,12 @@ class UnattendedRuns(Listener):
         self._traces: BoundedTable[int, _Known] = BoundedTable(MAX_TRACES)
         self._conversations: BoundedTable[str, _Known] = BoundedTable(MAX_CONVERSATIONS)
         self._ended: BoundedTable[str, bool] = BoundedTable(MAX_ENDED)
+        self._agents: BoundedTable[int, weakref.ReferenceType[Span]] = BoundedTable(MAX_AGENTS)
+        self._open_agents: BoundedTable[int, bool] = BoundedTable(MAX_AGENTS)
         self.traces: Final = self._traces.entries
-        """The traces that are open, by id; the same object for good, so that it is cheap to ask for any."""
+        """The open traces, by id; always the same object, so that a look whether there are any is cheap."""
+        self.agents: Final = self._open_agents.entries
+        """The spans of agents that are open outside any open run, by id; always the same object."""
         self._at_exit: Callable[[], None] | None = None
 
     def open(self) -> None:
@@ -95,40 +105,67 @@ class UnattendedRuns(Listener):
         self._traces.clear()
         self._conversations.clear()
         self._ended.clear()
+        self._agents.clear()
+        self._open_agents.clear()
+
+    def find_run(self, span: EndedSpan, open_run: str = "") -> str:
+        """
+        Return the run that a span, or a log record in it, belongs to.
+
+        Args:
+            span: The span.
+            open_run: The run that was open where its boundary started; empty if none was, or it has no boundary.
+        """
+        return self._find_named(span, open_run or current_run_id()) or _name_by_trace(span)
+
+    def keep_agent(self, span: Span) -> None:
+        """Keep an agent's span that starts: spans inside it belong to its conversation."""
+        trace_id = span.get_span_context().trace_id
+        if self._agents.get(trace_id) is None:
+            with suppress(TypeError):  # another SDK's span need not allow it
+                self._agents.put(trace_id, weakref.ref(span))
+
+    def begin_agent(self, context: SpanContext, scope: str) -> None:
+        """Record that an agent's span starts outside any open run."""
+        if scope != SCOPE:
+            self._open_agents.put(context.span_id, True)
+            self.begin(context.trace_id)
+
+    def end_agent(self, span_id: int) -> bool:
+        """Return whether a span that ends is an agent's outside any open run, and forget it."""
+        return self._open_agents.pop(span_id) is not None
 
     def begin(self, trace_id: int) -> None:
-        """Note that an agent, a tool or a model takes part in a trace: of which run, its span says when it ends."""
-        (self.traces.get(trace_id) or self._trace(trace_id)).has_begun = True
+        """Record that an agent, a tool or a model takes part in a trace; its span names the run when it ends."""
+        (self.traces.get(trace_id) or self._add_trace(trace_id)).has_begun = True
 
     def take_part(self, run_id: str, span: EndedSpan) -> None:
-        """Note that the span of an agent, a tool or a model has ended in a run."""
-        known = self._known(run_id, span)
+        """Record that the span of an agent, a tool or a model has ended in a run."""
+        known = self._find_known(run_id, span)
         if known is not None:
             known.is_run = True
 
     def observe(self, run_id: str, span: EndedSpan) -> None:
-        """Note that a failure counts in a run."""
-        known = self._known(run_id, span)
+        """Record that a failure counts in a run."""
+        known = self._find_known(run_id, span)
         if known is not None:
             known.observed = True
 
-    def conclude(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
-        """Note how the agent, or the local root span, of a run has ended; what ends last decides."""
-        known = self.traces.get(span.trace_id) if _is_traced(run_id, span) else self._conversations.get(run_id)
-        if known is not None:
-            known.failed = failed
+    def conclude_agent(self, span: EndedSpan) -> None:
+        """Record how an agent's span has ended: so has its run, unless an agent around it ends otherwise."""
+        run_id = _name_by_trace(span) if self._is_booked(span.trace_id) else self.find_run(span)
+        self.take_part(run_id, span)
+        self._conclude(run_id, span, failed=span.failed)
 
-    def is_booked(self, trace_id: int) -> bool:
-        """Tell whether anything has counted for a trace as for a run of its own."""
-        known = self.traces.get(trace_id)
-        return known is not None and (known.is_run or known.observed)
-
-    def end_trace(self, trace_id: int, *, failed: bool) -> None:
+    def end_root(self, root: EndedSpan) -> None:
         """End the run of a trace whose local root span has ended."""
-        known = self._traces.pop(trace_id)
+        # A failed tool or model call is no end of the conversation.
+        if root.failed and (run_id := read_conversation(root)) and read_call(root) is None:
+            self._conclude(run_id, root, failed=True)
+        known = self._traces.pop(root.trace_id)
         if known is not None:
-            known.failed = known.failed or failed
-            self._end(format_trace_id(trace_id), known)
+            known.failed = known.failed or root.failed
+            self._end(format_trace_id(root.trace_id), known)
 
     def end_all(self) -> None:
         """End all runs that are open."""
@@ -138,7 +175,7 @@ class UnattendedRuns(Listener):
             self._end_conversation(run_id)
 
     def on_run_end(self, report: RunReport) -> None:
-        """Count a run no more that its owner has ended."""
+        """Forget a run that its owner has ended, so that it does not count again."""
         self._conversations.pop(report.run_id)
         self._ended.put(report.run_id, True)
 
@@ -150,15 +187,37 @@ class UnattendedRuns(Listener):
         if known is not None and known.is_run and not known.is_late:
             self._ledger.notify_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
 
-    def _known(self, run_id: str, span: EndedSpan) -> _Known | None:
-        """What is known of a run; None where its owner will end it, or it was counted."""
+    def _find_named(self, span: EndedSpan, open_run: str) -> str:
+        """Return the span's own conversation; else the open run; else its agent's conversation; else nothing."""
+        if self._is_booked(span.trace_id) and is_agent(span):
+            # It names its conversation when it ends, and all before has counted for the trace.
+            return open_run
+        if found := read_conversation(span) or open_run:
+            return found
+        kept = self._agents.get(span.trace_id)
+        agent = kept() if kept is not None else None
+        return read_conversation(read_span(agent)) if agent is not None else ""
+
+    def _is_booked(self, trace_id: int) -> bool:
+        """Return whether anything has counted for a trace as for a run of its own."""
+        known = self.traces.get(trace_id)
+        return known is not None and (known.is_run or known.observed)
+
+    def _conclude(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
+        """Record how the agent, or the local root span, of a run has ended; the last one to end decides."""
+        known = self.traces.get(span.trace_id) if _is_traced(run_id, span) else self._conversations.get(run_id)
+        if known is not None:
+            known.failed = failed
+
+    def _find_known(self, run_id: str, span: EndedSpan) -> _Known | None:
+        """Return what is known of a run; None where its owner will end it, or it is counted."""
         if is_unbound(run_id):
             return None
         if _is_traced(run_id, span):
-            return self.traces.get(span.trace_id) or self._trace(span.trace_id)
+            return self.traces.get(span.trace_id) or self._add_trace(span.trace_id)
         if run_id in self._ended.entries or self._is_attended(run_id):
             return None
-        # The least recently seen goes first.
+        # The least recently seen conversation goes first.
         known = self._conversations.pop(run_id) or _Known()
         if len(self._conversations.entries) >= MAX_CONVERSATIONS:
             with suppress(StopIteration):  # another thread was faster
@@ -166,7 +225,7 @@ class UnattendedRuns(Listener):
         self._conversations.put(run_id, known)
         return known
 
-    def _trace(self, trace_id: int) -> _Known:
+    def _add_trace(self, trace_id: int) -> _Known:
         if len(self.traces) >= MAX_TRACES:
             with suppress(StopIteration):  # as above
                 self._shut(next(iter(self.traces)))
@@ -175,7 +234,7 @@ class UnattendedRuns(Listener):
         return known
 
     def _shut(self, trace_id: int) -> None:
-        """End the run of a trace whose local root span will not be seen to end."""
+        """End the run of a trace whose local root span has not ended yet."""
         known = self._traces.pop(trace_id)
         if known is not None:
             known.is_run = (known.is_run or (known.has_begun and known.observed)) and not known.is_late
@@ -206,6 +265,10 @@ def _is_traced(run_id: str, span: EndedSpan) -> bool:
     return run_id == format_trace_id(span.trace_id)
 
 
+def _name_by_trace(span: EndedSpan) -> str:
+    return format_trace_id(span.trace_id) if span.trace_id else unbound_run_id()
+
+
 def _trace_id(run_id: str) -> int:
     try:
         return int(run_id, 16)
@@ -214,7 +277,7 @@ def _trace_id(run_id: str) -> int:
 
 
 def _ending(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
-    """Make what ends the runs of a process that ends, unless they are gone already."""
+    """Return a function that ends all runs, for the end of the process; it keeps nothing alive."""
 
     def end() -> None:
         found = runs()

@@ -55,7 +55,7 @@ class Logs:
         self.rig = rig
         self.exporter = InMemory()
         self.provider = LoggerProvider(shutdown_on_exit=False, resource=Resource({}))
-        self.processor = ErrorCompactionLogRecordProcessor(rig.ledger, outcomes=rig.processor.outcomes)
+        self.processor = ErrorCompactionLogRecordProcessor(rig.ledger, tracker=rig.processor.tracker)
         self.provider.add_log_record_processor(self.processor)
         self.provider.add_log_record_processor(sdk_export.SimpleLogRecordProcessor(self.exporter))
 

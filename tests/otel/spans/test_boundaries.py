@@ -534,7 +534,7 @@ class TestBounds:
 
     def test_very_long_inner_failures(self, rig, tracer, monkeypatch):
         """Nor do their texts pile up: the oldest are let go first, and the newest is always held."""
-        monkeypatch.setattr(boundaries, "MAX_HELD_CHARACTERS", 1_000)
+        monkeypatch.setattr(boundaries, "MAX_PENDING_CHARACTERS", 1_000)
 
         def work() -> None:
             attempt(tracer, ConnectionError("a"))
@@ -583,11 +583,11 @@ def overlapping(tracer: Tracer) -> None:
 
 
 def test_closed_boundary():
-    """A boundary that has closed meanwhile, in another thread, holds nothing more."""
+    """A boundary that has closed meanwhile, in another thread, keeps nothing pending."""
     boundary = boundaries.Boundary(1, "r", None)
     assert boundary.close() == []
-    held = boundaries.Held(raw_error_of("db"), 2, "GET", [2])
-    assert boundary.hold(held) == [held]
+    failure = boundaries.PendingFailure(raw_error_of("db"), 2, "GET", [2])
+    assert boundary.defer(failure) == [failure]
     assert not boundary.is_open
 
 

@@ -1,0 +1,87 @@
+"""CORRELATE: marks on exception objects, by which one that is raised through several spans is recognised."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, cast
+
+from otel_errcompact.extract.stacks.live import context_of
+from otel_errcompact.runtime.foreign import attribute_of
+
+MARK: Final = "__errcompact_mark__"
+COUNTED: Final = "__errcompact_counted__"
+"""The mark of our own boundaries, which count the exceptions that leave them."""
+
+MAX_LINKED: Final = 32
+
+
+class Mark(NamedTuple):
+    """
+    Where an exception object was seen last. Numbers only, so that a marked exception can still be pickled.
+    """
+
+    trace_id: int
+    span_id: int
+    parent_id: int
+    end_ns: int
+    origin: int
+
+
+def mark_exception(exception: BaseException | None, mark: Mark) -> bool:
+    """Mark an exception object and return whether it carries the mark."""
+    if exception is None:
+        return False
+    try:
+        setattr(exception, MARK, mark)
+    except Exception:  # noqa: BLE001 - a class may refuse it; type and message recognise its failures
+        return False
+    return True
+
+
+def read_marks(exception: BaseException | None) -> list[Mark]:
+    """Return the marks of an exception and of all that it is linked to."""
+    links = find_linked(exception) if exception is not None else ()
+    return [mark for link in links if isinstance(mark := attribute_of(link, MARK), Mark)]
+
+
+def is_counted_by_boundary(exception: BaseException | None) -> bool:
+    """Return whether a boundary of this library has counted an exception, or one that it is linked to."""
+    links = find_linked(exception) if exception is not None else ()
+    return any(attribute_of(link, COUNTED) is not None for link in links)
+
+
+def read_statuses(exception: BaseException | None) -> frozenset[str]:
+    """Return the HTTP statuses that an exception, or one that it is linked to, carries as a number."""
+    found: set[str] = set()
+    for link in find_linked(exception) if exception is not None else ():
+        for owner in (link, attribute_of(link, "response")):
+            values = (attribute_of(owner, name) for name in ("status_code", "status", "code"))
+            found |= {str(value) for value in values if isinstance(value, int)}
+    return frozenset(found)
+
+
+def find_linked(exception: BaseException) -> list[BaseException]:
+    """Return an exception with its causes, contexts and the members of groups."""
+    try:
+        return _find_linked(exception)
+    except Exception:  # noqa: BLE001 - an exception's attributes are the application's own code
+        return [exception]
+
+
+def _find_linked(exception: BaseException) -> list[BaseException]:
+    if exception.__cause__ is None and exception.__context__ is None and not hasattr(exception, "exceptions"):
+        return [exception]
+    seen = {id(exception): exception}
+    waiting, frames = [exception], set[int]()
+    while waiting and len(seen) < MAX_LINKED:
+        link = waiting.pop()
+        for found in (link.__cause__, context_of(link, frames), *_members(link)):
+            if found is not None and id(found) not in seen:
+                seen[id(found)] = found
+                waiting.append(found)
+    return list(seen.values())
+
+
+def _members(exception: BaseException) -> list[BaseException]:
+    if not isinstance(exception, BaseExceptionGroup):
+        return []
+    return list(cast("BaseExceptionGroup[BaseException]", exception).exceptions[:MAX_LINKED])

@@ -1,0 +1,451 @@
+"""
+One object that tracks failures from their first record to their outcome, so that each counts once.
+
+Three steps, for a span that ends and for a log record alike: READ the failure (`reading`, `recorded`), CORRELATE it
+with the records of the same failure and with the open boundary around it (`occurrences`, `boundaries`), SETTLE it by
+the one table (`settling`).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.compactor.classify import classify
+from otel_errcompact.detector.results import classify_result, is_control_flow
+from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.spans.boundaries import STAYED, OpenBoundaries, PendingFailure
+from otel_errcompact.otel.spans.claims import claims_of
+from otel_errcompact.otel.spans.context import is_unbound
+from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences
+from otel_errcompact.otel.spans.reading import (
+    is_agent,
+    is_made_here,
+    is_refused,
+    is_serving,
+    is_settled_by_maker,
+    read_agent,
+    read_call,
+    read_class,
+)
+from otel_errcompact.otel.spans.recorded import (
+    bare_name,
+    build_logged_error,
+    build_raw_error,
+    is_control_flow_name,
+    is_live,
+    read_failures,
+)
+from otel_errcompact.otel.spans.settling import Outcome, Situation, decide
+from otel_errcompact.otel.spans.unattended import UnattendedRuns
+from otel_errcompact.runtime.forks import reset_in_child
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import Span
+
+    from otel_errcompact.engine.ledger import Ledger
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.data import BoundaryCall, EndedSpan, LoggedFailure, Recorded
+    from otel_errcompact.otel.spans.boundaries import Boundary
+    from otel_errcompact.runtime.guard import Guard
+
+OPEN_SPAN_EVICTED: Final = "open_span_evicted"
+
+
+class _Found(NamedTuple):
+    """
+    The failures that a span has recorded.
+    """
+
+    failure: RawError | None
+    """The failure that ended the span."""
+
+    whole: bool
+    """Whether it is known in full, and not just from the span's status."""
+
+    mentions: list[RawError]
+    """The failures that did not end it."""
+
+
+_NOTHING: Final = _Found(None, whole=True, mentions=[])
+
+
+class _Ended(NamedTuple):
+    """
+    A span that has ended with its failure, and all that is known of the same failure.
+    """
+
+    span: EndedSpan
+    failure: RawError | None
+    whole: bool
+    origins: frozenset[int]
+    span_ids: list[int]
+    """The spans that have recorded the failure, as far as they share its class."""
+
+    boundary: Boundary | None
+    """The boundary that has ended with the span."""
+
+    around: Boundary | None
+    """The open boundary whose end decides, if there is one."""
+
+    part: bool = False
+    """Whether a failure that was pending in the boundary is part of it."""
+
+
+class FailureTracker:
+    """
+    Track the failures of spans and log records until they are settled in a ledger.
+
+    The processors of one ledger share it, so that a failure that several of them see counts once.
+
+    Args:
+        ledger: Where failures become numbers.
+        guard: Keeps our own faults away from the application; the ledger's if None.
+    """
+
+    def __init__(self, ledger: Ledger, guard: Guard | None = None) -> None:
+        self.ledger: Final = ledger
+        self.guard: Final = guard or ledger.guard
+        self.duplicates = 0
+        """Records of failures that were recognised as known occurrences."""
+        self.runs: Final = UnattendedRuns(ledger)
+        self.boundaries: Final = OpenBoundaries(self.runs, ledger.tick, self._count_evicted_span)
+        self._occurrences = Occurrences()
+        self._claims = claims_of(ledger)
+        self._control_flow = ledger.options.control_flow
+        self._users = 0
+        reset_in_child(self._forget)
+
+    def open(self) -> None:
+        """Register one more processor of spans."""
+        if not self._users:
+            self.runs.open()
+        self._users += 1
+
+    def close(self) -> None:
+        """Unregister a processor of spans; the last one ends the runs that are known from their spans alone."""
+        self._users -= 1
+        if self._users:
+            return
+        with self.guard.stage("shutdown"):
+            self.runs.close()
+        # The classes stay: exporters that are shut down later still ask for them.
+        self.boundaries.clear()
+        self.runs.clear()
+
+    def start(self, span: Span, parent_context: Context | None) -> None:
+        """Record a span that starts."""
+        self.boundaries.start(span, parent_context)
+
+    def end(self, span: EndedSpan) -> None:
+        """Settle the failure of a span that ends, and what was pending inside it."""
+        if not span.context.is_valid:
+            return
+        boundary = self.boundaries.end(span.span_id) if self.boundaries.spans else None
+        is_boundary = boundary is not None and boundary.span_id == span.span_id
+        if boundary is not None and is_boundary:
+            self._end_boundary(boundary, span)
+        else:
+            self._end_plain(span, boundary)
+        if not self.runs.traces:
+            return
+        # An agent's span that names its kind only at its end has started as a boundary.
+        if self.runs.end_agent(span.span_id) or (is_boundary and is_agent(span)):
+            self.runs.conclude_agent(span)
+        if self._is_local_root(span):
+            self.runs.end_root(span)
+
+    def record(self, logged: LoggedFailure) -> str | None:
+        """Settle the failure of a log record, and return its class; None if it is none, or counts elsewhere."""
+        if not self._is_failure(logged.recorded, logged.live, None):
+            return None
+        place = logged.place
+        raw = build_logged_error(logged)
+        boundary = self.boundaries.find(place.span_id)
+        origins = self._occurrences.find_logged(place, raw, named=logged.named)
+        situation = Situation(
+            "record",
+            known=origins is not None,
+            inside=boundary is not None,
+            incidental=logged.incidental,
+            settled=logged.in_call,
+        )
+        match decide(situation):
+            case Outcome.LINK:
+                self.duplicates += 1
+                return self._find_class(origins or ()) or classify(raw).key
+            case Outcome.DEFER if boundary is not None:
+                origin = self._occurrences.remember_logged(place, raw, named=logged.named)
+                lean = replace(raw, exception=None)
+                pending = PendingFailure(lean, origin, place.name, [origin], incidental=logged.incidental)
+                self._defer(place, boundary, pending)
+                # The record is exported before the outcome is known; its own class is that of either.
+                return classify(raw).key
+            case Outcome.COUNT:
+                origin = self._occurrences.remember_logged(place, raw, named=logged.named)
+                return self._count(place, None, raw, (origin,))
+            case _:
+                return None
+
+    def find_class(self, span_id: int) -> str | None:
+        """Return the dedup key of the failure that was recorded on a span lately; None if it is not known."""
+        return self._occurrences.find_class(span_id)
+
+    def _end_plain(self, span: EndedSpan, around: Boundary | None) -> None:
+        if not span.failed:
+            if around is not None:
+                around.recover(span.name)
+            if not span.events:
+                return
+        found = self._read(span, None)
+        origins = self._occurrences.find_origins(span, found.failure, whole=found.whole)
+        settled = is_settled_by_maker(span)
+        for raw in found.mentions:
+            self._settle_mention(span, around, raw, settled=settled)
+        situation = Situation(
+            "span",
+            failed=found.failure is not None,
+            settled=settled,
+            known=bool(origins),
+            inside=around is not None,
+        )
+        ended = _Ended(span, found.failure, found.whole, origins, [span.span_id], None, around)
+        self._settle(decide(situation), ended)
+
+    def _end_boundary(self, boundary: Boundary, span: EndedSpan) -> None:
+        pending = boundary.close()
+        if not (pending or span.failed or span.events or boundary.outer) and boundary.run_id and is_made_here(span):
+            return  # as nearly all of our own are
+        call = read_call(span)
+        if call is None:
+            self._release(boundary, span, pending)
+            return
+        run_id = self.runs.find_run(span, boundary.run_id)
+        if not (boundary.run_id or is_serving(span)):
+            self.runs.take_part(run_id, span)
+        settled = is_settled_by_maker(span) or self._is_claimed(call, span)
+        ended = self._correlate(boundary, span, call, pending, settled=settled)
+        failed = ended.failure is not None
+        situation = Situation(
+            "boundary",
+            failed=failed,
+            erred=span.failed,
+            settled=settled,
+            counted=failed and bool(self._find_class(ended.origins)),
+            told=call.tool in boundary.failing and not ended.part,
+            inside=ended.around is not None,
+            steered=not failed and self._is_steered(),
+            routine=not failed and self._is_routine(boundary, call, run_id),
+        )
+        outcome = decide(situation)
+        self._settle(outcome, ended)
+        if outcome is Outcome.SUCCEED:
+            self._succeed(run_id, span, call, boundary.began)
+        if settled and boundary.outer is not None:
+            boundary.outer.record_call(call.tool, failed=is_refused(span) or failed)
+
+    def _correlate(
+        self, boundary: Boundary, span: EndedSpan, call: BoundaryCall, pending: list[PendingFailure], *, settled: bool
+    ) -> _Ended:
+        """Read the failure that ended a boundary, and settle all others that were recorded in it."""
+        found = self._read(span, call)
+        failure, whole = found.failure, found.whole
+        origins = self._occurrences.find_origins(span, failure, whole=whole)
+        # The raw error of a boundary of ours may be a log record, which leaves no more than a status on the span.
+        cause = None if failure is None or whole or settled else _find_cause(pending, origins)
+        nested = None if failure is None else _nested_duplicate(pending, call)
+        part = [each for each in pending if each in {cause, nested} or each.is_part_of(failure, origins)]
+        self._settle_pending(boundary, span, call, pending, part)
+        for raw in found.mentions:
+            self._settle_mention(span, None, raw, settled=settled and _passes_on(raw, failure))
+        span_ids = [span.span_id]
+        if failure is not None and not settled:
+            span_ids.append(min(origins, default=span.span_id))
+            failure, whole = replace(_add_cause(failure, cause), began=boundary.began), whole or cause is not None
+        span_ids += [span_id for each in part for span_id in each.span_ids]
+        return _Ended(span, failure, whole, origins, span_ids, boundary, boundary.decider, bool(part))
+
+    def _settle(self, outcome: Outcome, ended: _Ended) -> None:
+        """Carry out what was decided about the failure that ended a span."""
+        span, failure, span_ids = ended.span, ended.failure, ended.span_ids
+        if failure is None:
+            return
+        origin = min(ended.origins, default=span.span_id)
+        self._occurrences.remember(span, failure, origin, whole=ended.whole)
+        key = self._find_class(ended.origins)
+        match outcome:
+            case Outcome.FOLLOW:
+                if key := read_class(span) or key:
+                    self._occurrences.set_class(key, span_ids)
+            case Outcome.LINK:
+                self.duplicates += 1
+                if ended.around is not None and ended.boundary is None:
+                    ended.around.link_spans(ended.origins, span_ids)
+                self._occurrences.set_class(key, span_ids)
+            case Outcome.DEFER if ended.around is not None:
+                pending = PendingFailure(replace(failure, exception=None), origin, span.name, [span.span_id])
+                self._defer(span, ended.around, pending)
+                ended.around.link_spans(frozenset({origin}), span_ids)
+            case _:
+                self._count(span, ended.boundary, failure, span_ids)
+
+    def _settle_mention(self, span: EndedSpan, around: Boundary | None, raw: RawError, *, settled: bool) -> None:
+        outcome = decide(Situation("mention", settled=settled, inside=around is not None))
+        pending = PendingFailure(replace(raw, exception=None), STAYED, span.name, [span.span_id])
+        if outcome is Outcome.DEFER and around is not None:
+            self._defer(span, around, pending)
+        elif outcome is Outcome.HANDLE:
+            self._handle(span, None, [pending])
+
+    def _settle_pending(
+        self,
+        boundary: Boundary,
+        span: EndedSpan,
+        call: BoundaryCall,
+        pending: list[PendingFailure],
+        part: list[PendingFailure],
+    ) -> None:
+        """Settle the failures that were pending in a boundary that has ended."""
+        outcomes = [(decide(Situation("pending", part=each in part)), each) for each in pending]
+        self.duplicates += sum(outcome is Outcome.LINK for outcome, _ in outcomes)
+        handled = [each.inside(call.tool) for outcome, each in outcomes if outcome is Outcome.HANDLE]
+        self._handle(span, boundary, handled)
+
+    def _release(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
+        """Treat a span as plain that proves to be no boundary, though its start promised one."""
+        outer = boundary.decider
+        for each in pending:
+            situation = Situation("pending", void=True, inside=outer is not None, incidental=each.incidental)
+            outcome = decide(situation)
+            if outcome is Outcome.DEFER and outer is not None:
+                self._defer(span, outer, each)
+            elif outcome is Outcome.COUNT:
+                self._count(span, boundary, each.raw, each.span_ids)
+            else:
+                self._handle(span, boundary, [each])
+        self._end_plain(span, outer)
+
+    def _count(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
+        """Count a failure, and return its class."""
+        run_id = self._find_run(span, boundary)
+        self.runs.observe(run_id, span)
+        found = self.ledger.observe(run_id, raw).found
+        if is_unbound(run_id):
+            self.ledger.store.discard(run_id)
+        self._occurrences.set_class(found.key, span_ids)
+        return found.key
+
+    def _defer(self, span: EndedSpan, boundary: Boundary, pending: PendingFailure) -> None:
+        self._handle(span, boundary, boundary.defer(pending))
+
+    def _handle(self, span: EndedSpan, boundary: Boundary | None, handled: list[PendingFailure]) -> None:
+        run_id = self._find_run(span, boundary) if handled else ""
+        for each in handled:
+            self._occurrences.set_class(HANDLED, each.span_ids)
+            self.ledger.handled(run_id, each.raw)
+
+    def _succeed(self, run_id: str, span: EndedSpan, call: BoundaryCall, began: int) -> None:
+        self.ledger.succeed(
+            run_id,
+            call.tool,
+            operation=call.operation,
+            arguments=call.arguments,
+            agent=read_agent(span),
+            began=began,
+        )
+
+    def _read(self, span: EndedSpan, call: BoundaryCall | None) -> _Found:
+        records, repeated = read_failures(span)
+        if not records:
+            return _NOTHING
+        self.duplicates += repeated
+        last = records.pop()
+        live = sys.exc_info()[1]
+        if live is not None and not is_live(live, last, span):
+            live = None
+        mentions = [
+            build_raw_error(span, record, exception=None, call=call)
+            for record in records
+            if self._is_failure(record, None, call)
+        ]
+        newest = build_raw_error(span, last, exception=live, call=call) if self._is_failure(last, live, call) else None
+        whole = last.traced or live is not None
+        if newest is not None and not span.failed:
+            mentions.append(newest)
+            newest = None
+        return _Found(newest, whole, [raw for raw in mentions if self._occurrences.note_mention(span, raw)])
+
+    def _is_failure(self, recorded: Recorded, live: BaseException | None, call: BoundaryCall | None) -> bool:
+        """Return whether a record is a failure, and not control flow or a declined call."""
+        if live is not None:
+            return not is_control_flow(live, self._control_flow)
+        if is_control_flow_name(recorded.type, self._control_flow):
+            return False
+        if call is None or recorded.traced:
+            return True
+        text = recorded.message or recorded.text
+        return classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
+
+    def _is_steered(self) -> bool:
+        """Return whether control flow is under way, which ends spans without a failure."""
+        live = sys.exc_info()[1]
+        return live is not None and is_control_flow(live, self._control_flow)
+
+    def _is_routine(self, boundary: Boundary, call: BoundaryCall, run_id: str) -> bool:
+        """Return whether a model has answered, and none of its failures is open."""
+        is_model = boundary.operation != SPAN_TOOL and call.tool in MODEL_OPERATIONS
+        return is_model and not self.ledger.is_failing(run_id, call.operation)
+
+    def _is_claimed(self, call: BoundaryCall, span: EndedSpan) -> bool:
+        """Return whether a boundary of this library counts the call, though the span does not show it."""
+        if not call.call_id:
+            return self._claims.take_expected(call.tool)
+        return self._claims.is_expected(call.call_id) or self._claims.is_settled(call.call_id, span.start_ns)
+
+    def _is_local_root(self, span: EndedSpan) -> bool:
+        parent = span.parent
+        return parent is None or (parent.is_remote and parent.span_id not in self.boundaries.spans)
+
+    def _find_run(self, span: EndedSpan, boundary: Boundary | None) -> str:
+        return self.runs.find_run(span, boundary.run_id if boundary is not None else "")
+
+    def _find_class(self, origins: Iterable[int]) -> str:
+        """Return the class of the first of these occurrences that was counted; empty if none was."""
+        return next(filter(None, map(self._occurrences.find_class, origins)), "")
+
+    def _count_evicted_span(self) -> None:
+        self.guard.failures[OPEN_SPAN_EVICTED] += 1
+
+    def _forget(self) -> None:
+        self.boundaries.clear()
+        self._occurrences.clear()
+        self.runs.clear()
+
+
+def _passes_on(raw: RawError, failure: RawError | None) -> bool:
+    """Return whether a mention is what the failure of a span was raised as; our boundary has recorded its cause."""
+    return failure is not None and f"{bare_name(failure.type)}: {failure.message}" in raw.text
+
+
+def _find_cause(pending: list[PendingFailure], origins: frozenset[int]) -> PendingFailure | None:
+    """Return the failure that a boundary passes on; else the newest inside that was not recovered from."""
+    passed_on = [each for each in pending if each.origin in origins]
+    candidates = passed_on or [each for each in pending if not each.recovered]
+    return candidates[-1] if candidates else None
+
+
+def _nested_duplicate(pending: list[PendingFailure], call: BoundaryCall) -> PendingFailure | None:
+    """Return the same call inside itself, as two instrumentations record it."""
+    newest = pending[-1] if pending else None
+    return newest if newest is not None and newest.raw.boundary and newest.raw.tool == call.tool else None
+
+
+def _add_cause(failure: RawError, cause: PendingFailure | None) -> RawError:
+    """Return a boundary's failure in the words of its cause; the boundary stays the operation."""
+    if cause is None or (failure.message and not cause.raw.message):
+        return failure
+    return replace(failure, text=cause.raw.text, type=cause.raw.type, message=cause.raw.message)
