@@ -36,7 +36,7 @@ def _join() -> str:
     gate = r"(?=(?=(?P<plain>[A-Za-z_./~+%#-]{0,64}['\" :=#(\[,]{0,4}))(?P=plain)-?[0-9@])"
     word = r"(?=(?P<word>[A-Za-z_]*))(?P=word)"
     labelled = rf"{word}(?={_SEPARATOR}-?[v0-9])(?:{by_label})"
-    # What is masked already stays, with what was kept beside it, so that a template is its own template.
+    # Masked text stays, with the text kept beside it, so that a template is its own template.
     masked = (
         rf"<(?:(?:(?:{_TOKENS_IN_NAMES})>(?:{JOINERS}\w+)*|path>(?:/[\w.@+~%#-]*)?|(?:{_TOKENS})>)[^\w\s<]?|value>)"
     )
@@ -47,4 +47,4 @@ def _join() -> str:
 
 
 PATTERN: Final = lazy_pattern(_join)
-"""Matches what a rule masks or keeps; the group of that name is the rule."""
+"""Matches the texts of all rules; the last group is the rule's name."""

@@ -354,9 +354,7 @@ _SIGNS: Final = (
 
 
 class _Signs(NamedTuple):
-    """
-    How a failure shows in the output of any program.
-    """
+    """How a failure shows in the output of any program."""
 
     words: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -366,9 +364,7 @@ class _Signs(NamedTuple):
 
 @cache
 def _signs_of_formats() -> _Signs:
-    """
-    Join the signs of all formats, which happens at the first result that may be a failure.
-    """
+    """Join the signs of all formats, which happens at the first result that may be a failure."""
     signs = (*(sign for listing in listings() for sign in listing.signs), *_SIGNS)
     return _Signs(
         words=tuple(dict.fromkeys((*_WORDS, *(word for sign in signs for word in sign.words)))),

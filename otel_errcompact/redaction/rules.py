@@ -63,7 +63,7 @@ _SCHEME: Final = r"(?i:bearer|basic|token|digest|apikey)"
 _OPTION: Final = r"-(?:[a-z]\w{0,20}-){0,3}(?:password|passwd|token|secret|api-key) "
 _SIGNED: Final = r"(?i:key|sig|signature|x-amz-signature|x-amz-security-token|x-goog-signature)="
 CLUES: Final = (r"(?<=:)//[^\s/]{0,384}@", rf"(?<=-){_OPTION}", rf"(?<=[?&]){_SIGNED}", "(?<=-)----BEGIN ")
-"""What follows the first character of a secret that no name and no prefix tells."""
+"""Patterns behind the first character of a secret without a name or prefix."""
 
 RULES: Final[tuple[RedactionRule, ...]] = (
     RedactionRule(

@@ -26,11 +26,11 @@ class Guard:
 
     Args:
         clock: Seconds, monotonic.
-        on_failure: Told the stage of every failure; what it raises is dropped.
+        on_failure: Called with the stage of each failure; its own exceptions are dropped.
     """
 
     strict: ClassVar[bool] = False
-    """Raise instead of swallowing; on in our own tests, so that no fault hides."""
+    """Raise instead of swallowing, as in our own tests."""
 
     def __init__(
         self, *, clock: Callable[[], float] = time.monotonic, on_failure: Callable[[str], object] | None = None

@@ -64,6 +64,6 @@ class _LazyPattern:
     def __getattr__(self, name: str) -> Any:
         source = self._source if isinstance(self._source, str) else self._source()
         compiled = re.compile(source, self._flags)
-        # The methods become attributes of this object: from now on they cost what they cost of a compiled pattern.
+        # The methods become attributes of this object, so that later calls cost the same as with a compiled pattern.
         self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
         return getattr(compiled, name)

@@ -53,7 +53,7 @@ _DIRECTIONS: Final = frozenset(
 """Words of arguments that two things may be swapped between."""
 
 _SESSIONS: Final = frozenset({"session", "terminal", "process", "pid", "tty", "pane", "window", "shell", "job", "tab"})
-"""Words for what a command runs in, where a tool holds several."""
+"""Words for a session that a command runs in, where a tool holds several."""
 
 _SQL_ARGUMENTS: Final = frozenset({"query", "sql", "statement", "queries", "statements"})
 

@@ -47,7 +47,7 @@ def operation_of(tool: str, arguments: str | Mapping[str, object] | None, *, tar
     Args:
         tool: The tool's name.
         arguments: The call's arguments: as JSON, as a mapping, or as the command line itself.
-        target: What the call is about, where the caller knows better than its arguments tell.
+        target: The target, where the caller knows it better than the arguments.
     """
     if type(tool) is not str:
         tool = str(tool) if isinstance(tool, str) else type(tool).__name__  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -17,7 +17,7 @@ CHANGING_FOLDER: Final = frozenset({"cd", "pushd"})
 PREPARING: Final = CHANGING_FOLDER | {
     "popd", "export", "unset", "source", ".", "set", "echo", "printf", "true", "sleep", "for", "[", "[[",
 }  # fmt: skip
-"""Commands that prepare the one that matters, or only announce it."""
+"""Commands that prepare another one, or only announce it."""
 
 AUXILIARY: Final = frozenset(
     {
@@ -26,7 +26,7 @@ AUXILIARY: Final = frozenset(
         "tee", "touch", "type", "wait", "wc", "which", "whoami",
     }
 )  # fmt: skip
-"""Programs that are not what a command line is for where it runs others too."""
+"""Programs that only help where a command line runs others as well."""
 
 WRAPPERS: Final = {
     "sudo": frozenset({"-u", "-g"}),
@@ -97,7 +97,7 @@ WITH_ONE_OF: Final = {
     "tox": frozenset({"run", "r", "run-parallel", "p", "list", "config"}),
     "django-admin": frozenset({"test", "migrate", "makemigrations", "check", "startapp", "startproject"}),
 }
-"""Programs of which only these words are subcommands: other words are files and names."""
+"""Programs with these subcommands alone: other words are files and names."""
 
 TASK_OPTIONS: Final = {"tox": frozenset({"-e"}), "nox": frozenset({"-s", "--session", "-e", "--sessions"})}
 """Options of task runners that name the task."""
@@ -113,7 +113,7 @@ COMMON_SUBCOMMANDS: Final = frozenset(
         "verify", "watch",
     }
 )  # fmt: skip
-"""Words that are subcommands wherever they stand: what stands before them is an option without a value."""
+"""Words that are subcommands wherever they stand: an option before them has no value."""
 
 FLAGS: Final = frozenset(
     {
@@ -132,7 +132,7 @@ OPTIONS_WITH_VALUE: Final = frozenset(
 )  # fmt: skip
 
 FOLDER_OPTIONS: Final = frozenset({"-C", "--prefix", "--directory", "--cwd", "--work-tree", "--chdir", "--dir"})
-"""Options that say in which folder a program works."""
+"""Options that name the folder of a program."""
 
 SCOPING_OPTIONS: Final = frozenset(
     {
@@ -142,7 +142,7 @@ SCOPING_OPTIONS: Final = frozenset(
         "--workspace",
     }
 )  # fmt: skip
-"""Long options that say what a program is about or narrow it, whatever the program."""
+"""Long options that name or narrow a target, whatever the program."""
 
 TEXT_OPTIONS: Final = frozenset(
     {
@@ -152,7 +152,7 @@ TEXT_OPTIONS: Final = frozenset(
         "--token", "--password", "--request", "--method",
     }
 )  # fmt: skip
-"""Options whose value is text, form or number: it says how, not what about."""
+"""Options whose value is text, a form or a number, not a target."""
 
 SCOPING_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "npm": frozenset({"-w"}),
@@ -188,7 +188,7 @@ SCOPING_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "hatch": frozenset({"-e"}),
     "python -m unittest": frozenset({"-k"}),
 }
-"""Options of one letter that say what a program is about, by program."""
+"""Options of one letter that name a target, by program."""
 
 TEXT_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "git": frozenset({"-c", "-n", "-m"}),
@@ -214,7 +214,7 @@ TEXT_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "tox": frozenset({"-p"}),
     "nox": frozenset({"-p"}),
 }
-"""Options of one letter with a value that says how, by program."""
+"""Options of one letter whose value is no target, by program."""
 
 WITH_SCRIPT: Final = frozenset({"sed", "awk", "grep", "egrep", "fgrep", "rg", "ag", "ack", "jq", "yq"})
-"""Programs whose first word is a pattern or a script: it says how, not what about."""
+"""Programs whose first word is a pattern or a script, not a target."""

@@ -9,10 +9,10 @@ from otel_errcompact.detector.operation.fingerprint import short_hash
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_TARGETS: Final = 8
-"""Targets of an operation; of further ones only a hash is kept."""
+"""Targets of an operation; a hash stands for further ones."""
 
 MAX_TARGET: Final = 200
-"""Characters of a target; longer texts are free text, or keep a hash of what is cut."""
+"""Characters of a target; a longer text is free text, or ends with a hash."""
 
 _CREDENTIALS: Final = lazy_pattern(r"://[^/@\s]{1,200}@")
 

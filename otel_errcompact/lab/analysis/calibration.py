@@ -31,7 +31,7 @@ TOLERANCE: Final = 0.05
 """The share of good runs that a threshold may stop, if nothing else is said."""
 
 MAX_AGENTS: Final = 100
-"""Agents that are told apart; what comes later is counted as `other`."""
+"""Agents with a table of their own; further ones are counted as `other`."""
 
 OTHER: Final = "other"
 
@@ -195,7 +195,7 @@ class Table:
     The rows of some runs: of all, or of one agent.
 
     Args:
-        thresholds: Those whose effect together is told.
+        thresholds: The thresholds as set, for their effect together.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:
@@ -216,11 +216,11 @@ class Table:
 
     def add(self, run: RunAnalysis, agent: str = "") -> None:
         """
-        Take a run that tells how it ended.
+        Add a run with a known outcome.
 
         Args:
             run: The run.
-            agent: Whose runs it is compared with.
+            agent: The agent whose runs it is compared with.
         """
         group = self._good if run.succeeded else self._bad
         together = first(run, self._thresholds)
@@ -283,7 +283,7 @@ class Calibration:
     Tables of all runs with a known outcome, together and by agent.
 
     Args:
-        thresholds: Those whose effect together is told.
+        thresholds: The thresholds as set, for their effect together.
     """
 
     def __init__(self, thresholds: Thresholds) -> None:

@@ -17,7 +17,7 @@ class Counts:
     """Those of the failures that the record calls successes: recognised by their text, so each of them is a guess."""
 
     unflagged: int = 0
-    """Those of the failures of which the record says nothing either way: recognised by their text as well."""
+    """Failures without a flag or exit status in the record, also recognised by their text."""
 
     ignored: int = 0
     """Declined calls, empty searches, cancellations: they look like failures and are none."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnalysis:
-    """What one run says of its errors."""
+    """The errors of one run in numbers."""
 
     run_id: str
     agent: str
@@ -108,9 +108,9 @@ class Analyzer:
 
     def analyze(self, run: RecordedRun) -> RunAnalysis:
         """
-        Return what a run says of its errors.
+        Return the errors of a run in numbers.
 
-        No threshold stops it, and nobody lifts what was reached: counters go on as those of a run that nobody halts.
+        No threshold stops it and no answer resets its counters.
         """
         reading = _Reading(run=run, ledger=self._ledger, options=self._options)
         reading.read()

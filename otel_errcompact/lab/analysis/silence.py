@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.analysis.recommendation import Confidence
 
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error at the end", "an error in a file"})
-"""A program may print these on purpose, and go on: a script that reproduces an error, a log that is shown."""
+"""A program may print these on purpose: a script that reproduces an error, a log."""
 
 
 def confidence_in(sign: str) -> Confidence:

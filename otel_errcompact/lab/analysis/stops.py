@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.analysis.turns import After, Turns
 
 MAX_VALUE: Final = 200
-"""The highest value of a threshold whose stops are told."""
+"""The highest value of a threshold that is analysed."""
 
 
 class Reached(NamedTuple):

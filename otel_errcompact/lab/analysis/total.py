@@ -60,7 +60,7 @@ class Total:
         self.longest_streak = 0
         self.longest_row = 0
         self.streaks: Counter[int] = Counter()
-        """How many runs have a longest streak of which length."""
+        """The number of runs by the length of their longest streak."""
         self.silent_signs: Counter[str] = Counter()
         self.unflagged_signs: Counter[str] = Counter()
         self.refusals = Refusals()

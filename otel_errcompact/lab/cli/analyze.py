@@ -30,7 +30,7 @@ class Request:
     paths: tuple[Path, ...]
     calibrate: bool = False
     outcomes: Path | None = None
-    """The user's own labels of runs, in place of what the records say."""
+    """The user's own labels of runs, which override the records."""
 
     tolerance: float = 0.05
     """The share of good runs that a threshold may stop."""
@@ -100,7 +100,7 @@ class Analysis:
 
 
 def print_analysis(request: Request, *, as_json: bool) -> int:
-    """Analyze recorded runs, print what they say, and return the exit code."""
+    """Analyze recorded runs, print the results, and return the exit code."""
     analysis = Analysis(request)
     if as_json:
         _print_json(analysis)

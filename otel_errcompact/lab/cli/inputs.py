@@ -28,7 +28,7 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """The source of raw errors, and what is known of all of them."""
+    """The source of raw errors, and their common properties."""
 
     files: Sequence[Path]
     """The files; `-` is standard input, and so is no file at all."""

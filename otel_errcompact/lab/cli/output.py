@@ -28,18 +28,18 @@ class Problems:
 
     def report(self, path: str, line: int, problem: str) -> None:
         """
-        Say what is wrong.
+        Report a problem.
 
         Args:
             path: The file.
             line: The line, counted from 1; 0 where the file as a whole is meant.
-            problem: What is wrong, and what to do.
+            problem: The problem, and its remedy.
         """
         self.count += 1
         say(f"{path}:{line}: {problem}" if line else f"{path}: {problem}")
 
     def take(self, error: TranscriptError) -> None:
-        """Say what is wrong with a transcript."""
+        """Report a problem of a transcript."""
         self.report(error.path, error.line, error.problem)
 
     @property
@@ -52,7 +52,7 @@ class OneLineHandler(logging.Handler):
     """
     Prints each warning once, as one line without a traceback.
 
-    Escalations are left out: what a command has to say of them is its result.
+    Escalations are left out: they are the command's result.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ def write_json(value: object, *, indent: int | None = None) -> None:
     """
     Print a value as JSON to standard output, and flush.
 
-    Everything but printable ASCII is escaped: what a tool printed can then change no terminal's state.
+    Everything but printable ASCII is escaped, so that a tool's output changes no terminal's state.
     """
     sys.stdout.write(json.dumps(value, indent=indent) + "\n")
     sys.stdout.flush()

@@ -44,11 +44,11 @@ class _Kept:
 
 class ClassSummary:
     """
-    What is known of one class so far.
+    The counts and examples of one class so far.
 
     Args:
         observation: Its first occurrence.
-        hide_secrets: Takes secrets out of what is shown, unless they were asked for.
+        hide_secrets: Takes secrets out of texts, unless the page shows them.
         at: The number of the first occurrence among all.
     """
 
@@ -141,7 +141,7 @@ class ClassSummary:
             heapq.heappushpop(self._places, entry)
 
     def entry(self, axis: Axis, bins: int) -> ClassEntry:
-        """Return what the page shows."""
+        """Return the row of the page."""
         counts = self._times if axis.timed else self._order
         examples = tuple(replace(kept.example, count=kept.count) for kept in self._kept.values())
         return ClassEntry(

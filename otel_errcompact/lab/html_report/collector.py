@@ -43,7 +43,7 @@ MAX_RUNS: Final = 500
 MAX_STREAKS: Final = 25
 MAX_ESCALATIONS: Final = 100
 MAX_KEYS: Final = 200_000
-"""Keys of classes without a row that are remembered, to tell how many they are."""
+"""Keys of classes without a row that are kept for their number."""
 
 BINS: Final = 48
 """Bars of a sparkline."""
@@ -59,11 +59,10 @@ class Collector(Listener):
     """
     Listens to a replay's ledger, and makes the page's data.
 
-    Memory is bounded whatever is played: rows, examples, places and characters have a maximum each, and what is beyond
-    is counted.
+    Memory is bounded: rows, examples, places and characters have a maximum each, and the rest is counted.
 
     Args:
-        raw: Whether raw errors are shown with the secrets that are in them.
+        raw: Whether raw errors are shown with their secrets.
     """
 
     stage = "page"

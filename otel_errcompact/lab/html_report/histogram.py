@@ -13,7 +13,7 @@ class Histogram:
     """
     Counts along an axis of whole numbers, in bounded memory.
 
-    Cells begin one wide and become as coarse as they must: never more than a 64th of the range of what was counted.
+    Cells begin one wide and become as coarse as they must: never more than a 64th of the counted range.
     """
 
     def __init__(self) -> None:

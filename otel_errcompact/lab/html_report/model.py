@@ -19,7 +19,7 @@ STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "active", "recovered", "u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where occurrences lie: a run of a file."""
+    """A run of a file, in which occurrences lie."""
 
     run_id: str
     source: str
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One raw error, and how often this very text came."""
+    """One raw error, and the number of its repetitions."""
 
     text: str
     """The whole text, without secrets unless they were asked for."""
@@ -144,7 +144,7 @@ class RunEntry:
     digest_tokens: int
     context_tokens: int
     failures_only: bool
-    """Whether the record holds failures and nothing else: what is not known of it is not shown."""
+    """Whether the record holds failures alone, so that other numbers are not shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """What all sparklines have in common."""
+    """The axis of all sparklines."""
 
     first: int
     last: int
@@ -195,7 +195,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageData:
-    """All that is on the page."""
+    """The whole page."""
 
     totals: Totals
     tokens: TokenTotals

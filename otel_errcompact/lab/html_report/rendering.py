@@ -111,7 +111,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # jinja2 types the table by what it puts in itself.
+    # jinja2 types the table by its own entries.
     filters: dict[str, object] = {
         "marked": mark_special,
         "number": number,

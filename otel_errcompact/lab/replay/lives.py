@@ -33,7 +33,7 @@ _NEVER: Final = 2**31
 NO_THRESHOLDS: Final = Thresholds(
     same=_NEVER, rejected=_NEVER, loop=_NEVER, loop_halt=_NEVER, refuse=_NEVER, consecutive=_NEVER, total=_NEVER
 )
-"""For records that do not tell the run's own, or what succeeded between: no escalation can be claimed of them."""
+"""For records without the run's thresholds or its successes: they support no escalation."""
 
 _ACTIONS: Final[dict[str, ActionName]] = {
     "halt": "halt",
@@ -98,7 +98,7 @@ class _Player:
         for line in lines:
             if (take := self._takes.get(line.event)) is not None:
                 take(line)
-        # To end a run answers what still waits for an answer: one whose end is not recorded is told as it stood.
+        # Ending a run answers open escalations, so that a run without a recorded end is reported before that.
         stood = self._ledger.report(self._run_id)
         failed = self._end is not None and self._end.text(semconv.RESULT) == "failed"
         played = self._tallies.close(self._run_id, failed=failed)

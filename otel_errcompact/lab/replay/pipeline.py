@@ -49,10 +49,10 @@ SERVICE: Final = "errcompact-replay"
 """The name of the service, unless the environment gives one."""
 
 MAX_OPEN_RUNS: Final = 500
-"""Conversations that may still go on in a later trace; beyond, the one touched least recently is ended."""
+"""Conversations that a later trace may continue; beyond that number the one touched least recently is ended."""
 
 FLUSH_EVERY: Final = 1_000
-"""Spans after which the exporter's queue, which would drop what it cannot hold, is emptied."""
+"""Spans after which the exporter's queue is flushed, before it is full and drops spans."""
 
 
 class Pipeline:
@@ -114,7 +114,7 @@ class Pipeline:
             yield self._end_run(self._tallies.close_oldest())
 
     def _end_run(self, run: ReplayedRun) -> ReplayedRun:
-        # The record does not say how often what was sent: each token once, as if a cache had held what came before.
+        # The record lacks the number of requests: each token counts once, as if a cache held the earlier ones.
         self._usage.record(run.context_tokens, semconv.TOKENS_IN, agent=run.agent)
         return run
 

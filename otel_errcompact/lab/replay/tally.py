@@ -1,4 +1,4 @@
-"""Counting what the ledger tells of replayed runs."""
+"""Numbers of replayed runs, counted from the ledger's events."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Tallies(Listener):
     The numbers of all open runs; no escalation stops them.
 
     Args:
-        ledger: What tells of the runs.
+        ledger: The ledger that counts the runs.
     """
 
     stage = "replay"

@@ -64,7 +64,7 @@ class RebuiltSpan(ReadableSpan):
         )
         self._recorded = recorded
 
-    # The SDK's span counts what its own limits dropped, and would forget what the recorded one had lost.
+    # The SDK's span counts only the losses by its own limits, not those of the recorded span.
 
     @property
     def dropped_attributes(self) -> int:
@@ -99,7 +99,7 @@ def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: 
         trace: The trace.
         tally: The numbers of its run.
         tallies: The numbers of all runs.
-        processor: What is told of the spans.
+        processor: The processor that gets the spans.
         scope: The scope of spans that our own boundaries made; their maker is not there to settle them.
     """
     spans = [RebuiltSpan(span, scope if span.scope_name == semconv.SCOPE else span.scope_name) for span in trace.spans]

@@ -25,7 +25,7 @@ _STATUS: Final = re.compile(
 
 @dataclass(slots=True)
 class Executor:
-    """What is to be run next."""
+    """The code that is executed next."""
 
     builder: RunBuilder
     code: str = ""

@@ -29,7 +29,7 @@ LONG_BYTES: Final = 16 * 1024 * 1024
 """From this length on a document of many runs is read one by one."""
 
 _HEAD_LINES: Final = 32
-"""How many lines are looked at to tell JSON lines with a broken beginning from a document."""
+"""Lines that are read to tell JSON lines with a broken beginning from a document."""
 
 _SHORT_BYTES: Final = 64 * 1024
 """Up to this length a first line is parsed to see whether it is whole."""

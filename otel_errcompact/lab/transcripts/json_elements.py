@@ -25,18 +25,13 @@ _OPENING: Final = re.compile(r'\ufeff?\s*(?:\{\s*"(?P<field>\w{1,60})"\s*:\s*)?\
 _BETWEEN: Final = re.compile(r"\s*(?P<mark>,\s*|\])?")
 _CHUNK_BYTES: Final = 1024 * 1024
 _LONGEST_TOKEN: Final = 16
-"""How far before the end of what was read an error may stand that only says that more is to be read."""
+"""Distance from the end of the read text up to which an error only means that more has to be read."""
 
 _decode_at = json.JSONDecoder().raw_decode
 
 
 class Elements:
-    """
-    A document whose beginning was read.
-
-    The parser tries what was read; where that ends within an element it reads as much again, so that nothing is parsed
-    more than twice.
-    """
+    """A document whose beginning was read."""
 
     def __init__(
         self,
@@ -61,7 +56,7 @@ class Elements:
         self._field = ""
         self._take(begin)
         self.are_runs = self._open()
-        """Whether the document is a list of runs, as far as its first element tells."""
+        """Whether the document is a list of runs, by its first element."""
 
     def raw(self) -> bytes:
         """Return all bytes read so far, for a document of another kind."""
@@ -127,7 +122,7 @@ class Elements:
         return error.pos >= len(self._text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated")
 
     def _read_on(self) -> None:
-        # Doubling keeps the time linear.
+        # Doubling what is read keeps the time linear: nothing is parsed more than twice.
         self._line_number()
         begin = self._text.rfind("\n", 0, self._position)
         self._column = self._position - begin - 1 if begin >= 0 else self._column + self._position

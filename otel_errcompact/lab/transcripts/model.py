@@ -52,7 +52,7 @@ class RecordedCall:
     """What must succeed for a failure of this call to count as resolved; empty means the tool."""
 
     flagged: bool | None = None
-    """What the format itself says: failed, did not fail, or (`None`) nothing."""
+    """The record's own flag: True for failed, False for not, None without a flag."""
 
     exit_code: int | None = None
     """The exit status, where the format gives it apart from the text."""
@@ -157,10 +157,10 @@ class RecordedTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLine:
-    """One thing that a trajectory file tells of a run."""
+    """One line of a trajectory file about a run."""
 
     event: str
-    """What it is; empty for a raw error of which nothing else is told."""
+    """The kind of event; empty for a raw error without further lines."""
 
     time_ns: int
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict[str, AttributeValue])

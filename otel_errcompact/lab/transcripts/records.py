@@ -42,7 +42,7 @@ class TextLine(str):
 
 @dataclass(slots=True)
 class Place:
-    """Where something stands in a transcript file, for messages."""
+    """A place in a transcript file, for messages."""
 
     path: str
 
@@ -52,7 +52,7 @@ class Place:
     report: OnProblem
 
     outer: Place | None = None
-    """Where the object or list stands of which this is a part; nowhere for the line's or document's value."""
+    """The place of the object or list that holds this value; None for a line's or document's value."""
 
     key: str | int = ""
     """The name of this part, or its index."""
@@ -77,7 +77,7 @@ class Place:
         return Place(self.path, self.line, self.report, self, key)
 
     def problem(self, message: str) -> None:
-        """Report that what stands here is malformed."""
+        """Report that this value is malformed."""
         self.report(TranscriptError(self.path, self.line, f"{self.field} {message}".lstrip()))
 
 

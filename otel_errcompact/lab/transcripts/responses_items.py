@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
 _OUTPUT: Final = "_output"
-"""How the kind of an item ends that holds what a call gave back; before it stands the kind of the call."""
+"""The end of the kind of an item with a call's result; the kind of the call stands before it."""
 
 _LOCAL_SHELL: Final = "local_shell"
 _TOOL_OF_CALL: Final = {
@@ -21,7 +21,7 @@ _TOOL_OF_CALL: Final = {
     "local_shell_call": _LOCAL_SHELL,
     "shell_call": "shell",
 }
-"""Calls of tools that have no name of their own."""
+"""Calls of tools without a name."""
 
 _CALLS: Final = frozenset({"custom_tool_call", "function_call", *_TOOL_OF_CALL})
 _WHOLE: Final = frozenset({"code_interpreter_call", "mcp_call"})
@@ -33,7 +33,7 @@ KINDS: Final = frozenset({"message", "reasoning", *_CALLS, *(f"{call}{_OUTPUT}" 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a call gave back."""
+    """The result of a call."""
 
     call_id: str
     result: str
@@ -69,7 +69,7 @@ def take_item(item: Record, builder: RunBuilder, *, line: int | None = None, tim
 
 
 def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None, time_ns: int | None = None) -> None:
-    """Read what a call gave back into a run."""
+    """Read the result of a call into a run."""
     builder.answer(
         answer.call_id,
         call_id=answer.call_id,

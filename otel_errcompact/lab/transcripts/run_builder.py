@@ -31,7 +31,7 @@ class _Request:
 
 @dataclass(slots=True)
 class RunBuilder:
-    """One run while its records come in."""
+    """One run while its records are read."""
 
     calls: list[RecordedCall] = field(default_factory=list[RecordedCall])
     context_tokens: int = 0
@@ -40,7 +40,7 @@ class RunBuilder:
     _now_ns: int = FIRST_NS - STEP_NS
 
     def begin(self, time_ns: int) -> None:
-        """Note when the run began, if its calls have no times."""
+        """Set the beginning of the run, if its calls have no times."""
         self._now_ns = time_ns - STEP_NS
 
     def say(self, text: str) -> None:
@@ -59,10 +59,10 @@ class RunBuilder:
         time_ns: int | None = None,
     ) -> None:
         """
-        Note that the agent called a tool.
+        Add a call of a tool.
 
         Args:
-            key: What the answer will be known by; a later request with the same key takes its place.
+            key: The key of the result; a later request with the same key replaces this one.
             tool: The tool's name.
             arguments: Its arguments.
             call_id: The id of the call.
@@ -93,15 +93,15 @@ class RunBuilder:
         time_ns: int | None = None,
     ) -> None:
         """
-        Note what a tool gave back.
+        Add the result of a tool.
 
         Args:
-            key: The key of the request; if nobody asked, the result is kept without arguments.
+            key: The key of the request; without a request the result has no arguments.
             result: The whole text.
             line: The line of the file; without it, the position in the run.
             tool: The tool's name as the result tells it, for when the request is missing.
             call_id: The id of the call as the result tells it.
-            flagged: What the format says: failed, did not fail, nothing.
+            flagged: The record's own flag: failed, not failed, None without one.
             exit_code: The exit status, if the record has it apart from the text.
             time_ns: When, if the record says.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.model import AttributeValue, RecordedSpan
 
 MAX_LINES: Final = 50_000
-"""Lines that are held while their runs may still go on; beyond, the run touched least recently is handed on."""
+"""Lines kept for open runs; beyond that number the run touched least recently is yielded."""
 
 EVENTS: Final = frozenset(
     {
@@ -37,7 +37,7 @@ EVENTS: Final = frozenset(
 _ABOUT_RAW: Final = frozenset({semconv.RUN_ERROR, semconv.RUN_HANDLED})
 
 _Key = tuple[str, str]
-"""The ledger that counted, and the run: several processes may tell of runs with one id."""
+"""The ledger and the run: several processes may record runs with one id."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Life:
     """With the tick of each and its place in the file."""
 
     tick: int = 0
-    """The newest; lines without one stand behind what was told before."""
+    """The newest tick; a line without one stands behind the lines before it."""
 
     def add(self, line: RecordedLine) -> None:
         tick = line.integer(semconv.TICK)

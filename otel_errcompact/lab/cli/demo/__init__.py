@@ -31,11 +31,11 @@ TRAJECTORY: Final = Path("errcompact-trajectory-demo.jsonl")
 
 def demo(*, plain: bool = False, trajectory: Path | None = None, repeat: int = 1, pause_s: float = 0) -> None:
     """
-    Let a scripted agent work, and print what came of it.
+    Let a scripted agent work, and print its session.
 
     Args:
         plain: Neither colours nor drawn boxes.
-        trajectory: Where the raw errors are appended to; a file in the working directory, made anew, if None.
+        trajectory: The file that raw errors are appended to; a new file in the working directory if None.
         repeat: How many sessions there are; until an interrupt if zero. All but the first are told in a line each.
         pause_s: Seconds between them.
 
@@ -73,7 +73,7 @@ def _until_interrupted() -> Generator[None]:
             signal.signal(number, handler)
 
     def interrupt(_: int, __: FrameType | None) -> None:
-        # A second one is not caught: somebody is in a hurry.
+        # A second interrupt is not caught: the user is in a hurry.
         restore()
         raise KeyboardInterrupt
 

@@ -17,7 +17,7 @@ from typing import Final
 TASK: Final = "Publish the sales report. Mend what stands in the way."
 
 MODEL: Final = "scripted"
-"""What it says where it is asked for the name of its model."""
+"""The name of its model in telemetry."""
 
 _MISSING_COMMA: Final = re.compile(r"Expecting ',' delimiter: line (?P<line>\d+)")
 _NO_SUCH_COLUMN: Final = re.compile(r"no such column: (?P<column>\w+)")
@@ -39,7 +39,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What the agent is told before its next step."""
+    """The texts that the agent reads before its next step."""
 
     result: str
     """What its last call gave back: the tool's answer, or the digest of the failure."""

@@ -32,7 +32,7 @@ _RAW: Final = "magenta"
 
 
 def write_opening(console: DemoConsole) -> None:
-    """Say what is going to happen."""
+    """Write an introduction."""
     console.heading("errcompact demo")
     console.write(
         "A scripted agent does a real piece of work with real tools that really fail. It sees no exception and no "
@@ -69,7 +69,7 @@ def write_summary(console: DemoConsole, session: Session, signals: Signals, traj
     _comparisons(console, session)
     _tokens(console, session)
     _counters(console, session, signals)
-    # What says most comes last: it is what a terminal still shows when the demo is over.
+    # The most telling parts come last: a terminal still shows them when the demo is over.
     _report(console, session)
     _ladder(console, session)
     _artefacts(console, session, signals.points)

@@ -51,7 +51,7 @@ class Step:
     """The digest of the failure, without the operator's words behind it; empty if there was none."""
 
     raw: str
-    """What the tool gave back, whole; of a refused call, what the agent read."""
+    """The whole result of the tool; the agent's text where the call was refused."""
 
     key: str
     """The error class of the failure; empty if there was none."""
@@ -60,7 +60,7 @@ class Step:
     """The block of recent errors in the agent's next prompt."""
 
     answered: AnsweredEscalation | None
-    """The escalation this step led to, and what the operator said to it."""
+    """The escalation after this step, with the operator's answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

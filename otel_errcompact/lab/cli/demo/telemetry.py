@@ -74,14 +74,14 @@ class Telemetry:
 
     tracer_provider: TracerProvider
     usage: TokenUsage
-    """The whole cost_session, of which the tokens of errors are a part."""
+    """Counts all tokens, of which those of errors are a part."""
 
     reader: InMemoryMetricReader
     records: Sequence[str]
     exported: bool
 
     def signals(self) -> Signals:
-        """Return what the operator has got so far."""
+        """Return the operator's signals so far."""
         points = (point for metric in _metrics(self.reader) for point in _points(metric))
         return Signals(points=tuple(sorted(points, key=str)), records=tuple(self.records), exported=self.exported)
 
@@ -97,7 +97,7 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
     Raises:
         ConfigurationError: The SDK is switched off.
     """
-    # Defaults, whatever the environment says: the session tells its story at the default thresholds.
+    # The session is written for the default thresholds, whatever the environment sets.
     options = Options(trajectory=TrajectoryOptions(path=trajectory))
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())
     reader = InMemoryMetricReader()

@@ -1,7 +1,7 @@
 """
 Formats of transcripts: one module and one row in `FORMATS` each.
 
-A value's content tells its format.
+The content of a value shows its format.
 """
 
 from __future__ import annotations

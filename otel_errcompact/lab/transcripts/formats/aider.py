@@ -48,10 +48,10 @@ _BAD_EDIT: Final = re.compile(
     r"|Error (?:parsing patch content|applying action)|[^\n]{1,300}\n\^\^\^ )"
 )
 _MOST_TOLD: Final = 8
-"""Among how many lines that the user is told the first of a failure is looked for."""
+"""Lines for the user among which the first one of a failure stands."""
 
 _QUESTION: Final = "Attempt to fix "
-"""What the user is asked after being told of a failure."""
+"""The question to the user after a failure."""
 
 _APPLIED: Final = "Applied edit to "
 _ASKED_TO_RUN: Final = ("/run ", "!")
@@ -128,7 +128,7 @@ class _Chat:
     def take(self, line: str, number: int) -> None:
         speaker = next((mark for mark in (_USER, _TOLD) if line == mark or line.startswith(f"{mark} ")), "")
         if speaker != self.part.speaker:
-            # Of a text of many lines that aider tells the user, only the first is marked.
+            # Of a text of many lines for the user, aider marks only the first.
             if not speaker and self.is_told_failure():
                 speaker = _TOLD
             else:
@@ -190,7 +190,7 @@ class _Chat:
             self.failure = _Failure(_tool_of(told[0]), "\n".join(told).strip("\n"), part.last)
 
     def settle(self) -> None:
-        """Note a failure of which the model was not told."""
+        """Record a failure that the model has not seen."""
         failure, self.failure = self.failure, None
         if failure is not None:
             self.note_failure(failure.tool, failure.text, failure.line)

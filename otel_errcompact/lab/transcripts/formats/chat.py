@@ -41,7 +41,7 @@ _INSTRUCTIONS: Final = ("instructions", "system")
 
 _CALL_BLOCKS: Final = frozenset({"mcp_tool_use", "server_tool_use", "tool_use"})
 _RESULT_BLOCK: Final = "tool_result"
-"""How the kind of a block ends that holds what a tool gave back, Anthropic's own tools included."""
+"""The end of the kind of a block with a tool's result, also of Anthropic's own tools."""
 
 
 def detect(value: object) -> bool:

@@ -26,7 +26,7 @@ AGENT: Final = "codex"
 
 _WRAPPERS: Final = frozenset({"compacted", "event_msg", "response_item", "session_meta", "turn_context"})
 _ITEM_TEXTS: Final = frozenset({"input_image", "input_text", "output_text"})
-"""Kinds of the parts of a message, by which an item that is a message is told from that of other interfaces."""
+"""Kinds of a message's parts that other interfaces do not have."""
 
 _HEADER: Final = re.compile(
     r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines):?[^\n]{0,200}\n){0,4}"

@@ -33,12 +33,12 @@ _ERROR: Final = "error"
 _STATUS: Final = "otel.status_code"
 _DESCRIPTION: Final = "otel.status_description"
 _SCOPES: Final = ("scope", "library")
-"""What an instrumentation scope is called, and what it was called before."""
+"""Tags with the instrumentation scope: the present name and the former one."""
 
 _SCOPE_NAMES: Final = tuple(f"otel.{scope}.name" for scope in _SCOPES)
 _SCOPE_VERSIONS: Final = tuple(f"otel.{scope}.version" for scope in _SCOPES)
 _TRANSLATED: Final = frozenset({_KIND, _ERROR, _STATUS, _DESCRIPTION, *_SCOPE_NAMES, *_SCOPE_VERSIONS})
-"""Tags that say what a span's own fields say; no attributes."""
+"""Tags that repeat a span's own fields; no attributes."""
 
 _NS_PER_US: Final = 1_000
 _MAX_US: Final = 2**62 // _NS_PER_US

@@ -52,7 +52,7 @@ _TOLD: Final = ("input", "messages", "output")
 """Where the inputs and outputs of a run hold messages."""
 
 _PARTS: Final = frozenset({"embedding", "parser", "prompt", "retriever", "tool"})
-"""Kinds of runs that tell no conversation, even where they hold a message."""
+"""Kinds of runs without a conversation, even where they hold a message."""
 
 _FAILED: Final = "error"
 
@@ -115,7 +115,7 @@ class _Trace:
     source: str
 
     tellings: dict[str, list[Record]] = field(default_factory=dict[str, "list[Record]"])
-    """The longest telling of each conversation, by the first words of the user."""
+    """The longest record of each conversation, by the first words of the user."""
 
     error: str = ""
 

@@ -1,0 +1,47 @@
+"""The programs that a command line runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.detector.operation import (
+    last_command,
+    operation_of,
+    programs_of,
+)
+from tests.clock import MOMENT_S, processor_seconds
+
+
+def test_programs_of_a_pipeline():
+    """
+    All programs of a command line are named in their order.
+    """
+    assert list(programs_of("bash", "git log | grep x; sudo pytest | tail")) == ["git log", "grep", "pytest", "tail"]
+
+
+def test_nesting_of_shells_is_bounded():
+    """
+    Shells in shells are followed a few levels deep, then the shell is the program.
+    """
+    assert list(programs_of("bash", {"command": ["bash", "-c", """bash -c 'bash -c "bash -c ls"'"""]})) == ["bash -c"]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", "$(", "a$(b", "'", '"', "\\", "<<a\n", "<< ", "|", "sudo ", "bash -c '", "\n#", "((", "x=", "-", "if "],
+)
+def test_hostile_command_costs_little(unit: str):
+    """
+    Only the beginning of a command line is looked at.
+    """
+    command = unit * 100_000
+
+    assert processor_seconds(lambda: list(programs_of("bash", command))) < MOMENT_S
+    assert processor_seconds(lambda: operation_of("bash", {"command": [unit] * 100_000})) < MOMENT_S
+
+
+def test_the_last_command_of_an_argument_vector():
+    """
+    A call without a shell runs one command; what is no word of it is left out.
+    """
+    assert last_command("exec", {"command": ["env", "A=1", "grep", "-q", 5, "x"]}) == ("grep", "-q", "x")
