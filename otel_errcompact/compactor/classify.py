@@ -27,9 +27,7 @@ MAX_REMEMBERED_CHARACTERS: Final = 4_096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classified:
-    """
-    A raw error's facts, free of secrets, and its class.
-    """
+    """A raw error's facts, free of secrets, and its class."""
 
     facts: Facts
     key: str
@@ -40,9 +38,7 @@ class Classified:
 
 
 def classify(raw: RawError) -> Classified:
-    """
-    Return the class of a raw error. Never raises, whatever the input.
-    """
+    """Return the class of a raw error. Never raises, whatever the input."""
     if raw.exception is not None:
         return _classify_exception(raw.exception, raw.messages)
     if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
@@ -56,9 +52,7 @@ def _classify_exception(exception: BaseException, messages: Mapping[int, str] | 
 
 
 def _is_small(chain: tuple[Failure, ...]) -> bool:
-    """
-    Tell whether a chain may be remembered: groups and long messages may not.
-    """
+    """Tell whether a chain may be remembered: groups and long messages may not."""
     size = 0
     for failure in chain:
         size += len(failure.message) + len(failure.extra)
@@ -84,9 +78,7 @@ def _classified(facts: Facts) -> Classified:
 
 
 def _redacted(facts: Facts) -> Facts:
-    """
-    Return `facts` without secrets; mostly there are none, and one look at all lines tells.
-    """
+    """Return `facts` without secrets; mostly there are none, and one look at all lines tells."""
     lines = "\n".join((facts.cause, facts.key_cause, *facts.details))
     if redact(lines) == lines:
         return facts

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def hint_for(facts: Facts) -> str:
-    """
-    Return what to do about a failure in one line, or nothing where the cause says it.
-    """
+    """Return what to do about a failure in one line, or nothing where the cause says it."""
     text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
     pattern, numbers = _joined()
     found = [numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)]
@@ -25,18 +23,14 @@ def hint_for(facts: Facts) -> str:
 
 @cache
 def hints() -> tuple[Hint, ...]:
-    """
-    Return all hints, those of formats first; where several apply the first is given.
-    """
+    """Return all hints, those of formats first; where several apply the first is given."""
     of_formats = [hint for listing in listings() for hint in listing.hints]
     strong = (hint for hint in of_formats if not hint.is_weak)
     return (*strong, *_HINTS, *(hint for hint in of_formats if hint.is_weak))
 
 
 def _exit(status: str) -> tuple[str, ...]:
-    """
-    Return the ways of telling an exit status, also as part of `exited with code` and `non-zero exit status`.
-    """
+    """Return the ways of telling an exit status, also as part of `exited with code` and `non-zero exit status`."""
     return (rf"[Ee]xit[^0-9-]{{0,24}}{status}(?![0-9])", rf"code[^0-9-]{{0,3}}{status}(?![0-9])")
 
 

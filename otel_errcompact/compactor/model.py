@@ -45,9 +45,7 @@ _TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,79}")
 
 
 class ModelAnswer(NamedTuple):
-    """
-    What a model makes of a text.
-    """
+    """What a model makes of a text."""
 
     type: str
     """A short name for the kind of failure, like an exception's; empty if the model has none to offer."""
@@ -57,9 +55,7 @@ class ModelAnswer(NamedTuple):
 
 
 class ErrorReader(Protocol):
-    """
-    Anything that can tell the root cause in a text, as a language model can.
-    """
+    """Anything that can tell the root cause in a text, as a language model can."""
 
     def read(self, text: str, /) -> ModelAnswer:
         """
@@ -124,9 +120,7 @@ class ModelExtractor:
         reset_in_child(self._start_anew)
 
     def refine(self, raw: RawError, found: Classified) -> Classified:
-        """
-        Return `found` with the type and the cause that the reader gives it, or as it is.
-        """
+        """Return `found` with the type and the cause that the reader gives it, or as it is."""
         if found.facts.format != FORMAT or raw.exception is not None:
             return found
         body = read_text(raw).body
@@ -140,9 +134,7 @@ class ModelExtractor:
         return _shown(found, answer.type, cause) if cause else found
 
     def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
-        """
-        Return the answer for a class, from memory or from the reader; nothing if there is none, or none yet.
-        """
+        """Return the answer for a class, from memory or from the reader; nothing if there is none, or none yet."""
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
@@ -152,9 +144,7 @@ class ModelExtractor:
             return self._answers.get(key)
 
     def _ask(self, key: str, parts: tuple[str, ...]) -> None:
-        """
-        Let the reader read, and wait for it no longer than allowed.
-        """
+        """Let the reader read, and wait for it no longer than allowed."""
         failed: list[BaseException] = []
         thread = Thread(target=self._read, args=(key, parts, failed), name="errcompact-model", daemon=True)
         try:
@@ -175,9 +165,7 @@ class ModelExtractor:
         self._guard.record_failure("model", failed[0], fatal=False)
 
     def _started(self, thread: Thread, key: str) -> bool:
-        """
-        Start a question, unless another one is under way or the reader is left alone.
-        """
+        """Start a question, unless another one is under way or the reader is left alone."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return False
@@ -190,9 +178,7 @@ class ModelExtractor:
             return True
 
     def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
-        """
-        Ask the reader, check what it says and remember it; runs in the question's own thread.
-        """
+        """Ask the reader, check what it says and remember it; runs in the question's own thread."""
         try:
             answer = _checked(self._reader.read(CUT.join(parts)), parts)
         except BaseException as error:  # noqa: BLE001 - whatever a reader does, it does to this thread alone
@@ -215,9 +201,7 @@ class ModelExtractor:
 
 
 def _clipped(body: str, limit: int) -> tuple[str, ...]:
-    """
-    Return the parts of a text that are shown: all of it, or its head and its tail.
-    """
+    """Return the parts of a text that are shown: all of it, or its head and its tail."""
     if len(body) <= limit:
         return (body,)
     tail = limit // 2
@@ -249,9 +233,7 @@ def _spaced(text: str) -> str:
 
 
 def _quote(cause: str, parts: tuple[str, ...]) -> str:
-    """
-    Return what a text says in the place of a cause: the same, or a line that differs in volatile values only.
-    """
+    """Return what a text says in the place of a cause: the same, or a line that differs in volatile values only."""
     if _is_quoted(cause, parts):
         return _spaced(cause)
     template = mask(_spaced(cause))

@@ -33,9 +33,7 @@ def clip(text: str, limit: int = MAX_CAUSE) -> str:
 
 
 def details(lines: Iterable[str], limit: int = MAX_DETAILS) -> tuple[str, ...]:
-    """
-    Return the first `limit` distinct lines that say something, each within bounds; what is left out is counted.
-    """
+    """Return the first `limit` distinct lines that say something, each within bounds; what is left out is counted."""
     kept: dict[str, None] = {}
     left_out = 0
     for seen, line in enumerate(lines):

@@ -91,9 +91,7 @@ def facts_of_diagnostics(
 
 
 def _readers(of: Format, body: str) -> Iterator[Diagnostics]:
-    """
-    Yield how diagnostics are read by a format, and by those behind it in the table that the text may be of.
-    """
+    """Yield how diagnostics are read by a format, and by those behind it in the table that the text may be of."""
     is_behind = False
     for listing in listings():
         may_apply = listing.has_diagnostics and is_behind and any(marker in body for marker in listing.markers)
@@ -105,9 +103,7 @@ def _readers(of: Format, body: str) -> Iterator[Diagnostics]:
 
 
 def place(file: str, line: str | None) -> Location:
-    """
-    Return a location as tools print it.
-    """
+    """Return a location as tools print it."""
     return Location(file=file, line=int(line) if line else None)
 
 
@@ -124,9 +120,7 @@ def _lines_of(text: Text) -> list[str]:
 
 
 def _serious(findings: list[Diagnostic]) -> list[Diagnostic]:
-    """
-    Return the errors, or all findings where none is an error.
-    """
+    """Return the errors, or all findings where none is an error."""
     return [finding for finding in findings if finding.is_error] or findings
 
 

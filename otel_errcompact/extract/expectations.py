@@ -49,9 +49,7 @@ _EXAMPLE: Final = ("Failing test case: ", "Falsifying example: ", "Falsifying ex
 
 
 class Expectation(NamedTuple):
-    """
-    A failed expectation: its cause in one line, and the differences that the cause leaves out.
-    """
+    """A failed expectation: its cause in one line, and the differences that the cause leaves out."""
 
     cause: str
     details: tuple[str, ...] = ()
@@ -150,16 +148,12 @@ def read_example(lines: Sequence[str]) -> str:
 
 
 def _ends(lines: Sequence[str]) -> Sequence[str]:
-    """
-    Return the lines of a value; of a traceback the last one.
-    """
+    """Return the lines of a value; of a traceback the last one."""
     return lines[-1:] if lines and lines[0].startswith("Traceback ") else lines[:3]
 
 
 def _where(lines: Sequence[str]) -> str:
-    """
-    Return what the first value was computed from, unless that is only the name of a method.
-    """
+    """Return what the first value was computed from, unless that is only the name of a method."""
     for line in lines:
         found = _WHERE.match(line)
         if found is not None:
@@ -169,16 +163,12 @@ def _where(lines: Sequence[str]) -> str:
 
 
 def _is_said(where: str, source: str) -> bool:
-    """
-    Tell whether the source line shows already what a value was computed from.
-    """
+    """Tell whether the source line shows already what a value was computed from."""
     return where.partition(" = ")[2].replace('"', "'") in source.replace('"', "'")
 
 
 def _values(cause: str, lines: Sequence[str]) -> str:
-    """
-    Return the cause with both values, where its first line leaves them out and further lines tell them.
-    """
+    """Return the cause with both values, where its first line leaves them out and further lines tell them."""
     if _is_complete(cause):
         return ""
     labelled = [" ".join(line.split()) for line in lines if _LABELLED.match(line)]
@@ -195,9 +185,7 @@ def _values(cause: str, lines: Sequence[str]) -> str:
 
 
 def _changes(cause: str, lines: Sequence[str]) -> Iterator[str]:
-    """
-    Yield in one line what a comparison of longer texts prints as a difference.
-    """
+    """Yield in one line what a comparison of longer texts prints as a difference."""
     stripped = (line.strip() for line in lines)
     changed = [line for line in stripped if line.startswith(("- ", "+ ")) and not line.startswith(("+  ", "-  "))]
     if changed and not _is_complete(cause):

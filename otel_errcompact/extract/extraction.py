@@ -29,25 +29,19 @@ _MIN_REPEATED: Final = 24
 
 
 def extract(raw: RawError) -> Facts:
-    """
-    Return the facts of a raw error. Never raises, whatever the input.
-    """
+    """Return the facts of a raw error. Never raises, whatever the input."""
     if raw.exception is not None:
         return facts_of_exceptions(live.read_chain(raw.exception, raw.messages))
     return extract_text(read_text(raw))
 
 
 def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
-    """
-    Return the facts of exceptions at hand, outermost first.
-    """
+    """Return the facts of exceptions at hand, outermost first."""
     return _with_inner(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
 
 
 def extract_text(text: Text) -> Facts:
-    """
-    Return the facts of a text.
-    """
+    """Return the facts of a text."""
     return _with_inner(recognise(text))
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class Sign(NamedTuple):
-    """
-    How the output of a failed program shows that it failed, although its tool reports success.
-    """
+    """How the output of a failed program shows that it failed, although its tool reports success."""
 
     reason: str
     """What it shows, in a few words: `failed tests`."""
@@ -31,9 +29,7 @@ class Sign(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """
-    What to do about one kind of failure.
-    """
+    """What to do about one kind of failure."""
 
     advice: str
     """One line."""
@@ -49,9 +45,7 @@ class Hint(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """
-    One error or warning of a compiler or a linter.
-    """
+    """One error or warning of a compiler or a linter."""
 
     type: str
     message: str
@@ -81,9 +75,7 @@ class Diagnostics(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """
-    What is known of a format before it is loaded.
-    """
+    """What is known of a format before it is loaded."""
 
     name: str
     """Its name, which its facts carry; for a built-in format also that of its module."""
@@ -103,9 +95,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format(Listing):
-    """
-    One format, or one family of formats.
-    """
+    """One format, or one family of formats."""
 
     read: Callable[[Text], Facts | None]
     """Returns the facts of a text of this format, or nothing for other texts."""

@@ -40,9 +40,7 @@ _ADVICE: Final = ("; to add it:", "; to add:", "; see ")
 
 
 def members_of(lines: Sequence[str]) -> list[Member]:
-    """
-    Return a member for each line that says what could not be loaded; lines of other forms do not count.
-    """
+    """Return a member for each line that says what could not be loaded; lines of other forms do not count."""
     members: list[Member] = []
     for number, line in enumerate(lines):
         member = _cycle(lines, number) if line.endswith(_CYCLE) else None
@@ -72,16 +70,12 @@ def _member(line: str, after: Sequence[str]) -> Member | None:
 
 
 def _indented(lines: Sequence[str]) -> int:
-    """
-    Return how many of the next lines belong to the line before them.
-    """
+    """Return how many of the next lines belong to the line before them."""
     return next((number for number, line in enumerate(lines) if line[:1] not in ("\t", " ")), len(lines))
 
 
 def _cycle(lines: Sequence[str], end: int) -> Member | None:
-    """
-    Return an import cycle, told from the package that closes it.
-    """
+    """Return an import cycle, told from the package that closes it."""
     imports: list[re.Match[str]] = []
     for line in reversed(lines[max(0, end - 50) : end + 1]):
         found = _IMPORTS.match(line)

@@ -56,9 +56,7 @@ class Member(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Cause:
-    """
-    Members that failed for one cause.
-    """
+    """Members that failed for one cause."""
 
     signature: str
     members: list[Member]
@@ -120,9 +118,7 @@ def facts_of_members(
 
 
 def _causes_of(members: Iterable[Member]) -> list[_Cause]:
-    """
-    Group members by cause: by place and template, or by the very same words wherever they are said.
-    """
+    """Group members by cause: by place and template, or by the very same words wherever they are said."""
     causes: dict[str, _Cause] = {}
     by_words: dict[tuple[str, str], _Cause] = {}
     templates: dict[str, str] = {}
@@ -139,9 +135,7 @@ def _causes_of(members: Iterable[Member]) -> list[_Cause]:
 
 
 def _signature(member: Member, templates: dict[str, str]) -> str:
-    """
-    Return what makes two members the same failure, with secrets and volatile parts taken out.
-    """
+    """Return what makes two members the same failure, with secrets and volatile parts taken out."""
     said = member.keyed_cause
     template = templates.get(said)
     if template is None:
@@ -157,9 +151,7 @@ def _tally(shown: int, total: int, unit: str) -> str:
 
 
 def _around(head: _Cause) -> Iterator[str]:
-    """
-    Yield what belongs to the first cause besides its words.
-    """
+    """Yield what belongs to the first cause besides its words."""
     places = _places(head)
     if places:
         yield f"in {places}"
@@ -167,9 +159,7 @@ def _around(head: _Cause) -> Iterator[str]:
 
 
 def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
-    """
-    Yield a line for each further cause, and what belongs to it.
-    """
+    """Yield a line for each further cause, and what belongs to it."""
     shown = causes[:MAX_CAUSES]
     for cause in shown:
         yield _line(cause, _places(cause, besides=head), _folder(head.first.location.file))
@@ -179,9 +169,7 @@ def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
 
 
 def _line(cause: _Cause, names: str, folder: str) -> str:
-    """
-    Return a cause in one line; of a place in the folder that was named before, the folder is left out.
-    """
+    """Return a cause in one line; of a place in the folder that was named before, the folder is left out."""
     first, count = cause.first, len(cause.members)
     place = str(cause.location) or (first.name if count == 1 else "")
     if count > 1 and names and not first.name and not cause.location.function:
@@ -210,9 +198,7 @@ def _places(cause: _Cause, besides: _Cause | None = None) -> str:
 
 
 def _are_in_files_of(cause: _Cause, other: _Cause) -> bool:
-    """
-    Tell whether members stand in the same few files, in the same order, as those of another cause.
-    """
+    """Tell whether members stand in the same few files, in the same order, as those of another cause."""
     files = [member.location.file for member in cause.members]
     return (
         1 < len(files) <= MAX_PLACES
@@ -223,9 +209,7 @@ def _are_in_files_of(cause: _Cause, other: _Cause) -> bool:
 
 
 def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
-    """
-    Yield names and places, a place without what it has in common with the one before: `src/a.ts:4, 9, b.ts:2`.
-    """
+    """Yield names and places, a place without what it has in common with the one before: `src/a.ts:4, 9, b.ts:2`."""
     for number, member in enumerate(members):
         place = member.location
         name = member.name or str(place)
@@ -240,7 +224,5 @@ def _short_names(members: Iterable[Member], before: Location) -> Iterator[str]:
 
 
 def _folder(file: str) -> str:
-    """
-    Return the folder of a file with the slash behind it.
-    """
+    """Return the folder of a file with the slash behind it."""
     return file[: max(file.rfind("/"), file.rfind("\\")) + 1]

@@ -31,9 +31,7 @@ _READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_readi
 
 
 def recognise(text: Text) -> Facts:
-    """
-    Return what the first format finds that recognises `text`, with the format's name.
-    """
+    """Return what the first format finds that recognises `text`, with the format's name."""
     for prefilter in prefilters():
         for listing in prefilter.candidates(text.body):
             facts = _read(listing, text)
@@ -82,9 +80,7 @@ def _completed(facts: Facts, name: str) -> Facts:
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
-    """
-    Take off blank lines at both ends and the indentation that all lines have in common.
-    """
+    """Take off blank lines at both ends and the indentation that all lines have in common."""
     said = [number for number, line in enumerate(lines) if line.strip()]
     if not said:
         return []

@@ -179,16 +179,12 @@ def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:
 
 
 def exit_line(text: Text) -> str:
-    """
-    Return the exit status as a line, or nothing where it is not known.
-    """
+    """Return the exit status as a line, or nothing where it is not known."""
     return "" if text.exit_code is None else f"exit code {text.exit_code}"
 
 
 def _by_reason(line: str) -> Statement | None:
-    """
-    Read `cat: notes.txt: No such file or directory`.
-    """
+    """Read `cat: notes.txt: No such file or directory`."""
     line = line.rstrip(". ")
     found = _BY_PROGRAM.match(line) if line.endswith(_ENDINGS) else None
     if found is None or found["program"].lower() in GENERIC_TYPES or is_exception_name(found["program"]):
@@ -199,9 +195,7 @@ def _by_reason(line: str) -> Statement | None:
 
 
 def _by_shell(line: str) -> Statement | None:
-    """
-    Read what a shell says of its script: `./deploy.sh: line 3: REGION: unbound variable`.
-    """
+    """Read what a shell says of its script: `./deploy.sh: line 3: REGION: unbound variable`."""
     turned = _TURNED_ROUND.match(line)
     if turned is not None:
         reason = turned["reason"].capitalize()
@@ -222,9 +216,7 @@ def _place_in_script(line: str) -> Location:
 
 
 def _ended(line: str) -> Statement | None:
-    """
-    Read what a shell says of a command that a signal ended.
-    """
+    """Read what a shell says of a command that a signal ended."""
     found = _ENDED.match(line)
     if found is None or (found["command"] and not found["by"]):
         return None
@@ -236,9 +228,7 @@ def _ended(line: str) -> Statement | None:
 
 
 def _used_wrongly(line: str) -> Statement | None:
-    """
-    Read what parsers of command lines say: getopt, argparse, click, cobra, clap, commander.
-    """
+    """Read what parsers of command lines say: getopt, argparse, click, cobra, clap, commander."""
     found = _USAGE.match(line)
     if found is None:
         return None
@@ -248,9 +238,7 @@ def _used_wrongly(line: str) -> Statement | None:
 
 
 def _by_program(line: str) -> Statement | None:
-    """
-    Read what a program of the system says behind its own name, and what services and remote shells say.
-    """
+    """Read what a program of the system says behind its own name, and what services and remote shells say."""
     found = _BY_PROGRAM.match(line)
     if found is not None and found["program"].rpartition("/")[2] in _PROGRAMS:
         return Statement(found["program"].rpartition("/")[2], line)

@@ -61,9 +61,7 @@ _TELLING_WORDS: Final = (
 
 
 def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    """
-    Compile an alternation in which each first letter is tried once, and letters of either case are not compared.
-    """
+    """Compile an alternation in which each first letter is tried once, and letters of either case are not compared."""
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
@@ -75,9 +73,7 @@ _TELLING: Final = _any_of(_TELLING_WORDS)
 
 
 class Statement(NamedTuple):
-    """
-    What one line states: a type, a message, and where.
-    """
+    """What one line states: a type, a message, and where."""
 
     type: str
     message: str
@@ -85,31 +81,23 @@ class Statement(NamedTuple):
 
 
 def indentation(line: str) -> int:
-    """
-    Return how many characters of white space a line begins with.
-    """
+    """Return how many characters of white space a line begins with."""
     return len(line) - len(line.lstrip())
 
 
 def is_exception_name(name: str) -> bool:
-    """
-    Tell whether `name` is how programming languages name exceptions: `KeyError`, `httpx.ReadTimeout`.
-    """
+    """Tell whether `name` is how programming languages name exceptions: `KeyError`, `httpx.ReadTimeout`."""
     return _EXCEPTION_NAME.search(name) is not None or _QUALIFIED_NAME.search(name) is not None
 
 
 def statement_of(line: str) -> Statement | None:
-    """
-    Return what a line states if it has one of the strict forms of an error, else nothing.
-    """
+    """Return what a line states if it has one of the strict forms of an error, else nothing."""
     line = without_timestamp(line)
     return _typed(line) or _located(line) or _severity(line)
 
 
 def is_heading(line: str) -> bool:
-    """
-    Tell whether a line announces the error that the next one states: `error during build:`.
-    """
+    """Tell whether a line announces the error that the next one states: `error during build:`."""
     return line.endswith(":") and _HEADING.match(line) is not None
 
 
@@ -133,23 +121,17 @@ def last_statement(lines: Sequence[str], *, besides: str = "") -> str:
 
 
 def is_telling(line: str) -> bool:
-    """
-    Tell whether a line of prose has a word that failures are told with.
-    """
+    """Tell whether a line of prose has a word that failures are told with."""
     return _TELLING.search(line.lower()) is not None
 
 
 def is_log_record(line: str) -> bool:
-    """
-    Tell whether a line begins with the time a log record begins with.
-    """
+    """Tell whether a line begins with the time a log record begins with."""
     return line[:1] in _STARTS_OF_TIME and _TIMESTAMP.match(line) is not None
 
 
 def without_timestamp(line: str) -> str:
-    """
-    Return a log record without its time.
-    """
+    """Return a log record without its time."""
     found = _TIMESTAMP.match(line) if line[:1] in _STARTS_OF_TIME else None
     return line[found.end() :] if found else line
 

@@ -36,25 +36,19 @@ _logger = logging.getLogger("otel_errcompact")
 
 @cache
 def listings() -> tuple[Listing, ...]:
-    """
-    Return all formats in the order in which they are tried.
-    """
+    """Return all formats in the order in which they are tried."""
     return (*_installed(), *INDEX)
 
 
 @cache
 def prefilters() -> tuple[Prefilter, ...]:
-    """
-    Return what tells which formats a text may be of, a portion of the table each.
-    """
+    """Return what tells which formats a text may be of, a portion of the table each."""
     rows = listings()
     return tuple(Prefilter(rows[start : start + _PORTION]) for start in range(0, len(rows), _PORTION))
 
 
 def load(listing: Listing) -> Format:
-    """
-    Return the format of a row of the table; a built-in one is imported at the first call.
-    """
+    """Return the format of a row of the table; a built-in one is imported at the first call."""
     return listing if isinstance(listing, Format) else _built_in(listing.name)
 
 
@@ -68,9 +62,7 @@ def _built_in(name: str) -> Format:
 
 
 def _installed() -> Iterator[Format]:
-    """
-    Yield the formats of other packages, sorted by name; a faulty one is left out with a warning.
-    """
+    """Yield the formats of other packages, sorted by name; a faulty one is left out with a warning."""
     from importlib.metadata import entry_points
 
     names = {row.name for row in INDEX}
@@ -111,9 +103,7 @@ def _checked(found: object, names: set[str]) -> Format:
 
 
 class _Guarded:
-    """
-    The reader of a format of users: it takes no text any more once it was found to be faulty.
-    """
+    """The reader of a format of users: it takes no text any more once it was found to be faulty."""
 
     def __init__(self, of: Format) -> None:
         self._format = of

@@ -50,9 +50,7 @@ _MAX_NOISE: Final = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """
-    What an extractor looks at. Without slots, since its lines are split once for all extractors.
-    """
+    """What an extractor looks at. Without slots, since its lines are split once for all extractors."""
 
     body: str
     """The cleaned text; of a very long one the head, a line that says how much is left out, and the tail."""
@@ -76,16 +74,12 @@ class Text:
 
 
 def read_text(raw: RawError) -> Text:
-    """
-    Clean the text of a raw error; what is known only of its message stands in for a missing text.
-    """
+    """Clean the text of a raw error; what is known only of its message stands in for a missing text."""
     return read_source(raw.text, raw.type, raw.message, raw.exit_code)
 
 
 def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Text:
-    """
-    Do the same for the parts of a raw error that matter to an extractor: by them it is remembered.
-    """
+    """Do the same for the parts of a raw error that matter to an extractor: by them it is remembered."""
     source = text or message
     opened = open_envelope(source)
     body = without_prefixes(_stripped(clean(opened.text if opened is not None else source)))
@@ -105,9 +99,7 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Te
 
 
 def clean(text: str) -> str:
-    """
-    Return `text` bounded and without ANSI sequences, carriage returns and other control characters.
-    """
+    """Return `text` bounded and without ANSI sequences, carriage returns and other control characters."""
     text = _bounded(text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
@@ -119,9 +111,7 @@ def clean(text: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """
-    Keep head and tail of a very long text, whole lines where there are any.
-    """
+    """Keep head and tail of a very long text, whole lines where there are any."""
     if len(text) <= 2 * WINDOW and text.count("\n") <= 2 * MAX_LINES:
         return text
     half = min(WINDOW, len(text) // 2)
@@ -133,18 +123,14 @@ def _bounded(text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    """
-    Take off blank lines at both ends, and trailing spaces.
-    """
+    """Take off blank lines at both ends, and trailing spaces."""
     if " \n" in text or ("\t" in text and "\t\n" in text):
         text = "\n".join(map(str.rstrip, text.split("\n")))
     return text.rstrip().lstrip("\n")
 
 
 def _dedented(text: str) -> str:
-    """
-    Take off what indentation all lines have in common.
-    """
+    """Take off what indentation all lines have in common."""
     if text[:1] not in (" ", "\t"):
         return text
     lines = text.split("\n")
@@ -153,9 +139,7 @@ def _dedented(text: str) -> str:
 
 
 def _without_noise(text: str) -> tuple[str, int | None]:
-    """
-    Take off what harnesses put before and behind a command's output; what they say of the exit status is kept.
-    """
+    """Take off what harnesses put before and behind a command's output; what they say of the exit status is kept."""
     exit_code = 0
     start, end = 0, len(text)
     while start < end:
@@ -177,9 +161,7 @@ def _without_noise(text: str) -> tuple[str, int | None]:
 
 
 def _status_of_noise(line: str) -> int | None:
-    """
-    Return the exit status that a harness's line reports, 0 if it reports none, and nothing if it is no such line.
-    """
+    """Return the exit status that a harness's line reports, 0 if it reports none, and nothing if it is no such line."""
     if len(line) > _MAX_NOISE:
         return None
     line = line.strip()

@@ -40,9 +40,7 @@ def answer_of(body: str) -> str:
 
 
 def _is_all_of(body: str, start: int) -> bool:
-    """
-    Tell whether a text ends with the value that begins at `start`.
-    """
+    """Tell whether a text ends with the value that begins at `start`."""
     if len(body) - start > MAX_ANSWER:
         return False
     try:

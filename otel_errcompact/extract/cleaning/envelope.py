@@ -24,9 +24,7 @@ _ABOUT: Final = frozenset((
 
 
 class Opened(NamedTuple):
-    """
-    What an envelope holds.
-    """
+    """What an envelope holds."""
 
     text: str
     exit_code: int | None = None
@@ -78,9 +76,7 @@ def _is_about(fields: Mapping[str, Any], besides: set[str]) -> bool:
 
 
 def _joined(blocks: list[Any]) -> Opened | None:
-    """
-    Join the texts of content blocks; nothing if the list holds anything else than blocks.
-    """
+    """Join the texts of content blocks; nothing if the list holds anything else than blocks."""
     if not all(_is_object(block) and isinstance(block.get("type"), str) for block in blocks):
         return None
     texts = [block["text"] for block in blocks if block["type"] == "text" and isinstance(block.get("text"), str)]
@@ -88,9 +84,7 @@ def _joined(blocks: list[Any]) -> Opened | None:
 
 
 def _of_streams(fields: Mapping[str, Any]) -> Opened | None:
-    """
-    Join standard error and standard output, errors first, as they matter.
-    """
+    """Join standard error and standard output, errors first, as they matter."""
     if not _is_about(fields, set(_STREAMS)):
         return None
     texts = [text for text in _texts(fields) if text.strip()]

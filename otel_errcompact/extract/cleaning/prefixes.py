@@ -40,9 +40,7 @@ def without_prefixes(text: str) -> str:
 
 
 def _taken_off(form: re.Pattern[str], lines: list[str]) -> list[str] | None:
-    """
-    Return the lines without what matches `form`; nothing if too few have it.
-    """
+    """Return the lines without what matches `form`; nothing if too few have it."""
     kept: list[str] = []
     count = 0
     for line in lines:

@@ -97,9 +97,7 @@ _OTHER_STARTS: Final = ("Error: ", "ERROR: ", "error: ", "Warning: ", " Problem"
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what a package manager of the system could not do; mirrors that fail alike are one cause.
-    """
+    """Return the facts of what a package manager of the system could not do; mirrors that fail alike are one cause."""
     lines = text.lines
     members = (
         [*(_of_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)] or _of_apt(lines) or list(_of_others(lines))
@@ -111,9 +109,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _of_apt(lines: Sequence[str]) -> list[Member]:
-    """
-    Return what apt states, without what only follows from it.
-    """
+    """Return what apt states, without what only follows from it."""
     stated = [found for line in lines if line[1:3] == ": " and (found := _STATED.match(line))]
     kept = [found for found in stated if _counts(found)]
     members = [_member(found["message"]) for found in kept if not found["message"].startswith(_CONSEQUENCES)]
@@ -134,9 +130,7 @@ def _member(message: str) -> Member:
 
 
 def _fetch(url: str, reason: str) -> Member:
-    """
-    Return a download that failed; the reason is the cause, since mirrors and files differ.
-    """
+    """Return a download that failed; the reason is the cause, since mirrors and files differ."""
     reason = " ".join(_IP.sub("", reason).split()).rstrip(": ")
     suite = _SUITE.search(url)
     host = url.partition("://")[2].partition("/")[0]
@@ -144,9 +138,7 @@ def _fetch(url: str, reason: str) -> Member:
 
 
 def _of_progress(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the downloads that failed where only the progress of apt is left.
-    """
+    """Yield the downloads that failed where only the progress of apt is left."""
     for line, after in zip(lines, (*lines[1:], ""), strict=True):
         found = _ERR.match(line) if line.startswith("Err:") else None
         if found is not None and after.startswith("  "):
@@ -154,9 +146,7 @@ def _of_progress(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _with_first_reason(members: list[Member]) -> list[Member]:
-    """
-    Give downloads from a host that was not tried again the reason of the first try.
-    """
+    """Give downloads from a host that was not tried again the reason of the first try."""
     first = next((member for member in members if member.cause.startswith(_FIRST)), None)
     if first is None:
         return members
@@ -164,9 +154,7 @@ def _with_first_reason(members: list[Member]) -> list[Member]:
 
 
 def _unmet(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the packages whose dependencies cannot be met.
-    """
+    """Yield the packages whose dependencies cannot be met."""
     if _UNMET not in lines:
         return
     package, needs = "", list[str]()

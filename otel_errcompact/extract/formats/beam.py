@@ -74,9 +74,7 @@ _MAX_LINES: Final = 200
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last exception that ended the program; others that were printed become details.
-    """
+    """Return the facts of the last exception that ended the program; others that were printed become details."""
     return _of_elixir(text) or _of_erlang(f"\n{text.body}")
 
 
@@ -98,9 +96,7 @@ def _of_elixir(text: Text) -> Facts | None:
 
 
 def _starts(lines: Sequence[str]) -> list[int]:
-    """
-    Return the first lines of the exceptions in `lines`; those further to the right belong to the one before.
-    """
+    """Return the first lines of the exceptions in `lines`; those further to the right belong to the one before."""
     starts: list[int] = []
     for number, line in enumerate(lines):
         found = HEADER.match(line) if "** (" in line else None
@@ -113,9 +109,7 @@ def _starts(lines: Sequence[str]) -> list[int]:
 
 
 def _with_context(body: str, found: Sequence[Facts]) -> Facts:
-    """
-    Return the last facts, with what is known of the process that died and with the other failures.
-    """
+    """Return the last facts, with what is known of the process that died and with the other failures."""
     facts = found[-1]
     same = [other for other in found if (other.type, other.cause) == (facts.type, facts.cause) and other.location]
     facts = facts if facts.location or not same else replace(facts, location=same[-1].location)
@@ -126,9 +120,7 @@ def _with_context(body: str, found: Sequence[Facts]) -> Facts:
 
 
 def _last_message(body: str) -> str:
-    """
-    Return what the process that died was handling.
-    """
+    """Return what the process that died was handling."""
     found = _LAST_MESSAGE.search(body)
     return f"last message: {found['message']}" if found is not None else ""
 
@@ -137,9 +129,7 @@ def _last_message(body: str) -> str:
 
 
 def _of_erlang(body: str) -> Facts | None:
-    """
-    Return the facts of the first Erlang term that tells why a process or the whole node ended.
-    """
+    """Return the facts of the first Erlang term that tells why a process or the whole node ended."""
     shell = _SHELL_ERROR.search(body)
     if shell is not None:
         place = _IN_SHELL.search(body, shell.end())
@@ -162,9 +152,7 @@ def _of_erlang(body: str) -> Facts | None:
 
 
 def _erlang_frames(term: str) -> Iterator[Frame]:
-    """
-    Yield the frames of the first stack in a term.
-    """
+    """Yield the frames of the first stack in a term."""
     found = list(_ERLANG_FRAME.finditer(term))
     ends = (*(after.start() for after in found[1:]), len(term))
     for one, end in zip(found, ends, strict=False):
@@ -174,18 +162,14 @@ def _erlang_frames(term: str) -> Iterator[Frame]:
 
 
 def _called(frame: str) -> str:
-    """
-    Return the call that a frame tells of, up to the end of its arguments.
-    """
+    """Return the call that a frame tells of, up to the end of its arguments."""
     parts = frame.lstrip("{").split(",", 2)
     arguments = parts[2].partition("]")[0] + "]" if parts[2].startswith("[") else f"/{parts[2].partition(',')[0]}"
     return f"{parts[0]}:{parts[1]}{arguments}"
 
 
 def _reason(text: str) -> str:
-    """
-    Return the reason that stands before a stack, without the brackets that go on behind it.
-    """
+    """Return the reason that stands before a stack, without the brackets that go on behind it."""
     text = clip(text.rstrip(", [").strip())
     opened = text.count("{") - text.count("}")
     while opened > 0 and text.startswith("{"):

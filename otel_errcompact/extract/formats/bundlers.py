@@ -77,18 +77,14 @@ _TOTAL: Final = re.compile(r"(?m)(?:compiled with |^)(?P<count>[0-9]{1,6}) error
 
 
 class _Reader(NamedTuple):
-    """
-    How the errors of one bundler are read.
-    """
+    """How the errors of one bundler are read."""
 
     marker: str
     read: Callable[[Sequence[str]], Iterator[Member]]
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the errors that a bundler reports.
-    """
+    """Return the facts of the errors that a bundler reports."""
     lines = text.lines
     for reader in _READERS:
         members = [member for member in reader.read(lines) if member.cause] if reader.marker in text.body else []
@@ -181,9 +177,7 @@ def _starts(lines: Sequence[str], marker: str) -> Iterator[tuple[int, str]]:
 
 
 def _behind(lines: Sequence[str], start: int) -> Sequence[str]:
-    """
-    Return the lines that may belong to an error.
-    """
+    """Return the lines that may belong to an error."""
     return lines[start : start + _MAX_LINES]
 
 
@@ -195,9 +189,7 @@ def _located(file: str, line: str | None) -> Location:
 
 
 def _member(block: Sequence[str], place: Location = NOWHERE) -> Member:
-    """
-    Return what a block of lines says, the first of which that is no heading states the error.
-    """
+    """Return what a block of lines says, the first of which that is no heading states the error."""
     said = [line.strip() for line in block] or [""]
     at = next((number for number, line in enumerate(said) if line and not _HEADING.match(_without_prefixes(line))), 0)
     message, place = _placed(said[at], place)
@@ -209,9 +201,7 @@ def _member(block: Sequence[str], place: Location = NOWHERE) -> Member:
 
 
 def _placed(message: str, place: Location) -> tuple[str, Location]:
-    """
-    Return a message without the places it begins or ends with, and the first of them where none is known yet.
-    """
+    """Return a message without the places it begins or ends with, and the first of them where none is known yet."""
     api = _ESBUILD_API.match(message)
     if api is not None:
         return api["message"], place or _located(api["file"], api["line"])
@@ -228,9 +218,7 @@ def _placed(message: str, place: Location) -> tuple[str, Location]:
 
 
 def _without_prefixes(message: str) -> str:
-    """
-    Take off who says it: a plug-in, a class of errors.
-    """
+    """Take off who says it: a plug-in, a class of errors."""
     found = _PREFIXES.match(message)
     message = message[found.end() :] if found else message
     path = _PATH_AHEAD.match(message)
@@ -238,9 +226,7 @@ def _without_prefixes(message: str) -> str:
 
 
 def _placed_below(message: str, place: Location, below: Sequence[str]) -> tuple[str, Location]:
-    """
-    Return a message without its position, and the place where it, or a line below it, gives the line.
-    """
+    """Return a message without its position, and the place where it, or a line below it, gives the line."""
     named = next((found for line in below[:12] if (found := _FILE.match(line))), None)
     if named is not None and (not place or place.line is None):
         place = _located(named["file"], named["line"])
@@ -260,9 +246,7 @@ def _kind(message: str) -> tuple[str, str]:
 
 
 def _source(block: Sequence[str]) -> str:
-    """
-    Return the line of code above the mark.
-    """
+    """Return the line of code above the mark."""
     for number in range(1, len(block)):
         found = _SOURCE.match(block[number - 1]) if _MARK.match(block[number]) else None
         if found is not None:

@@ -73,9 +73,7 @@ _REQUIRED: Final = ("    ... required by", "required by package", "candidate ver
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the first error that cargo states in a form of its own.
-    """
+    """Return the facts of the first error that cargo states in a form of its own."""
     lines = text.lines
     for number, line in enumerate(lines):
         kind = _kind_of(line[7:]) if line.startswith("error: ") else ""
@@ -98,9 +96,7 @@ def _read(kind: str, headline: str, after: Sequence[str]) -> Facts | None:
 
 
 def _of_process(headline: str) -> Facts | None:
-    """
-    Read how a program ended that cargo had started.
-    """
+    """Read how a program ended that cargo had started."""
     found = _PROCESS.match(headline)
     if found is None:
         return None
@@ -109,9 +105,7 @@ def _of_process(headline: str) -> Facts | None:
 
 
 def _of_build_script(headline: str, after: Sequence[str]) -> Facts:
-    """
-    Read what a build script said before it failed.
-    """
+    """Read what a build script said before it failed."""
     said = [line.strip() for line in _standard_error(after) if line.strip()]
     last = next((line for line in reversed(said) if is_telling(line)), "")
     outcome = next((line.strip() for line in after if line.startswith("  process didn't")), "")
@@ -127,9 +121,7 @@ def _standard_error(after: Sequence[str]) -> Sequence[str]:
 
 
 def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
-    """
-    Read a headline and the causes below it; the last one is the root, with the one above where it names nothing.
-    """
+    """Read a headline and the causes below it; the last one is the root, with the one above where it names nothing."""
     causes = [clip(cause) for cause in _causes(after) if cause]
     manifest = _MANIFEST.match(headline)
     place = Location(file=manifest["file"]) if manifest else NOWHERE
@@ -143,9 +135,7 @@ def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
 
 
 def _causes(after: Sequence[str]) -> Iterator[str]:
-    """
-    Yield the texts below `Caused by:`, each as one line.
-    """
+    """Yield the texts below `Caused by:`, each as one line."""
     for number, line in enumerate(after):
         if line == _CAUSED_BY:
             block = after[number + 1 :]
@@ -154,9 +144,7 @@ def _causes(after: Sequence[str]) -> Iterator[str]:
 
 
 def _explained(after: Sequence[str]) -> str:
-    """
-    Return the sentence in which the resolver explains why no version fits.
-    """
+    """Return the sentence in which the resolver explains why no version fits."""
     start = next((number for number, line in enumerate(after) if _VERSIONS.match(line)), -1)
     said = [line.strip() for line in after[start + 1 :] if line.strip()] if start >= 0 else []
     return " ".join(said[:2] if said[:1] and said[0].endswith(":") else said[:1])

@@ -44,9 +44,7 @@ _AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of failed tests, or of a test program that died.
-    """
+    """Return the facts of failed tests, or of a test program that died."""
     body = f"\n{text.body}"
     members = _members(body)
     if not members:
@@ -59,9 +57,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _members(body: str) -> list[Member]:
-    """
-    Return a member for each test whose output is there; where its heading is cut off, the panic names its test.
-    """
+    """Return a member for each test whose output is there; where its heading is cut off, the panic names its test."""
     headings = list(_HEADING.finditer(body))
     before = body[: headings[0].start()] if headings else body
     members = list(_unheaded(before, body))
@@ -73,9 +69,7 @@ def _members(body: str) -> list[Member]:
 
 
 def _unheaded(before: str, body: str) -> Iterator[Member]:
-    """
-    Yield the tests whose panics were printed without a heading: by nextest, uncaptured, or cut.
-    """
+    """Yield the tests whose panics were printed without a heading: by nextest, uncaptured, or cut."""
     if rust.PANICKED not in before:
         return
     listed = {found["test"] for found in _LISTED.finditer(body)}
@@ -87,9 +81,7 @@ def _unheaded(before: str, body: str) -> Iterator[Member]:
 
 
 def _member(test: str, section: str) -> Member:
-    """
-    Read what one test printed; the first panic is the cause, whatever thread it happened in.
-    """
+    """Read what one test printed; the first panic is the cause, whatever thread it happened in."""
     panics = rust.panics_of(section)
     if panics:
         return _panicked(test, panics[0])
@@ -124,9 +116,7 @@ def _location(test: str, place: Location, *, is_assertion: bool) -> Location:
 
 
 def _compiled(test: str, section: str) -> Member | None:
-    """
-    Return why a documentation test does not compile.
-    """
+    """Return why a documentation test does not compile."""
     found = _COMPILE.search(section)
     if found is None:
         return None
@@ -135,9 +125,7 @@ def _compiled(test: str, section: str) -> Member | None:
 
 
 def _told(test: str, section: str) -> Member:
-    """
-    Return the last line that a test printed, if that is all that is known of it.
-    """
+    """Return the last line that a test printed, if that is all that is known of it."""
     lines = [line for line in section.split("\n") if line.strip()]
     last = lines[-1].strip() if lines else "failed without a word"
     place = _AT.search(last)
@@ -149,9 +137,7 @@ def _told(test: str, section: str) -> Member:
 
 
 def _only_listed(body: str) -> Iterator[Member]:
-    """
-    Yield the tests of which no more is left than that they failed.
-    """
+    """Yield the tests of which no more is left than that they failed."""
     at = body.rfind(_END.lstrip("\n"))
     listed = body[at : body.find(_RESULT_LINE, at)] if at >= 0 and _RESULT_LINE in body else ""
     for found in islice(_LISTED.finditer(listed), MAX_MEMBERS):
@@ -159,9 +145,7 @@ def _only_listed(body: str) -> Iterator[Member]:
 
 
 def _died(found: re.Match[str]) -> Member:
-    """
-    Return the death of a test program by a signal, which fails all tests that were still to run.
-    """
+    """Return the death of a test program by a signal, which fails all tests that were still to run."""
     signal = _SIGNAL.search(found["how"])
     command = _HASHED.sub("", found["command"])
     cause = f"process didn't exit successfully: {command.rpartition('/')[2]} ({found['how']})"

@@ -38,9 +38,7 @@ _BOILERPLATE: Final = (
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the errors that CMake reports; the first one tends to cause the others.
-    """
+    """Return the facts of the errors that CMake reports; the first one tends to cause the others."""
     lines = text.lines
     members = [_member(found, lines[at + 1 : end]) for at, found, end in _blocks(lines)]
     if not members:
@@ -49,9 +47,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, re.Match[str], int]]:
-    """
-    Yield each error's line, what it says, and the first line behind the error.
-    """
+    """Yield each error's line, what it says, and the first line behind the error."""
     for number, line in enumerate(lines):
         found = _ERROR.match(line) if line.startswith("CMake ") else None
         if found is None:
@@ -81,9 +77,7 @@ def _place(found: re.Match[str]) -> Location:
 
 
 def _paragraphs(first: str, lines: Iterable[str]) -> Iterator[str]:
-    """
-    Yield the paragraphs of a message, whose lines CMake has broken at 77 characters; lists as one line.
-    """
+    """Yield the paragraphs of a message, whose lines CMake has broken at 77 characters; lists as one line."""
     parts = [first] if first else []
     for line in (*lines, ""):
         if line.strip():
@@ -94,9 +88,7 @@ def _paragraphs(first: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _cause(paragraphs: Sequence[str]) -> tuple[str, list[str]]:
-    """
-    Return the paragraph that states the cause, with the list it announces, and the paragraphs behind it.
-    """
+    """Return the paragraph that states the cause, with the list it announces, and the paragraphs behind it."""
     kept = [paragraph for paragraph in paragraphs if not paragraph.startswith(_BOILERPLATE)] or list(paragraphs)
     if not kept:
         return "no message", []
@@ -107,9 +99,7 @@ def _cause(paragraphs: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _without_errors(lines: Sequence[str]) -> Facts | None:
-    """
-    Read an output whose errors are cut off, or were written elsewhere.
-    """
+    """Read an output whose errors are cut off, or were written elsewhere."""
     if _INCOMPLETE not in lines:
         return None
     before = [line for line in lines[: lines.index(_INCOMPLETE)] if line and not line.startswith("-- ")]

@@ -136,9 +136,7 @@ _MAX_EXPLANATION: Final = 12
 
 
 class _Head(NamedTuple):
-    """
-    The line that states a diagnostic.
-    """
+    """The line that states a diagnostic."""
 
     type: str
     message: str
@@ -147,9 +145,7 @@ class _Head(NamedTuple):
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what compilers, linkers, type checkers and linters report in one line each.
-    """
+    """Return the facts of what compilers, linkers, type checkers and linters report in one line each."""
     if (
         text.body.startswith("usage: ") or "\nusage: " in text.body
     ):  # A program that refuses its command line names itself as others name a file.
@@ -158,9 +154,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def read(lines: list[str]) -> list[Diagnostic]:
-    """
-    Return the diagnostics, without those that others bring about.
-    """
+    """Return the diagnostics, without those that others bring about."""
     found: list[Diagnostic] = []
     starts = list(islice(_heads(lines), MAX_DIAGNOSTICS))
     for number, (start, head) in enumerate(starts):
@@ -173,9 +167,7 @@ def read(lines: list[str]) -> list[Diagnostic]:
 
 
 def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) -> tuple[int, list[_Head]]:
-    """
-    Return where the lines of a diagnostic end, and the notes that belong to it.
-    """
+    """Return where the lines of a diagnostic end, and the notes that belong to it."""
     notes: list[_Head] = []
     for start, head in starts[number + 1 :]:
         if head.severity != "note":
@@ -189,9 +181,7 @@ def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) ->
 
 
 def _heads(lines: Sequence[str]) -> Iterator[tuple[int, _Head]]:
-    """
-    Yield the lines that state something, each with its number.
-    """
+    """Yield the lines that state something, each with its number."""
     function, caller = "", NOWHERE
     for number, line in enumerate(lines):
         if ":" not in line:
@@ -213,9 +203,7 @@ def _heads(lines: Sequence[str]) -> Iterator[tuple[int, _Head]]:
 
 
 def _head(line: str) -> _Head | None:
-    """
-    Return what a line states, if it has the form of one of the tools.
-    """
+    """Return what a line states, if it has the form of one of the tools."""
     for needles, form, reader in _FORMS if _POSITION.search(line) else _FORMS_WITHOUT_POSITION:
         for needle in needles:
             if needle in line:
@@ -228,9 +216,7 @@ def _head(line: str) -> _Head | None:
 
 
 def _diagnostic(found: re.Match[str]) -> _Head | None:
-    """
-    Read `main.c:3:5: error: message [code]`, with its severity in any of the usual places.
-    """
+    """Read `main.c:3:5: error: message [code]`, with its severity in any of the usual places."""
     if not any(mark in found["file"] for mark in "./\\<"):
         return None
     kind, message = _coded(found["message"], found["rule"] or found["code"] or "")
@@ -252,9 +238,7 @@ def _of_python(found: re.Match[str]) -> _Head:
 
 
 def _of_annotation(found: re.Match[str]) -> _Head:
-    """
-    Read an annotation for GitHub, whose message often has the form of the tool's own lines.
-    """
+    """Read an annotation for GitHub, whose message often has the form of the tool's own lines."""
     severity = _severity(found["severity"])
     inner = _head(found["message"]) if not found["message"].startswith("::") else None
     if inner is not None:
@@ -291,9 +275,7 @@ def _of_driver(found: re.Match[str]) -> _Head:
 
 
 def _of_linker(found: re.Match[str]) -> _Head:
-    """
-    Read what a linker misses or has twice; an object that the compiler made for the moment is no place.
-    """
+    """Read what a linker misses or has twice; an object that the compiler made for the moment is no place."""
     file, message = found["file"] or "", found["message"]
     first = _DEFINED_FIRST.search(message)
     if first is not None:
@@ -343,9 +325,7 @@ def _severity(word: str) -> str:
 
 
 def _coded(message: str, code: str) -> tuple[str, str]:
-    """
-    Return the code that a tool gives with a message, and the message without it.
-    """
+    """Return the code that a tool gives with a message, and the message without it."""
     if code:
         return code, _PROJECT.sub("", message)
     found = _FLAG.search(message) or _RULE.search(message)
@@ -360,9 +340,7 @@ def _coded(message: str, code: str) -> tuple[str, str]:
 
 
 def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagnostic:
-    """
-    Return a diagnostic with what the lines behind it add.
-    """
+    """Return a diagnostic with what the lines behind it add."""
     explanation = _explanation(block)
     message, location = head.message, head.location
     if not message or message.startswith("["):
@@ -396,9 +374,7 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagn
 
 
 def _user_of_symbol(block: Sequence[str]) -> Location:
-    """
-    Return who refers to a symbol that a linker misses.
-    """
+    """Return who refers to a symbol that a linker misses."""
     for line in block:
         found = _REFERENCE.match(line)
         if found is not None:
@@ -410,9 +386,7 @@ def _user_of_symbol(block: Sequence[str]) -> Location:
 
 
 def _explanation(block: Sequence[str]) -> list[str]:
-    """
-    Return the indented lines right behind a diagnostic, unless they are the source line.
-    """
+    """Return the indented lines right behind a diagnostic, unless they are the source line."""
     indented = list(takewhile(lambda line: line[:1] in {" ", "\t", "\u00a0"} and line, block[:_MAX_EXPLANATION]))
     for number, line in enumerate(indented):
         below = block[number + 1] if number + 1 < len(block) else ""
@@ -422,9 +396,7 @@ def _explanation(block: Sequence[str]) -> list[str]:
 
 
 def _wrapped(message: str, block: Sequence[str]) -> tuple[str, str]:
-    """
-    Return the code at the end of a message that mypy has wrapped, and the message.
-    """
+    """Return the code at the end of a message that mypy has wrapped, and the message."""
     lines = [message]
     for line in takewhile(lambda line: line and not line[0].isspace(), block[:4]):
         lines.append(line)
@@ -435,18 +407,14 @@ def _wrapped(message: str, block: Sequence[str]) -> tuple[str, str]:
 
 
 def _joined(explanation: Sequence[str]) -> list[str]:
-    """
-    Return an explanation in the order in which its lines tell: of nested ones the innermost is the reason.
-    """
+    """Return an explanation in the order in which its lines tell: of nested ones the innermost is the reason."""
     if any(line.startswith(("have ", "want ")) for line in explanation):
         return ["; ".join(explanation)]
     return list(reversed(explanation))
 
 
 def _message_below(code: str, block: Sequence[str]) -> str:
-    """
-    Return a message that stands below its place, as GHC and Scala 3 print it.
-    """
+    """Return a message that stands below its place, as GHC and Scala 3 print it."""
     lines = [line.removeprefix("[error] ") for line in block]
     beside = [line.partition("|")[2].strip() for line in lines if line.lstrip().startswith("|")]
     words = [line for line in beside if line and not _CARETS.match(line)] or [*map(str.strip, lines)]
@@ -455,9 +423,7 @@ def _message_below(code: str, block: Sequence[str]) -> str:
 
 
 def _with_terms(message: str, terms: Sequence[str]) -> str:
-    """
-    Add what javac says below: a message like `cannot find symbol` says nothing without it.
-    """
+    """Add what javac says below: a message like `cannot find symbol` says nothing without it."""
     return f"{message.rstrip(';')}; {'; '.join(terms)}" if terms else message
 
 
@@ -470,9 +436,7 @@ def _note(note: _Head) -> str:
 
 
 def _source(block: Sequence[str], number_of_line: int | None) -> str:
-    """
-    Return the line of code that is printed above the first row of carets, without the number before it.
-    """
+    """Return the line of code that is printed above the first row of carets, without the number before it."""
     for number, line in enumerate(block[:8]):
         if number and _CARETS.match(line):
             above = block[number - 1]

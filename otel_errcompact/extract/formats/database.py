@@ -124,9 +124,7 @@ _REDIS_DOWN: Final = re.compile(r"(?P<message>Could not connect to Redis at .{1,
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what a database refused; values are kept apart from names and constraints.
-    """
+    """Return the facts of what a database refused; values are kept apart from names and constraints."""
     lines, body = text.lines, text.body
     for marks, reader in _READERS:
         members = list(islice(reader(lines), MAX_MEMBERS)) if any(mark in body for mark in marks) else []
@@ -139,9 +137,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _postgres(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the errors of PostgreSQL, without those that only say that an earlier one has ended the transaction.
-    """
+    """Yield the errors of PostgreSQL, without those that only say that an earlier one has ended the transaction."""
     stated = ((number, found) for number, line in enumerate(lines) if (found := _stated(line)))
     members = [_statement(found, lines[at + 1 : at + 12]) for at, found in islice(stated, MAX_MEMBERS)]
     root = [member for member in members if member.type != _CONSEQUENCE]
@@ -164,9 +160,7 @@ def _statement(found: re.Match[str], after: Sequence[str]) -> Member:
 
 
 def _fields(after: Sequence[str]) -> Iterator[str]:
-    """
-    Yield what PostgreSQL adds to an error.
-    """
+    """Yield what PostgreSQL adds to an error."""
     for line in takewhile(lambda line: not any(mark in line for mark in _SEVERITIES), after):
         found = _FIELD.match(line)
         if found is not None:
@@ -191,9 +185,7 @@ def _mysql(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _echoed(before: Sequence[str]) -> str:
-    """
-    Return the statement that the client has echoed between two rules.
-    """
+    """Return the statement that the client has echoed between two rules."""
     said = [line for line in before if line]
     if not said or said[-1] != _RULE:
         return ""
@@ -210,9 +202,7 @@ def _sqlite(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _oracle(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the first code of Oracle's stack, with the innermost place.
-    """
+    """Yield the first code of Oracle's stack, with the innermost place."""
     found = [match for line in lines if line[3:4] == "-" and (match := _ORACLE.match(line))]
     place = next((match for stated in found if (match := _ORACLE_AT.match(stated["message"]))), None)
     stated = [match for match in found if match["code"] != "ORA-06512"]

@@ -47,16 +47,12 @@ _MAX_BLOCK: Final = 30
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what compilers and checkers of Elixir and Erlang report.
-    """
+    """Return the facts of what compilers and checkers of Elixir and Erlang report."""
     return facts_of_diagnostics(text, FORMAT)
 
 
 def read(lines: list[str]) -> list[Diagnostic]:
-    """
-    Return the diagnostics of all tools of the family.
-    """
+    """Return the diagnostics of all tools of the family."""
     starts = (number for number, line in enumerate(lines) if ":" in line or "]" in line)
     found = list(islice((finding for number in starts for finding in _at(lines, number)), MAX_DIAGNOSTICS))
     if any(line.startswith("Compilation failed due to warnings") for line in lines):
@@ -69,9 +65,7 @@ def read(lines: list[str]) -> list[Diagnostic]:
 
 
 def _at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
-    """
-    Yield the diagnostic that begins at a line, if one does.
-    """
+    """Yield the diagnostic that begins at a line, if one does."""
     line = lines[number]
     below = lines[number + 1 : number + _MAX_BLOCK]
     if ".e" in line or "rl:" in line:
@@ -91,18 +85,14 @@ def _at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
 
 
 def _of_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Read a warning of dialyxir: its kind behind the place, its words below, up to a ruler.
-    """
+    """Read a warning of dialyxir: its kind behind the place, its words below, up to a ruler."""
     words = takewhile(lambda line: not line.startswith(("____", "[", "lib/", "Total errors")), below)
     message = " ".join((found["message"] or "", *map(str.strip, words))) if not found["message"] else found["message"]
     yield Diagnostic(found["kind"], " ".join(message.split()) or found["kind"], place(found["file"], found["line"]))
 
 
 def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Read what erlc or dialyzer says; dialyzer breaks its lines.
-    """
+    """Read what erlc or dialyzer says; dialyzer breaks its lines."""
     own = [line.strip() for line in takewhile(lambda line: line.startswith("   "), below)]
     code = next((line.partition("|")[2].strip() for line in below[:1] if line.startswith("%")), "")
     flycheck = _CREDO_FLYCHECK.match(found["message"]) if ".ex" in found["file"] else None
@@ -115,9 +105,7 @@ def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnosti
 
 
 def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Read a diagnostic of the Elixir compiler, whose place stands below its words.
-    """
+    """Read a diagnostic of the Elixir compiler, whose place stands below its words."""
     words, source = [found["message"]], ""
     for line in below:
         at = _CORNER.match(line) or _PLACE_BELOW.match(line)
@@ -135,9 +123,7 @@ def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnosti
 
 
 def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Read an issue of credo, with its place in the same line or below.
-    """
+    """Read an issue of credo, with its place in the same line or below."""
     kind = _CATEGORIES[found["letter"]]
     beside = _CREDO_PLACE.match(found["message"])
     at = beside or next(filter(None, map(_CREDO_PLACE.match, below[:2])), None)

@@ -85,9 +85,7 @@ _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of a build step that failed, or of what docker refused.
-    """
+    """Return the facts of a build step that failed, or of what docker refused."""
     lines = text.lines
     return _build(lines) or _legacy_build(lines) or _stated(lines)
 
@@ -96,9 +94,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _build(lines: Sequence[str]) -> Facts | None:
-    """
-    Read a build by BuildKit.
-    """
+    """Read a build by BuildKit."""
     solve = next(
         (found for line in reversed(lines) if "failed to solve: " in line and (found := _SOLVE.match(line))), None
     )
@@ -116,9 +112,7 @@ def _build(lines: Sequence[str]) -> Facts | None:
 
 
 def _refused(message: str, lines: Sequence[str]) -> Facts:
-    """
-    Read a build that failed before, or besides, a program in it.
-    """
+    """Read a build that failed before, or besides, a program in it."""
     return Facts(
         type="BuildError",
         cause=clip(_REFERENCE.sub("", message)),
@@ -128,9 +122,7 @@ def _refused(message: str, lines: Sequence[str]) -> Facts:
 
 
 def _failed_step(step: str, code: str, output: Sequence[str], place: Location) -> Facts:
-    """
-    Return the facts of the program in a step, with the step as a detail.
-    """
+    """Return the facts of the program in a step, with the step as a detail."""
     at = f" ({place})" if place else ""
     ended = f"failed with exit code {code}"
     inner = facts_of_output(output, any_text=True)
@@ -145,9 +137,7 @@ def _failed_step(step: str, code: str, output: Sequence[str], place: Location) -
 
 
 def _excerpt(lines: Sequence[str]) -> tuple[str, list[str]] | None:
-    """
-    Return the failed step and its last output, as BuildKit repeats them between two rules.
-    """
+    """Return the failed step and its last output, as BuildKit repeats them between two rules."""
     for number in range(len(lines) - 1, -1, -1):
         found = _EXCERPT.match(lines[number]) if lines[number].startswith(" > [") else None
         if found is not None:
@@ -166,9 +156,7 @@ def _until_rule(lines: Sequence[str]) -> list[str]:
 
 
 def _progress(lines: Sequence[str], number: str) -> tuple[str, list[str]]:
-    """
-    Return a step and its output from the plain progress of a build.
-    """
+    """Return a step and its output from the plain progress of a build."""
     prefix = f"#{number} "
     step, output = "", list[str]()
     for line in lines if number else ():
@@ -188,16 +176,12 @@ def _dockerfile(lines: Sequence[str]) -> Location:
 
 
 def _marked(lines: Sequence[str]) -> list[str]:
-    """
-    Return the lines of the Dockerfile that BuildKit marks.
-    """
+    """Return the lines of the Dockerfile that BuildKit marks."""
     return [f"> {line.partition('>>>')[2].strip()}" for line in lines if "| >>> " in line]
 
 
 def _legacy_build(lines: Sequence[str]) -> Facts | None:
-    """
-    Read a build by the builder before BuildKit.
-    """
+    """Read a build by the builder before BuildKit."""
     found = next((match for line in lines[-3:] if (match := _LEGACY.match(line))), None)
     if found is None:
         return None
@@ -212,9 +196,7 @@ def _legacy_build(lines: Sequence[str]) -> Facts | None:
 
 
 def _stated(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the line with which docker, its daemon or compose refuses.
-    """
+    """Read the line with which docker, its daemon or compose refuses."""
     is_usage = any(line.startswith(_USAGE) for line in lines[-4:])
     for line in lines:
         for form, kind in _STATED:

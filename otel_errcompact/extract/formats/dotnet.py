@@ -71,9 +71,7 @@ _VALUES: Final = ("Expected", "Actual", "But was", "String lengths", "Expected:"
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of failed tests, of a failed build, or of the last chain of exceptions in `text`.
-    """
+    """Return the facts of failed tests, of a failed build, or of the last chain of exceptions in `text`."""
     lines = text.lines
     members = _tests(lines)
     if members:
@@ -90,9 +88,7 @@ def extract(text: Text) -> Facts | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Stack:
-    """
-    One printed exception with the inner ones it was printed with, outermost first.
-    """
+    """One printed exception with the inner ones it was printed with, outermost first."""
 
     failures: list[_Exception]
     at: int
@@ -103,9 +99,7 @@ class _Stack:
 
 @dataclass(slots=True, kw_only=True)
 class _Exception:
-    """
-    An exception, its message and the frames that count.
-    """
+    """An exception, its message and the frames that count."""
 
     type: str
     message: list[str]
@@ -121,17 +115,13 @@ class _Exception:
 
 
 def _chains(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
-    """
-    Return all chains that are printed with frames, each outermost first.
-    """
+    """Return all chains that are printed with frames, each outermost first."""
     stacks = _stacks(lines)
     return list(dict.fromkeys(_failures(stack) for stack in stacks if any(each.innermost for each in stack.failures)))
 
 
 def _stacks(lines: Iterable[str]) -> list[_Stack]:
-    """
-    Read exceptions line by line.
-    """
+    """Read exceptions line by line."""
     stacks: list[_Stack] = []
     stack: _Stack | None = None
     for raw in lines:
@@ -150,9 +140,7 @@ def _stacks(lines: Iterable[str]) -> list[_Stack]:
 
 
 def _goes_on(stack: _Stack, line: str) -> bool:
-    """
-    Take a line into account that can only belong to the exception before it.
-    """
+    """Take a line into account that can only belong to the exception before it."""
     if line.startswith("at "):
         found = _FRAME.match(line)
         if found is not None:
@@ -169,16 +157,12 @@ def _goes_on(stack: _Stack, line: str) -> bool:
 
 
 def _is_message(stack: _Stack | None, line: str) -> bool:
-    """
-    Tell whether a line that looks like the first of an exception still belongs to the message of another one.
-    """
+    """Tell whether a line that looks like the first of an exception still belongs to the message of another one."""
     return stack is not None and stack.failures[-1].innermost is None and line.startswith("  ")
 
 
 def _opened(line: str) -> _Stack | None:
-    """
-    Open a stack at a line with type and message, and with those of inner exceptions behind an arrow.
-    """
+    """Open a stack at a line with type and message, and with those of inner exceptions behind an arrow."""
     head, *inner = _JOINT.split(line)
     found = _HEADER.match(head)
     if found is None or not is_exception_name(found["type"]):
@@ -190,9 +174,7 @@ def _opened(line: str) -> _Stack | None:
 
 
 def _nest(stack: _Stack, said: str) -> None:
-    """
-    Add an inner exception to a stack.
-    """
+    """Add an inner exception to a stack."""
     found = _HEADER.match(said)
     if found is not None:
         stack.failures.append(_Exception(type=found["type"], message=[found["message"] or ""]))
@@ -200,9 +182,7 @@ def _nest(stack: _Stack, said: str) -> None:
 
 
 def _add(exception: _Exception, found: re.Match[str]) -> None:
-    """
-    Take a frame into account, from the innermost outwards; one with a source file is rather the user's own.
-    """
+    """Take a frame into account, from the innermost outwards; one with a source file is rather the user's own."""
     if exception.own is not None and exception.own.file:
         return
     name, file, line = found["name"], found["file"] or "", found["line"]
@@ -220,9 +200,7 @@ def _add(exception: _Exception, found: re.Match[str]) -> None:
 
 
 def function_of(name: str) -> str:
-    """
-    Return a method as a person would name it: without namespace, and without the names that the compiler made up.
-    """
+    """Return a method as a person would name it: without namespace, and without the names that the compiler made up."""
     name = _SYNTHETIC.sub("", name)
     compiled = _COMPILED_NAME.search(name) if "<" in name else None
     if compiled is not None:
@@ -233,9 +211,7 @@ def function_of(name: str) -> str:
 
 
 def _failures(stack: _Stack) -> tuple[Failure, ...]:
-    """
-    Turn a stack into failures; an aggregate prints the first of its exceptions apart from the others, or twice.
-    """
+    """Turn a stack into failures; an aggregate prints the first of its exceptions apart from the others, or twice."""
     chain = [each.failure() for each in stack.failures]
     if not stack.children:
         return tuple(chain)
@@ -248,9 +224,7 @@ def _failures(stack: _Stack) -> tuple[Failure, ...]:
 
 
 def _short(name: str) -> str:
-    """
-    Return a class of .NET itself without its namespace.
-    """
+    """Return a class of .NET itself without its namespace."""
     return name.rpartition(".")[2] if name.startswith("System.") else name
 
 
@@ -258,9 +232,7 @@ def _short(name: str) -> str:
 
 
 def _build_errors(lines: Iterable[str]) -> list[Member]:
-    """
-    Return the errors of compiler, package manager and MSBuild, which are printed again at the end.
-    """
+    """Return the errors of compiler, package manager and MSBuild, which are printed again at the end."""
     found: dict[tuple[str, ...], Member] = {}
     for line in lines:
         match = _BUILD.match(line) if ": error " in line or ": fatal error " in line else None
@@ -276,9 +248,7 @@ def _build_errors(lines: Iterable[str]) -> list[Member]:
 
 
 def _tests(lines: Sequence[str]) -> list[Member]:
-    """
-    Return the failed tests that `dotnet test` or a runner's own console lists.
-    """
+    """Return the failed tests that `dotnet test` or a runner's own console lists."""
     starts = [
         (number, found["name"])
         for number, line in enumerate(lines)
@@ -298,9 +268,7 @@ def _failed_test(line: str, following: Sequence[str]) -> re.Match[str] | None:
 
 
 def _member(name: str, lines: Sequence[str]) -> Member:
-    """
-    Read one failed test: message and stack.
-    """
+    """Read one failed test: message and stack."""
     said: list[str] = []
     failure = _Exception(type="", message=said)
     for raw in lines:
@@ -339,17 +307,13 @@ def _member(name: str, lines: Sequence[str]) -> Member:
 
 
 def _short_test(name: str) -> str:
-    """
-    Return a test's name without its namespace.
-    """
+    """Return a test's name without its namespace."""
     method, bracket, arguments = name.partition("(")
     return ".".join(method.split(".")[-2:]) + bracket + arguments
 
 
 def _total(body: str) -> int:
-    """
-    Return how many tests failed, as the tool counts them.
-    """
+    """Return how many tests failed, as the tool counts them."""
     for form in _TOTALS:
         counts = [int(found["count"]) for found in form.finditer(body)]
         if counts:

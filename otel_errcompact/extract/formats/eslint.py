@@ -46,23 +46,17 @@ _WARNINGS: Final = frozenset({"warning", "info", "Warning:", "\u26a0", "\u2139"}
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the problems that linters of scripts, styles and markup list file by file.
-    """
+    """Return the facts of the problems that linters of scripts, styles and markup list file by file."""
     return facts_of_diagnostics(text, FORMAT, unit="finding")
 
 
 def read(lines: list[str]) -> list[Diagnostic]:
-    """
-    Return the problems of all files.
-    """
+    """Return the problems of all files."""
     return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_DIAGNOSTICS))
 
 
 def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Yield the problems that stand in rows below the name of their file.
-    """
+    """Yield the problems that stand in rows below the name of their file."""
     file = ""
     for line in lines:
         if not line:
@@ -80,9 +74,7 @@ def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
 
 
 def _of_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
-    """
-    Read a row, which has a severity, or a rule at its end, or both.
-    """
+    """Read a row, which has a severity, or a rule at its end, or both."""
     severity = found["severity"] or found["first"] or ""
     message = found["message"].strip()
     named = _RULE.search(message)
@@ -94,9 +86,7 @@ def _of_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Yield the problems that biome prints, each below a ruler.
-    """
+    """Yield the problems that biome prints, each below a ruler."""
     for number, line in enumerate(lines):
         if " \u2501" not in line:
             continue
@@ -115,9 +105,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Diagnostic]:
 
 
 def _unformatted(lines: Sequence[str]) -> Iterator[Diagnostic]:
-    """
-    Yield what prettier says of files.
-    """
+    """Yield what prettier says of files."""
     listed: list[str] = []
     for line in lines:
         if "ode style " in line and _CONCLUSION.match(line):

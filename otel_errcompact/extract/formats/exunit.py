@@ -56,9 +56,7 @@ _MAX_LINES: Final = 400
 
 @dataclass(slots=True, kw_only=True)
 class _Failed:
-    """
-    One failed test as it was printed.
-    """
+    """One failed test as it was printed."""
 
     name: str
     module: str
@@ -69,9 +67,7 @@ class _Failed:
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests.
-    """
+    """Return the facts of the failed tests."""
     lines = text.lines
     blocks = list(_blocks(lines))
     failed = [_failed(block) for block in blocks[:MAX_MEMBERS]]
@@ -82,17 +78,13 @@ def extract(text: Text) -> Facts | None:
 
 
 def _total(lines: Sequence[str]) -> int:
-    """
-    Return how many tests failed or never ran, as the last lines count them.
-    """
+    """Return how many tests failed or never ran, as the last lines count them."""
     found = [match for line in lines[-40:] if "failure" in line and (match := _SUMMARY.match(line))]
     return sum(int(match["failed"]) + int(match["invalid"] or 0) for match in found)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """
-    Yield the lines of each failed test, its heading first; without any heading, what is left of the only one.
-    """
+    """Yield the lines of each failed test, its heading first; without any heading, what is left of the only one."""
     block: list[str] = []
     for line in lines:
         if ") " in line[:10] and (_HEADING.match(line) or _INVALIDATED.match(line)):
@@ -108,9 +100,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _is_whole(block: Sequence[str]) -> bool:
-    """
-    Tell whether a block has a heading, or enough of a failure to be told without.
-    """
+    """Tell whether a block has a heading, or enough of a failure to be told without."""
     if not block:
         return False
     if ") " in block[0][:10] and (_HEADING.match(block[0]) or _INVALIDATED.match(block[0])):
@@ -120,9 +110,7 @@ def _is_whole(block: Sequence[str]) -> bool:
 
 
 def _failed(block: Sequence[str]) -> _Failed:
-    """
-    Sort the lines of a failed test into its message, its labelled values and its stack.
-    """
+    """Sort the lines of a failed test into its message, its labelled values and its stack."""
     heading = _HEADING.match(block[0]) or _INVALIDATED.match(block[0])
     test = _Failed(name=heading["name"] if heading else "", module=heading["module"] if heading else "")
     label = ""
@@ -148,9 +136,7 @@ def _failed(block: Sequence[str]) -> _Failed:
 
 
 def _cut_off(message: Sequence[str]) -> list[str]:
-    """
-    Return the first line of an exception of which only the arguments are left that no function clause matches.
-    """
+    """Return the first line of an exception of which only the arguments are left that no function clause matches."""
     blamed = _BLAMED.match(message[0]) if message else None
     return [f"** (FunctionClauseError) no function clause matching in {blamed['function']}"] if blamed else []
 
@@ -180,9 +166,7 @@ def _raised(test: _Failed) -> Member:
 
 
 def _placed(members: Sequence[Member]) -> list[Member]:
-    """
-    Return the members; one whose stack is cut off failed where others failed with the same words.
-    """
+    """Return the members; one whose stack is cut off failed where others failed with the same words."""
     places = {(member.type, member.cause): member.location for member in members if member.location}
     return [
         member if member.location else member._replace(location=places.get((member.type, member.cause), NOWHERE))
@@ -191,17 +175,13 @@ def _placed(members: Sequence[Member]) -> list[Member]:
 
 
 def _stack(test: _Failed) -> list[str]:
-    """
-    Return the lines of the stack up to the test itself; what called the test is the framework.
-    """
+    """Return the lines of the stack up to the test itself; what called the test is the framework."""
     end = next((number for number, line in enumerate(test.stack) if line.endswith(": (test)")), len(test.stack))
     return test.stack[: end + 1]
 
 
 def _asserted(test: _Failed) -> Member:
-    """
-    Return a test whose expectation was not met.
-    """
+    """Return a test whose expectation was not met."""
     words = read_message("\n".join(line for line in test.message if line.strip() != ")"))
     code = test.fields.get("code", "")
     sides = _sides(test)
@@ -222,9 +202,7 @@ def _without_code(words: str) -> str:
 
 
 def _sides(test: _Failed) -> tuple[str, ...]:
-    """
-    Return what was compared, each side in one line.
-    """
+    """Return what was compared, each side in one line."""
     return tuple(
         clip(f"{label}: {test.fields[label]}", MAX_DETAIL)
         for label in ("left", "right", "arguments")
@@ -239,9 +217,7 @@ def _expectation(test: _Failed, cause: str, key: str, details: tuple[str, ...]) 
 
 
 def _with_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> list[Member]:
-    """
-    Return the members; tests that found different things missing from one and the same long text share a cause.
-    """
+    """Return the members; tests that found different things missing from one and the same long text share a cause."""
     actual = [_actual(test) for test in failed]
     counts = Counter(actual)
     return [
@@ -253,9 +229,7 @@ def _with_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> li
 
 
 def _actual(test: _Failed) -> tuple[str, str] | None:
-    """
-    Return the expression whose long value did not hold what was expected, and the comparison.
-    """
+    """Return the expression whose long value did not hold what was expected, and the comparison."""
     code = test.fields.get("code", "")
     if len(test.fields.get("left", "")) < _LONG_SIDE or "=~" not in code:
         return None

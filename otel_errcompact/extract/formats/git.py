@@ -91,9 +91,7 @@ _HUSKY: Final = re.compile(
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what git or one of its hooks refused.
-    """
+    """Return the facts of what git or one of its hooks refused."""
     lines = text.lines
     body = text.body
     if "hook" in body and (hooks := [*_of_pre_commit(lines), *_of_husky(lines)]):
@@ -106,9 +104,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _conflicts(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the conflicts of a merge, a rebase or a cherry-pick: all files in one sentence.
-    """
+    """Read the conflicts of a merge, a rebase or a cherry-pick: all files in one sentence."""
     found = [
         _COMMIT.sub(r" in \g<subject>", _VERSION_LEFT.sub("", match["message"]))
         for line in lines
@@ -131,9 +127,7 @@ def _conflicts(lines: Sequence[str]) -> Facts | None:
 
 
 def _rejected(lines: Sequence[str]) -> Facts | None:
-    """
-    Read a push that the remote, or git itself, did not accept.
-    """
+    """Read a push that the remote, or git itself, did not accept."""
     found = next((match for line in lines if line.startswith(" ! [") and (match := _REJECTED.match(line))), None)
     if found is None:
         return None
@@ -149,9 +143,7 @@ def _rejected(lines: Sequence[str]) -> Facts | None:
 
 
 def _stated(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the first line with which git gives up, and what it advises.
-    """
+    """Read the first line with which git gives up, and what it advises."""
     stated = [number for number, line in enumerate(lines) if _is_stated(line)]
     if not stated:
         return None
@@ -167,9 +159,7 @@ def _stated(lines: Sequence[str]) -> Facts | None:
 
 
 def _smudged(lines: Sequence[str], first: int) -> tuple[str, int] | None:
-    """
-    Return why a filter could not fetch a file, which git only says it could not apply.
-    """
+    """Return why a filter could not fetch a file, which git only says it could not apply."""
     for line in lines[:first]:
         found = _FILTER.match(line) if "Smudge error: " in line else None
         if found is not None:
@@ -201,9 +191,7 @@ def _is_consequence(line: str) -> bool:
 
 
 def _with_files(message: str, after: Sequence[str]) -> str:
-    """
-    Return a message with the list of files that follows its colon.
-    """
+    """Return a message with the list of files that follows its colon."""
     if not message.endswith(":"):
         return message
     files = list(takewhile(lambda line: line.startswith(("\t", "    ")), after))
@@ -216,17 +204,13 @@ def _place(message: str) -> Location:
 
 
 def _hint(lines: Sequence[str]) -> str:
-    """
-    Return the first sentence of git's hints.
-    """
+    """Return the first sentence of git's hints."""
     hint = " ".join(line[6:] for line in lines if line.startswith("hint: "))
     return hint.partition(". ")[0]
 
 
 def _nothing(lines: Sequence[str]) -> Facts | None:
-    """
-    Read a commit without anything to commit.
-    """
+    """Read a commit without anything to commit."""
     last = lines[-1]
     if not last.startswith(_NOTHING):
         return None
@@ -237,9 +221,7 @@ def _nothing(lines: Sequence[str]) -> Facts | None:
 
 
 def _of_pre_commit(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the hooks that failed, of those that pre-commit ran.
-    """
+    """Yield the hooks that failed, of those that pre-commit ran."""
     starts = [number for number, line in enumerate(lines) if line.endswith(_VERDICTS) and _HOOK.match(line)]
     for start, end in pairwise((*starts, len(lines))):
         if lines[start].endswith("Failed"):
@@ -265,9 +247,7 @@ def _of_husky(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _told(name: str, output: Sequence[str], outcome: str) -> Member:
-    """
-    Return what a hook failed of, as its output tells it.
-    """
+    """Return what a hook failed of, as its output tells it."""
     facts = facts_of_output(output)
     if facts is not None:
         return Member(facts.type, facts.cause, facts.location, name, facts.details, facts.key_cause)

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what the Go command could not load.
-    """
+    """Return the facts of what the Go command could not load."""
     members = members_of(text.lines)
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
 

@@ -62,9 +62,7 @@ _MAX_INLINE: Final = 200
 
 
 class _Entry(NamedTuple):
-    """
-    What a test logged at one place.
-    """
+    """What a test logged at one place."""
 
     location: Location
     lines: list[str]
@@ -72,9 +70,7 @@ class _Entry(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Package:
-    """
-    What was read of a package's tests so far.
-    """
+    """What was read of a package's tests so far."""
 
     logs: dict[str, list[_Entry]] = field(default_factory=dict[str, list[_Entry]])
     failed: list[str] = field(default_factory=list[str])
@@ -86,9 +82,7 @@ class _Package:
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of failed tests, and of packages that could not be built or died.
-    """
+    """Return the facts of failed tests, and of packages that could not be built or died."""
     lines = _printed(text.lines) if _JSON in text.body else text.lines
     members = _read(lines)
     if not members:
@@ -99,9 +93,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _printed(lines: Sequence[str]) -> list[str]:
-    """
-    Return what the tests printed, package after package, from the events of `go test -json`.
-    """
+    """Return what the tests printed, package after package, from the events of `go test -json`."""
     outputs: dict[str, list[str]] = {}
     for line in lines:
         if line[:1] != "{" or '"Output"' not in line:
@@ -119,9 +111,7 @@ def _printed(lines: Sequence[str]) -> list[str]:
 
 
 def _read(lines: Sequence[str]) -> list[Member]:
-    """
-    Return the members of all packages.
-    """
+    """Return the members of all packages."""
     members: list[Member] = []
     builds: dict[str, list[str]] = {}
     package = _Package()
@@ -148,9 +138,7 @@ def _read(lines: Sequence[str]) -> list[Member]:
 
 
 def _end_of_dump(lines: Sequence[str], start: int) -> int:
-    """
-    Return where a dump ends: at the rule that closes the report of a race, else at the package's line.
-    """
+    """Return where a dump ends: at the rule that closes the report of a race, else at the package's line."""
     is_race = lines[start - 1] == _RULE
     for number in range(start, len(lines)):
         if lines[number] == _RULE if is_race else _PACKAGE.match(lines[number]):
@@ -172,9 +160,7 @@ def _package_of(line: str) -> str:
 
 
 def _read_line(package: _Package, line: str) -> None:
-    """
-    Read a line of a test: what it logs, or that another one begins or ends.
-    """
+    """Read a line of a test: what it logs, or that another one begins or ends."""
     if "--- " in line:
         found = _STATUS.match(line)
         if found is not None:
@@ -192,9 +178,7 @@ def _read_line(package: _Package, line: str) -> None:
 
 
 def _is_frame(line: str) -> bool:
-    """
-    Tell whether a line is of a stack whose beginning is cut off.
-    """
+    """Tell whether a line is of a stack whose beginning is cut off."""
     return "(0x" in line or line.startswith(("created by ", "goroutine "))
 
 
@@ -209,9 +193,7 @@ def _read_log(entries: list[_Entry], line: str) -> None:
 
 
 def _read_dump(package: _Package, lines: Sequence[str]) -> None:
-    """
-    Read a panic, or the report of a race, which mostly stands before the line that names its test.
-    """
+    """Read a panic, or the report of a race, which mostly stands before the line that names its test."""
     text = "\n".join(("", *lines))
     if lines[0] == _RULE:
         if len(lines) > 1 and lines[1] == go.RACE:
@@ -224,9 +206,7 @@ def _read_dump(package: _Package, lines: Sequence[str]) -> None:
 
 
 def _members_of(package: _Package, found: re.Match[str], build: Sequence[str]) -> list[Member]:
-    """
-    Return the failures of a package whose last line is read.
-    """
+    """Return the failures of a package whose last line is read."""
     if found["status"] != "FAIL":
         return []
     name = found["package"]
@@ -247,9 +227,7 @@ def _without_date(line: str) -> str:
 
 
 def _built(lines: Sequence[str], why: str, name: str) -> list[Member]:
-    """
-    Return what the compiler or the loader said of a package that could not be built.
-    """
+    """Return what the compiler or the loader said of a package that could not be built."""
     members = go_modules.members_of(lines)
     loaded = {member.location for member in members}
     for number, line in enumerate(lines):
@@ -262,9 +240,7 @@ def _built(lines: Sequence[str], why: str, name: str) -> list[Member]:
 
 
 def _continued(lines: Sequence[str]) -> tuple[str, ...]:
-    """
-    Return the indented lines that follow.
-    """
+    """Return the indented lines that follow."""
     kept: list[str] = []
     for line in lines:
         if line[:1] not in ("\t", " "):
@@ -274,9 +250,7 @@ def _continued(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _failures(package: _Package, name: str = "") -> list[Member]:
-    """
-    Return a member for each failed test: parents that only failed with their subtests do not count.
-    """
+    """Return a member for each failed test: parents that only failed with their subtests do not count."""
     members = _crashes(package)
     parents = {test[:end] for test in package.failed for end, character in enumerate(test) if character == "/"}
     for test in dict.fromkeys(package.failed):
@@ -289,17 +263,13 @@ def _failures(package: _Package, name: str = "") -> list[Member]:
 
 
 def _crashes(package: _Package) -> list[Member]:
-    """
-    Return what ended the package's tests or raced in them; a race names no test, but may have failed only one.
-    """
+    """Return what ended the package's tests or raced in them; a race names no test, but may have failed only one."""
     only = package.failed[0] if len(package.failed) == 1 else ""
     return [member if member.name else member._replace(name=only) for member in package.crashed]
 
 
 def _silent(test: str, package: _Package) -> Member:
-    """
-    Return a failed test that logged nothing, with what was printed last.
-    """
+    """Return a failed test that logged nothing, with what was printed last."""
     said = package.said
     if _EXAMPLE_GOT in said and _EXAMPLE_WANT in said:
         cause = _in_one_line(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
@@ -336,17 +306,13 @@ def _is_failure(entry: _Entry) -> bool:
 
 
 def _in_package(place: Location, package: str) -> Location:
-    """
-    Return a place with the folder of its package, which is named like the package's last part.
-    """
+    """Return a place with the folder of its package, which is named like the package's last part."""
     folder = package.rpartition("/")[2] if "/" in package else ""
     return Location(file=f"{folder}/{place.file}" if folder else place.file, line=place.line)
 
 
 def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
-    """
-    Return what an entry says in one line, and its further lines: of a difference, those that differ.
-    """
+    """Return what an entry says in one line, and its further lines: of a difference, those that differ."""
     first, rest = entry.lines[0], entry.lines[1:]
     changed = [" ".join(line.split()) for line in rest if _CHANGED.match(line)]
     if changed and first.endswith(":"):
@@ -359,9 +325,7 @@ def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
 
 
 def _in_one_line(lines: Iterable[str]) -> str:
-    """
-    Return lines as one: `got: a; want: b`.
-    """
+    """Return lines as one: `got: a; want: b`."""
     whole = ""
     for line in lines:
         whole += line if not whole else f" {line}" if whole.endswith(":") else f"; {line}"
@@ -369,9 +333,7 @@ def _in_one_line(lines: Iterable[str]) -> str:
 
 
 def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
-    """
-    Return what testify says: the error with expected and actual values, the messages first.
-    """
+    """Return what testify says: the error with expected and actual values, the messages first."""
     fields = _fields(entry.lines)
     error = [line for line in fields.get("Error", ()) if line]
     end = error.index("Diff:") if "Diff:" in error else len(error)
@@ -391,9 +353,7 @@ def _named(found: re.Match[str]) -> str:
 
 
 def _fields(lines: Sequence[str]) -> dict[str, list[str]]:
-    """
-    Return testify's fields by name, without the margin.
-    """
+    """Return testify's fields by name, without the margin."""
     fields: dict[str, list[str]] = {}
     name = ""
     for line in lines:
@@ -412,26 +372,20 @@ def _raced(text: str) -> Member:
 
 
 def _panicked(package: _Package, text: str) -> Member:
-    """
-    Return the panic that ended a package's tests, with the test that was running.
-    """
+    """Return the panic that ended a package's tests, with the test that was running."""
     facts = facts_of(go.chain_of(text))
     current = package.failed[-1] if package.failed else package.current or _test_in(text)
     return Member(facts.type, facts.cause, facts.location, current, facts.details, facts.key_cause)
 
 
 def _test_in(text: str) -> str:
-    """
-    Return the test whose function stands in a stack.
-    """
+    """Return the test whose function stands in a stack."""
     names = (frame.function.partition(".")[2] for frame in go.frames_of(text[text.find("\n\n") + 2 :]))
     return next((name.partition(".")[0] for name in names if _TEST_FUNCTION.match(name)), "")
 
 
 def _timed_out(text: str, lines: Sequence[str]) -> Member:
-    """
-    Return the test that was running when the time was up, and where it was.
-    """
+    """Return the test that was running when the time was up, and where it was."""
     running = [found["test"] for line in lines[1:50] if (found := _RUNNING.match(line))]
     test = running[0] if running else ""
     function = test.partition("/")[0]

@@ -28,9 +28,7 @@ _MAX_LINES_OF_ECHO: Final = 12
 
 
 class _Form(NamedTuple):
-    """
-    One thing a harness says, by how it begins.
-    """
+    """One thing a harness says, by how it begins."""
 
     begins: str
     type: str
@@ -135,9 +133,7 @@ _QUOTED: Final = re.compile(r"(?:String: ?|[`>]{0,3})(?P<line>[^\n]{0,1000})")
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of a text that begins in a harness's own words.
-    """
+    """Return the facts of a text that begins in a harness's own words."""
     body = text.body
     last = body.rfind(_TIMED_OUT_AT_END)
     if last > 0 and "\n" not in body[last + 1 :]:
@@ -154,9 +150,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _end_of_prefix(body: str) -> int:
-    """
-    Return where the words begin, behind `Error: ` and an opening bracket.
-    """
+    """Return where the words begin, behind `Error: ` and an opening bracket."""
     found = _PREFIX.match(body)
     return found.end() if found else 0
 
@@ -179,9 +173,7 @@ def _facts(
 
 
 def _lines(body: str, start: int = 0) -> list[str]:
-    """
-    Return the first lines that say something.
-    """
+    """Return the first lines that say something."""
     return [line for line in map(str.strip, body[start : start + MAX_HEAD].split("\n")) if line]
 
 
@@ -189,9 +181,7 @@ def _lines(body: str, start: int = 0) -> list[str]:
 
 
 def _sentence(form: _Form) -> Callable[[str, int], Facts | None]:
-    """
-    Return the reader of a form whose first line says it all.
-    """
+    """Return the reader of a form whose first line says it all."""
     pattern = re.compile(re.escape(form.begins) + form.pattern, re.DOTALL)
 
     def read(body: str, start: int) -> Facts | None:
@@ -211,9 +201,7 @@ def _sentence(form: _Form) -> Callable[[str, int], Facts | None]:
 
 
 def _first_quoted(lines: Sequence[str]) -> list[str]:
-    """
-    Return the first line of what the agent has sent, which tells it which of its calls is meant.
-    """
+    """Return the first line of what the agent has sent, which tells it which of its calls is meant."""
     found = next((found["line"] for found in map(_QUOTED.match, lines) if found and found["line"].strip()), "")
     return [f"> {clip(found, _MAX_QUOTED)}"] if found else []
 
@@ -241,9 +229,7 @@ _ACTUAL_LINES: Final = re.compile(r"\nDid you mean to match some of these actual
 
 
 def _not_replaced(body: str, start: int) -> Facts | None:
-    """
-    Read `No replacement was performed`: the text sought is the agent's own and may be long.
-    """
+    """Read `No replacement was performed`: the text sought is the agent's own and may be long."""
     found = _NOT_REPLACED.match(body, start)
     if found is not None:
         file = found["file"]
@@ -265,9 +251,7 @@ def _not_replaced(body: str, start: int) -> Facts | None:
 
 
 def _rejected_edit(body: str, start: int) -> Facts:
-    """
-    Read a linter's veto: what the linter found, without the file around it, which is echoed twice.
-    """
+    """Read a linter's veto: what the linter found, without the file around it, which is echoed twice."""
     end = body.find(_ECHO, start)
     first, *rest = _lines(body[: end if end >= 0 else len(body)], start)
     echoed = _ECHOED_FILE.search(body, end) if end >= 0 else None
@@ -290,9 +274,7 @@ def _rejected_edit(body: str, start: int) -> Facts:
 
 
 def _patch(body: str, start: int) -> Facts:
-    """
-    Read the words of `apply_patch`, which are followed by lines of the patch.
-    """
+    """Read the words of `apply_patch`, which are followed by lines of the patch."""
     said, _, patch = body[start : start + MAX_HEAD].partition("\n")
     place = _PATCHED_FILE.search(said)
     return _facts(
@@ -304,9 +286,7 @@ def _patch(body: str, start: int) -> Facts:
 
 
 def _search_block(body: str, start: int) -> Facts | None:
-    """
-    Read aider's report of blocks that match nothing, with the lines of the file that resemble them.
-    """
+    """Read aider's report of blocks that match nothing, with the lines of the file that resemble them."""
     first = body[start : start + MAX_HEAD].partition("\n")[0]
     if "SEARCH/REPLACE block" not in first or "failed to match" not in first:
         return None
@@ -361,9 +341,7 @@ _INVALID_FIELDS: Final = re.compile(r"(?:\A[0-9]{1,6} validation errors?(?: for 
 
 
 def _timed_out(body: str, start: int) -> Facts | None:
-    """
-    Read a time-out, with the last telling lines of what the command had said until then.
-    """
+    """Read a time-out, with the last telling lines of what the command had said until then."""
     found = _TIMED_OUT.match(body, start)
     if found is None:
         return None
@@ -372,9 +350,7 @@ def _timed_out(body: str, start: int) -> Facts | None:
 
 
 def _timed_out_at_end(body: str, start: int) -> Facts:
-    """
-    Read a time-out that is reported behind what the command had said until then.
-    """
+    """Read a time-out that is reported behind what the command had said until then."""
     said = [line for line in body[:start].split("\n") if is_telling(line)]
     return _facts("ToolTimeout", body[start:].strip("\n[]"), more=said[-_MAX_LINES_OF_OUTPUT:], key="timed out")
 
@@ -384,9 +360,7 @@ def _key_of_time_out(found: re.Match[str]) -> str:
 
 
 def _invalid(body: str, start: int) -> Facts | None:
-    """
-    Read Claude Code's list of what is wrong with a call's arguments.
-    """
+    """Read Claude Code's list of what is wrong with a call's arguments."""
     found = _INVALID.match(body, start)
     if found is None:
         return None
@@ -395,9 +369,7 @@ def _invalid(body: str, start: int) -> Facts | None:
 
 
 def _unknown_tool(body: str, start: int) -> Facts | None:
-    """
-    Read `x is not a valid tool, try one of [...]`, which begins with the name that is none.
-    """
+    """Read `x is not a valid tool, try one of [...]`, which begins with the name that is none."""
     if " is not a valid tool, try " not in body[start : start + MAX_DETAIL]:
         return _represented(body, start)
     found = _NO_VALID_TOOL.match(body, start)
@@ -405,34 +377,26 @@ def _unknown_tool(body: str, start: int) -> Facts | None:
 
 
 def _represented(body: str, start: int) -> Facts | None:
-    """
-    Read `Error: KeyError('x')`, as LangGraph hands exceptions on, with its advice.
-    """
+    """Read `Error: KeyError('x')`, as LangGraph hands exceptions on, with its advice."""
     if not start or not body.endswith(("Please fix your mistakes.", "Please fix the error and try again.")):
         return None
     return _wrapped("", body[start:])
 
 
 def _executing(body: str, start: int) -> Facts | None:
-    """
-    Read what a framework says of a tool that raised: the tool's name, then the exception's message.
-    """
+    """Read what a framework says of a tool that raised: the tool's name, then the exception's message."""
     found = _EXECUTING.match(body, start) if HEADER not in body else None
     return _wrapped(found["tool"], found["message"]) if found else None
 
 
 def _running(body: str, start: int) -> Facts | None:
-    """
-    Read the message of an exception behind the sentence that a framework puts before it.
-    """
+    """Read the message of an exception behind the sentence that a framework puts before it."""
     found = _RUNNING.match(body, start) if HEADER not in body else None
     return _wrapped("", found["message"]) if found else None
 
 
 def _wrapped(tool: str, message: str) -> Facts:
-    """
-    Return the facts of an exception's message that a framework hands on.
-    """
+    """Return the facts of an exception's message that a framework hands on."""
     message = _ADVICE.sub("", message)
     represented = _REPRESENTED.match(message)
     first = message.partition("\n")[0]

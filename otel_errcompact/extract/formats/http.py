@@ -11,9 +11,7 @@ from otel_errcompact.extract.messages.http_answers import read
 
 
 def _status(code: str) -> tuple[str, ...]:
-    """
-    Return the patterns of an HTTP status; a bare number is none.
-    """
+    """Return the patterns of an HTTP status; a bare number is none."""
     return (
         rf"HTTP[^0-9]{{0,16}}{code}(?![0-9])",
         rf"[Ss]tatus[^0-9]{{0,8}}{code}(?![0-9])",

@@ -58,17 +58,13 @@ _TASK: Final = re.compile(r"TASK \[(?P<task>[^\]]{1,300})\]")
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what a tool of infrastructure as code, or the cluster behind it, refused.
-    """
+    """Return the facts of what a tool of infrastructure as code, or the cluster behind it, refused."""
     lines = text.lines
     return _kubectl(lines) or _terraform(lines, text.body) or _ansible(lines, text.body)
 
 
 def _kubectl(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the errors of kubectl and helm, one line each.
-    """
+    """Read the errors of kubectl and helm, one line each."""
     members = [
         member
         for number, line in enumerate(lines)
@@ -91,9 +87,7 @@ def _refusal(line: str, after: Sequence[str]) -> Member | None:
 
 
 def _terraform(lines: Sequence[str], body: str) -> Facts | None:
-    """
-    Read the diagnostics of terraform: a title, a place and a paragraph each.
-    """
+    """Read the diagnostics of terraform: a title, a place and a paragraph each."""
     if "  on " not in body and "  with " not in body and _MARGIN not in body:
         return None
     members = list(_diagnostics(_without_margin(lines)))
@@ -101,9 +95,7 @@ def _terraform(lines: Sequence[str], body: str) -> Facts | None:
 
 
 def _without_margin(lines: Sequence[str]) -> list[str]:
-    """
-    Take off the line that terraform draws to the left of a diagnostic.
-    """
+    """Take off the line that terraform draws to the left of a diagnostic."""
     return [line.removeprefix(_MARGIN).removeprefix(" ") if line[:1] == _MARGIN else line for line in lines]
 
 
@@ -117,9 +109,7 @@ def _diagnostics(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _diagnostic(title: str, block: Sequence[str]) -> Member:
-    """
-    Return what a diagnostic says; its paragraph tells what its title only names.
-    """
+    """Return what a diagnostic says; its paragraph tells what its title only names."""
     on = next((match for line in block if (match := _ON.match(line))), None)
     sources = [match["source"].strip() for line in block if (match := _SOURCE.match(line))]
     words = " ".join(line.strip() for line in block if line[:1].strip())
@@ -136,9 +126,7 @@ def _diagnostic(title: str, block: Sequence[str]) -> Member:
 
 
 def _ansible(lines: Sequence[str], body: str) -> Facts | None:
-    """
-    Read the hosts on which a task failed.
-    """
+    """Read the hosts on which a task failed."""
     if "fatal: [" not in body:
         return None
     task = ""

@@ -26,9 +26,7 @@ _CURRENT: Final = re.compile(r"^-+> ?[0-9]{1,9} ?(?P<source>[^\n]*)$", re.MULTIL
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last traceback of a notebook in `text`.
-    """
+    """Return the facts of the last traceback of a notebook in `text`."""
     headers = list(_HEADER.finditer(text.body))
     if not headers:
         return None

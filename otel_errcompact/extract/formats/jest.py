@@ -93,9 +93,7 @@ _COVERAGE: Final = re.compile(
 
 
 class _Failed(NamedTuple):
-    """
-    One failure as it is printed.
-    """
+    """One failure as it is printed."""
 
     names: tuple[str, ...]
     """The tests, or the suites where these could not be run."""
@@ -106,9 +104,7 @@ class _Failed(NamedTuple):
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests, and of the suites that could not be run.
-    """
+    """Return the facts of the failed tests, and of the suites that could not be run."""
     lines = text.lines
     in_jest = _of_jest(lines, is_sure="Test Suites: " in text.body) if _BULLET in text.body else ()
     found = list(in_jest) or list(_of_vitest(lines)) or list(_of_playwright(lines))
@@ -172,9 +168,7 @@ def _ends_block(line: str) -> bool:
 
 
 def _of_vitest(lines: Sequence[str]) -> Iterator[_Failed]:
-    """
-    Yield the failures that Vitest prints, several tests with one error together.
-    """
+    """Yield the failures that Vitest prints, several tests with one error together."""
     paths: list[str] = []
     for number, line in enumerate(lines):
         fail = _FAIL.match(line) if "FAIL  " in line[:7] else None
@@ -188,9 +182,7 @@ def _of_vitest(lines: Sequence[str]) -> Iterator[_Failed]:
 
 
 def _of_playwright(lines: Sequence[str]) -> Iterator[_Failed]:
-    """
-    Yield the failures that Playwright lists, of which each retry is printed again.
-    """
+    """Yield the failures that Playwright lists, of which each retry is printed again."""
     starts = [(number, found) for number, line in enumerate(lines) if (found := _PLAYWRIGHT.match(line))]
     ends = (*(number for number, _ in starts[1:]), len(lines))
     for (number, found), end in zip(starts[:MAX_MEMBERS], ends, strict=False):
@@ -219,9 +211,7 @@ def _failed_of_vitest(paths: Sequence[str], block: Sequence[str]) -> _Failed:
 
 
 class _Said(NamedTuple):
-    """
-    What a failure comes down to.
-    """
+    """What a failure comes down to."""
 
     type: str
     cause: str
@@ -231,9 +221,7 @@ class _Said(NamedTuple):
 
 
 def _members(failed: _Failed) -> Iterator[Member]:
-    """
-    Yield a member for each test that failed in this way.
-    """
+    """Yield a member for each test that failed in this way."""
     outer, lines = _to_root(failed.lines)
     message = list(takewhile(lambda line: not _ends_message(line), lines))
     said = _said([line.strip() for line in message], lines)
@@ -258,9 +246,7 @@ def _to_root(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 
 def _frame(line: str) -> Frame | None:
-    """
-    Return the frame in a line; the functions that Jest calls methods of `Object` have no name.
-    """
+    """Return the frame in a line; the functions that Jest calls methods of `Object` have no name."""
     frame = frame_of(line)
     return frame._replace(function="") if frame is not None and "at Object." in line else frame
 
@@ -285,9 +271,7 @@ def _place(own: Frame | None, name: str, failed: _Failed, cause: str) -> Locatio
 
 
 def _source(lines: Sequence[str]) -> str:
-    """
-    Return the line of code that is marked.
-    """
+    """Return the line of code that is marked."""
     for number, line in enumerate(lines):
         found = _MARKED.match(line) or (_NUMBERED.match(lines[number - 1]) if number and _CARET.match(line) else None)
         if found is not None:
@@ -306,9 +290,7 @@ def _said(message: list[str], lines: Sequence[str]) -> _Said:
 
 
 def _loaded(first: str, rest: Sequence[str]) -> _Said | None:
-    """
-    Read why a suite could not be loaded: code that does not parse or compile, a module that is not there.
-    """
+    """Read why a suite could not be loaded: code that does not parse or compile, a module that is not there."""
     compiled = compiled_in(first)
     if compiled is not None:
         return _Said(*compiled)
@@ -336,9 +318,7 @@ def _marked(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _compared(first: str, rest: Sequence[str]) -> _Said | None:
-    """
-    Read the message of a matcher: what was claimed, and both values.
-    """
+    """Read the message of a matcher: what was claimed, and both values."""
     claim = _MATCHER.match(first)
     if claim is None:
         return None
@@ -357,9 +337,7 @@ def _compared(first: str, rest: Sequence[str]) -> _Said | None:
 
 
 def _raised(first: str, rest: Sequence[str]) -> _Said:
-    """
-    Read an exception, or an assertion of a library that is one.
-    """
+    """Read an exception, or an assertion of a library that is one."""
     timed_out = _TIMED_OUT.search(first)
     if timed_out is not None:
         return _Said(TIMEOUT, timed_out["message"].rstrip("."))
@@ -383,9 +361,7 @@ def _raised(first: str, rest: Sequence[str]) -> _Said:
 
 
 def _asserted(message: str, rest: Sequence[str]) -> str:
-    """
-    Return what Vitest says of a comparison, with both values where its own sentence leaves parts of them out.
-    """
+    """Return what Vitest says of a comparison, with both values where its own sentence leaves parts of them out."""
     claim = _COMMENT.sub("", message)
     verb = _VERB.search(claim)
     changes = read_changes(rest, expected="-")
@@ -398,9 +374,7 @@ def _asserted(message: str, rest: Sequence[str]) -> str:
 
 
 def _listed(body: str, lines: Sequence[str]) -> Facts | None:
-    """
-    Read the list of tests where the failures themselves are not in the text.
-    """
+    """Read the list of tests where the failures themselves are not in the text."""
     members: list[Member] = []
     file = ""
     for number, line in enumerate(lines):
@@ -418,9 +392,7 @@ def _listed(body: str, lines: Sequence[str]) -> Facts | None:
 
 
 def _by_summary(body: str) -> Facts | None:
-    """
-    Read the lines that sum up a run of which nothing else is left, or whose coverage is too low.
-    """
+    """Read the lines that sum up a run of which nothing else is left, or whose coverage is too low."""
     coverage = [found["said"] for found in _COVERAGE.finditer(body)]
     if coverage:
         members = [Member("CoverageThreshold", said) for said in coverage]

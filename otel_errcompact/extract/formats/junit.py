@@ -81,9 +81,7 @@ _SBT: Final = ("[info] ", "[error] ")
 
 @dataclass(slots=True, kw_only=True)
 class _Section:
-    """
-    A failed test, and the lines that say why.
-    """
+    """A failed test, and the lines that say why."""
 
     name: str
     lines: list[str] = field(default_factory=list[str])
@@ -92,9 +90,7 @@ class _Section:
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests in `text`.
-    """
+    """Return the facts of the failed tests in `text`."""
     lines = text.lines
     members = [member for section in _sections(lines)[:MAX_MEMBERS] for member in _members(section)]
     total = _total(text.body)
@@ -108,9 +104,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _total(body: str) -> int:
-    """
-    Return how many tests failed, as the tool counts them.
-    """
+    """Return how many tests failed, as the tool counts them."""
     for form in _TOTALS:
         found = list(form.finditer(body))
         if found:
@@ -122,9 +116,7 @@ def _total(body: str) -> int:
 
 
 def _sections(lines: Iterable[str]) -> list[_Section]:
-    """
-    Collect the lines of each failed test.
-    """
+    """Collect the lines of each failed test."""
     sections: list[_Section] = []
     for raw in lines:
         line = raw.partition(" ")[2] if raw.startswith(_SBT) else raw
@@ -150,9 +142,7 @@ def _header(line: str) -> _Section | None:
 
 
 def _take(section: _Section, line: str) -> None:
-    """
-    Add a line to a section, or close it: with a record of the build, or with the blank line behind a stack.
-    """
+    """Add a line to a section, or close it: with a record of the build, or with the blank line behind a stack."""
     stripped = line.strip()
     over = not stripped and section.in_stack
     if over or line.startswith(_MAVEN) or stripped.startswith("- ") or len(section.lines) >= _MAX_SECTION:
@@ -164,9 +154,7 @@ def _take(section: _Section, line: str) -> None:
 
 
 def _short(name: str) -> str:
-    """
-    Return a test's name without the package of its class.
-    """
+    """Return a test's name without the package of its class."""
     name = name.strip().removesuffix("()")
     found = re.match(r"(?:[a-z_][\w]{0,100}\.){1,20}(?=[A-Z])", name)
     return name[found.end() :] if found else name
@@ -176,9 +164,7 @@ def _short(name: str) -> str:
 
 
 def _members(section: _Section) -> Iterator[Member]:
-    """
-    Yield what failed in a section, if it says so.
-    """
+    """Yield what failed in a section, if it says so."""
     chain = next(iter(chains_of(section.lines)), None) or _without_stack(section)
     if chain:
         yield _member(section.name, chain)

@@ -29,9 +29,7 @@ _SECTION: Final = re.compile(
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last chain of exceptions in `text`, or of the report that stands in its place.
-    """
+    """Return the facts of the last chain of exceptions in `text`, or of the report that stands in its place."""
     body = text.body
     if "APPLICATION FAILED TO START" in body:
         report = _failed_start(body)
@@ -49,9 +47,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _failed_start(body: str) -> Facts | None:
-    """
-    Read Spring Boot's report of why an application could not start.
-    """
+    """Read Spring Boot's report of why an application could not start."""
     found = _SECTION.search(body, body.rfind("APPLICATION FAILED TO START"))
     if found is None:
         return None
@@ -64,9 +60,7 @@ def _failed_start(body: str) -> Facts | None:
 
 
 def _clojure(body: str) -> Facts | None:
-    """
-    Read the report that Clojure's command line prints in place of a stack.
-    """
+    """Read the report that Clojure's command line prints in place of a stack."""
     found = _CLOJURE.search(f"\n{body}")
     if found is None:
         return None

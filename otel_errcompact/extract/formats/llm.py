@@ -73,9 +73,7 @@ _MAX_DETAILS: Final = 3
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of an answer that is read as any other, and then known by its code or its words.
-    """
+    """Return the facts of an answer that is read as any other, and then known by its code or its words."""
     body = http_answers.without_warnings(text.body)
     if _OPENING.match(body) is None or not any(sign in body for sign in _SIGNS):
         return None
@@ -94,9 +92,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _kind_of(facts: Facts, body: str) -> str:
-    """
-    Return the type of an answer if it is that of a model's API, else nothing.
-    """
+    """Return the type of an answer if it is that of a model's API, else nothing."""
     if facts.type in _CODES or (facts.type in _SHARED_CODES and _ABOUT_MODELS.search(body)):
         return facts.type
     named = next((kind for kind, phrase in _PHRASES if phrase.search(facts.cause)), "")

@@ -58,9 +58,7 @@ _BAZEL: Final = re.compile(
 
 
 class _Recipe(NamedTuple):
-    """
-    A recipe that failed: what it was to make, where it stands, and how it ended.
-    """
+    """A recipe that failed: what it was to make, where it stands, and how it ended."""
 
     target: str
     outcome: str
@@ -68,9 +66,7 @@ class _Recipe(NamedTuple):
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what a build tool could not make.
-    """
+    """Return the facts of what a build tool could not make."""
     lines = text.lines
     members = list(islice(chain(_of_make(lines), _of_ninja(lines), _of_just(lines)), MAX_MEMBERS))
     if not members and "Build did NOT complete" in text.body:
@@ -118,26 +114,20 @@ def _fatal(found: re.Match[str], output: Sequence[str], place: Location, folder:
 
 
 def _tool(program: str | None) -> str:
-    """
-    Return the name of the tool that stopped; a makefile's own error is make's, whatever make is called.
-    """
+    """Return the name of the tool that stopped; a makefile's own error is make's, whatever make is called."""
     name = (program or "make").rpartition("/")[2]
     return "make" if name.endswith("make") else name
 
 
 def _inside(folder: str, place: Location) -> Location:
-    """
-    Return a place in a makefile with the folder that make was in.
-    """
+    """Return a place in a makefile with the folder that make was in."""
     if not folder or not place or place.file.startswith("/"):
         return place
     return Location(file=f"{folder}/{place.file}", line=place.line)
 
 
 def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
-    """
-    Return what a recipe failed of, as its output tells it.
-    """
+    """Return what a recipe failed of, as its output tells it."""
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
     facts = facts_of_output(said)
     if facts is None:
@@ -156,17 +146,13 @@ def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
 
 
 def _last_words(said: Sequence[str]) -> str:
-    """
-    Return the last line that tells of a failure, else the last line of all.
-    """
+    """Return the last line that tells of a failure, else the last line of all."""
     lines = [line for line in said if line.strip()]
     return next((line for line in reversed(lines) if is_telling(line)), lines[-1] if lines else "")
 
 
 def _of_ninja(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the steps that failed, of a text in which something else of ninja's stands too.
-    """
+    """Yield the steps that failed, of a text in which something else of ninja's stands too."""
     if not any(_NINJA_STEP.match(line) for line in lines):
         return
     for number, line in enumerate(lines):
@@ -179,9 +165,7 @@ def _of_ninja(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _step(lines: Sequence[str], start: int) -> Sequence[str]:
-    """
-    Return the output of one step of ninja.
-    """
+    """Return the output of one step of ninja."""
     end = next(
         (at for at in range(start, len(lines)) if lines[at].startswith("FAILED: ") or _NINJA_STEP.match(lines[at])),
         len(lines),

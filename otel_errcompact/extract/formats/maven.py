@@ -66,9 +66,7 @@ _FAILURES: Final = re.compile(r"\nFAILURE: Build completed with (?P<count>[0-9]{
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of a failed build.
-    """
+    """Return the facts of a failed build."""
     body = f"\n{text.body}\n"
     if "\n* What went wrong:" in body:
         return _gradle(body)
@@ -85,9 +83,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _compiled(lines: Sequence[str]) -> list[Member]:
-    """
-    Return the compiler's errors, which Maven prints when they happen and once again at the end.
-    """
+    """Return the compiler's errors, which Maven prints when they happen and once again at the end."""
     found: dict[tuple[str, ...], Member] = {}
     for number, raw in enumerate(lines):
         match = _COMPILER.match(raw, len("[ERROR] ")) if raw.startswith("[ERROR] ") else None
@@ -102,9 +98,7 @@ def _compiled(lines: Sequence[str]) -> list[Member]:
 
 
 def _explained(message: str, after: Sequence[str], file: str) -> str:
-    """
-    Complete `cannot find symbol` and its like by what javac says in the lines below.
-    """
+    """Complete `cannot find symbol` and its like by what javac says in the lines below."""
     said: dict[str, str] = {}
     for line in after:
         found = _LABELLED.match(line.removeprefix("[ERROR] "))
@@ -121,9 +115,7 @@ def _explained(message: str, after: Sequence[str], file: str) -> str:
 
 
 def _broken_project(records: Sequence[str]) -> Facts | None:
-    """
-    Read what Maven says of project files that it cannot understand.
-    """
+    """Read what Maven says of project files that it cannot understand."""
     members: list[Member] = []
     file = ""
     for line in records:
@@ -148,9 +140,7 @@ def _project_error(message: str, file: str) -> Member:
 
 
 def _goal(records: Sequence[str], body: str) -> Facts | None:
-    """
-    Read why a goal, or the build as a whole, failed.
-    """
+    """Read why a goal, or the build as a whole, failed."""
     said = [line for line in map(str.rstrip, records) if line.strip() and not line.startswith(_ADVICE)]
     final = next((number for number, line in enumerate(said) if _is_final(line)), -1)
     if final < 0:
@@ -175,9 +165,7 @@ def _is_final(line: str) -> bool:
 
 
 def _condensed(message: str) -> str:
-    """
-    Take off what a message says of every such failure.
-    """
+    """Take off what a message says of every such failure."""
     message = _CACHED.sub("", _HELP.sub("", message))
     return _LIFECYCLE.sub(r"\1", _COORDINATES.sub("Could not resolve dependencies: ", message)).strip()
 
@@ -186,9 +174,7 @@ def _condensed(message: str) -> str:
 
 
 def _gradle(body: str) -> Facts | None:
-    """
-    Read Gradle's account of what went wrong, one section for each failed task.
-    """
+    """Read Gradle's account of what went wrong, one section for each failed task."""
     members = [_section(found["said"], _where(body, found.start())) for found in _WENT_WRONG.finditer(body)]
     if not members:
         return None
@@ -197,18 +183,14 @@ def _gradle(body: str) -> Facts | None:
 
 
 def _where(body: str, end: int) -> Location:
-    """
-    Return the place in a build file that stands above a section.
-    """
+    """Return the place in a build file that stands above a section."""
     start = body.rfind("\n* Where:\n", max(0, end - 600), end)
     found = _WHERE.search(body, start, end) if start >= 0 else None
     return Location(file=found["file"], line=int(found["line"])) if found else NOWHERE
 
 
 def _section(said: str, place: Location) -> Member:
-    """
-    Read one section: causes are listed from the outside in, each behind a `>`.
-    """
+    """Read one section: causes are listed from the outside in, each behind a `>`."""
     task = _TASK.match(said)
     lines = list(_causes(said.split("\n")))
     causes = [cause for mark, cause in lines if mark] or [cause for _, cause in lines[:1]]

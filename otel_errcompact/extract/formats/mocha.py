@@ -57,9 +57,7 @@ _UNFOLDED: Final = "|>"
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests.
-    """
+    """Return the facts of the failed tests."""
     body, lines = text.body, text.lines
     if "not ok " in body:
         members = list(_of_tap(lines))
@@ -81,9 +79,7 @@ def _facts(members: Sequence[Member], counted: int) -> Facts:
 
 
 def _not_loaded(lines: Sequence[str]) -> Facts | None:
-    """
-    Read what Mocha prints where it could not load the tests.
-    """
+    """Read what Mocha prints where it could not load the tests."""
     chains = chains_of([line.strip().removeprefix(_NOT_LOADED) if _NOT_LOADED in line else line for line in lines])
     return facts_of(chains[-1]) if chains else None
 
@@ -139,9 +135,7 @@ def _member_of_mocha(name: str, block: Sequence[str]) -> Member:
 
 
 def _member(name: str, kind: str, said: str, diff: Sequence[str], frames: Sequence[Frame]) -> Member:
-    """
-    Return the member for one exception that a test ended with.
-    """
+    """Return the member for one exception that a test ended with."""
     own = own_frame(frames)
     place = Location(function=own.function or name, file=own.file, line=own.line) if own else Location(function=name)
     timed_out = _TIMED_OUT.match(said)
@@ -159,9 +153,7 @@ def _member(name: str, kind: str, said: str, diff: Sequence[str], frames: Sequen
 
 
 def _of_node(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the failures that Node's runner prints, each once although it repeats them at the end.
-    """
+    """Yield the failures that Node's runner prints, each once although it repeats them at the end."""
     seen: set[tuple[str, str]] = set()
     for number, line in enumerate(lines):
         entry = _NODE_ENTRY.match(line) if "\u2716 " in line else None
@@ -176,9 +168,7 @@ def _of_node(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _deeper(lines: Sequence[str], start: int, margin: int) -> list[str]:
-    """
-    Return the lines that stand further in than `margin`.
-    """
+    """Return the lines that stand further in than `margin`."""
     block: list[str] = []
     for line in lines[start : start + _MAX_LINES]:
         if line.strip() and (indentation(line) <= margin or _NODE_ENTRY.match(line)):
@@ -206,9 +196,7 @@ def _member_of_chain(name: str, chain: Sequence[Failure]) -> Member:
 
 
 class _Report(NamedTuple):
-    """
-    What stands behind a `not ok`: the fields of its block, and the comments around it.
-    """
+    """What stands behind a `not ok`: the fields of its block, and the comments around it."""
 
     fields: dict[str, str]
     comments: list[str]
@@ -233,17 +221,13 @@ def _of_tap(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _is_excused(found: re.Match[str], report: _Report) -> bool:
-    """
-    Tell whether a test was allowed to fail, or only holds tests that failed.
-    """
+    """Tell whether a test was allowed to fail, or only holds tests that failed."""
     excused = found["directive"] is not None and _EXCUSED.match(found["directive"]) is not None
     return excused or "subtestsFailed" in report.fields.get("failureType", "")
 
 
 def _report(lines: Sequence[str], start: int, margin: int) -> _Report:
-    """
-    Return what is said of a failure below it: a block of fields, or comments.
-    """
+    """Return what is said of a failure below it: a block of fields, or comments."""
     fields: dict[str, str] = {}
     comments: list[str] = []
     name, depth = "", 0
@@ -287,9 +271,7 @@ def _member_of_tap(name: str, report: _Report, before: Sequence[str]) -> Member:
 
 
 def _compared(fields: dict[str, str], said: str) -> str:
-    """
-    Return the claim of a comparison with both values.
-    """
+    """Return the claim of a comparison with both values."""
     if "\n" in said:
         return said
     values = (f"{label} {_unquoted(fields.get(label, ''))}" for label in ("expected", "actual"))
@@ -306,9 +288,7 @@ def _first_line(value: str) -> str:
 
 
 def _frame_in(line: str) -> Frame | None:
-    """
-    Return the frame in a line of a stack, with `at` before it or without.
-    """
+    """Return the frame in a line of a stack, with `at` before it or without."""
     line = line.strip().removeprefix("at ")
     return frame_of(f"at {line}")
 
@@ -318,9 +298,7 @@ def _final_name(name: str) -> str:
 
 
 def _commented(name: str, comments: Sequence[str]) -> Member:
-    """
-    Read what Perl's test modules, and others like them, say of a failure in comments.
-    """
+    """Read what Perl's test modules, and others like them, say of a failure in comments."""
     place = next((found for line in comments if (found := _AT_LINE.search(line))), None)
     location = (
         Location(function=name, file=place["file"], line=int(place["line"])) if place else Location(function=name)
@@ -335,9 +313,7 @@ def _commented(name: str, comments: Sequence[str]) -> Member:
 
 
 def _of_prove(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the failures of which `prove` prints only the comments.
-    """
+    """Yield the failures of which `prove` prints only the comments."""
     starts = [number for number, line in enumerate(lines) if line.startswith(_FAILED_TEST)]
     for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
         comments = [_said_in(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]

@@ -67,18 +67,14 @@ _EXIT: Final = re.compile(r"exit (?:code|status) [0-9]{1,6}|signal \S{1,20}")
 
 
 class _Reader(NamedTuple):
-    """
-    How the words of one package manager are read.
-    """
+    """How the words of one package manager are read."""
 
     marker: str
     read: Callable[[Sequence[str]], Facts | None]
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what a package manager says; of a script that failed, those of the script's own output.
-    """
+    """Return the facts of what a package manager says; of a script that failed, those of the script's own output."""
     lines = text.lines
     found = (reader.read(lines) for reader in _READERS if reader.marker in text.body)
     return next((facts for facts in found if facts is not None), None)
@@ -150,9 +146,7 @@ def _script_missing(words: Sequence[str]) -> Facts | None:
 
 
 def _failed_script(before: Sequence[str], fields: dict[str, str], words: Sequence[str]) -> Facts | None:
-    """
-    Read the failure of a script, whose own output stands above, or in what npm repeats of it.
-    """
+    """Read the failure of a script, whose own output stands above, or in what npm repeats of it."""
     code = fields.get("code", "")
     if not (code.isdecimal() or code == "ELIFECYCLE" or any(map(_LIFECYCLE.match, words))):
         return None
@@ -195,9 +189,7 @@ def _npm_error(fields: dict[str, str], words: Sequence[str]) -> Facts:
 
 
 def _sentences(lines: list[str]) -> list[str]:
-    """
-    Join lines that npm has broken to fit a terminal: what goes on in lower case behind a line without an end.
-    """
+    """Join lines that npm has broken to fit a terminal: what goes on in lower case behind a line without an end."""
     joined: list[str] = []
     for line in lines:
         if joined and joined[-1][-1:] not in ".:;" and line[:1].islower() and len(joined[-1]) > _MIN_BROKEN:
@@ -208,9 +200,7 @@ def _sentences(lines: list[str]) -> list[str]:
 
 
 def _conflict(words: Sequence[str]) -> Facts:
-    """
-    Read a conflict of versions: what is there, and who wants something else.
-    """
+    """Read a conflict of versions: what is there, and who wants something else."""
     stripped = [_TOPIC.sub("", line.strip()) for line in words]
     found = next((match["package"] for line in stripped if (match := _FOUND.match(line))), "")
     start = stripped.index(_RESOLVING) + 1 if _RESOLVING in stripped else len(stripped)

@@ -91,9 +91,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _chain(lines: Sequence[str]) -> tuple[Failure, ...]:
-    """
-    Return the last printed chain; PHP prints the root cause first and each wrapper behind a `Next`.
-    """
+    """Return the last printed chain; PHP prints the root cause first and each wrapper behind a `Next`."""
     starts = [number for number, line in enumerate(lines) if line in ("Stack trace:", "[stacktrace]")]
     failures: list[Failure] = []
     for start in starts[-100:]:
@@ -109,9 +107,7 @@ def _chain(lines: Sequence[str]) -> tuple[Failure, ...]:
 
 
 def _head(lines: Sequence[str], start: int) -> tuple[int, re.Match[str]] | None:
-    """
-    Find the line with type and message above a stack.
-    """
+    """Find the line with type and message above a stack."""
     fallback: tuple[int, re.Match[str]] | None = None
     for number in range(start - 1, max(-1, start - _MAX_MESSAGE), -1):
         line = lines[number]
@@ -126,9 +122,7 @@ def _head(lines: Sequence[str], start: int) -> tuple[int, re.Match[str]] | None:
 
 
 def _failure(kind: str, said: Sequence[str], below: Sequence[str]) -> Failure:
-    """
-    Read one exception with the calls below it.
-    """
+    """Read one exception with the calls below it."""
     message = "\n".join(said).rstrip().removesuffix(")")
     text, place = _thrown_at(message)
     frames = list(_frames(place, below))
@@ -137,9 +131,7 @@ def _failure(kind: str, said: Sequence[str], below: Sequence[str]) -> Failure:
 
 
 def _thrown_at(message: str) -> tuple[str, Frame | None]:
-    """
-    Split a message from the place that PHP adds to it.
-    """
+    """Split a message from the place that PHP adds to it."""
     for word in (" in ", " at "):
         text, _, place = message.rpartition(word)
         found = _THROWN_AT.match(place) if text else None
@@ -149,9 +141,7 @@ def _thrown_at(message: str) -> tuple[str, Frame | None]:
 
 
 def _frames(place: Frame | None, below: Sequence[str]) -> Iterator[Frame]:
-    """
-    Yield frames from the innermost outwards: PHP names with each place the function that is called there.
-    """
+    """Yield frames from the innermost outwards: PHP names with each place the function that is called there."""
     inner = place
     for line in below:
         found = _CALL.match(line) if line.startswith("#") else None
@@ -166,9 +156,7 @@ def _frames(place: Frame | None, below: Sequence[str]) -> Iterator[Frame]:
 
 
 def _function(name: str) -> str:
-    """
-    Return a function without its namespace.
-    """
+    """Return a function without its namespace."""
     owner, arrow, method = name.partition("->" if "->" in name else "::")
     owner = owner.rpartition("\\")[2]
     return f"{owner}{arrow}{method.rpartition(chr(92))[2]}"
@@ -178,9 +166,7 @@ def _function(name: str) -> str:
 
 
 def _stated(lines: Sequence[str]) -> Facts | None:
-    """
-    Read `PHP Fatal error: message in file on line n`; without a fatal one, the first warning is the error.
-    """
+    """Read `PHP Fatal error: message in file on line n`; without a fatal one, the first warning is the error."""
     found = list(dict.fromkeys(_statements(lines)))
     if not found:
         return None
@@ -196,18 +182,14 @@ def _stated(lines: Sequence[str]) -> Facts | None:
 
 
 def _warnings(lines: Sequence[str]) -> Iterator[str]:
-    """
-    Yield what PHP warned of before it gave up, which tends to be why.
-    """
+    """Yield what PHP warned of before it gave up, which tends to be why."""
     for level, message, file, line in dict.fromkeys(_statements(lines)):
         if level not in _FATAL:
             yield f"{level.lower()} at {file}:{line}: {message}"
 
 
 def _statements(lines: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
-    """
-    Yield level, message, file and line of each error that PHP states.
-    """
+    """Yield level, message, file and line of each error that PHP states."""
     for line in lines:
         found = _STATED.match(line) if ": " in line and ("error: " in line or " on line " in line) else None
         if found is None:
@@ -225,9 +207,7 @@ def _statements(lines: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _box(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the box in which Symfony's console, and so Composer and Artisan, shows an exception.
-    """
+    """Read the box in which Symfony's console, and so Composer and Artisan, shows an exception."""
     for number, line in enumerate(lines):
         head = _BOX_HEAD.match(line) if line.startswith("In ") else None
         if head is None and not (line.startswith("  ") and _BOX_TYPE.match(line.strip())):
@@ -247,9 +227,7 @@ def _box(lines: Sequence[str]) -> Facts | None:
 
 
 def _boxed(lines: Sequence[str]) -> list[str]:
-    """
-    Return the lines of a box, all of which are indented by two spaces.
-    """
+    """Return the lines of a box, all of which are indented by two spaces."""
     said: list[str] = []
     for line in lines[:_MAX_MESSAGE]:
         if line.startswith("  "):
@@ -260,9 +238,7 @@ def _boxed(lines: Sequence[str]) -> list[str]:
 
 
 def _collision(lines: Sequence[str]) -> Facts | None:
-    """
-    Read what Laravel's and Pest's error page for consoles shows: type, message, place and source.
-    """
+    """Read what Laravel's and Pest's error page for consoles shows: type, message, place and source."""
     for number, line in enumerate(lines):
         place = _COLLISION_AT.match(line) if "at " in line else None
         if place is None:
@@ -292,9 +268,7 @@ def _collision(lines: Sequence[str]) -> Facts | None:
 
 
 def _unresolved(lines: Sequence[str]) -> Facts:
-    """
-    Read why Composer finds no set of packages.
-    """
+    """Read why Composer finds no set of packages."""
     problems: list[list[str]] = []
     for line in lines:
         if _PROBLEM.match(line):

@@ -41,9 +41,7 @@ _MAX_DIFFERENCE: Final = 6
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests in `text`.
-    """
+    """Return the facts of the failed tests in `text`."""
     lines = text.lines
     starts = [(number, found) for number, line in enumerate(lines) if (found := _test(line)) is not None][:MAX_MEMBERS]
     total = _total(text.body)
@@ -57,9 +55,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _test(line: str) -> re.Match[str] | None:
-    """
-    Read the line that begins a failed test.
-    """
+    """Read the line that begins a failed test."""
     if line[:1].isdigit():
         return _NUMBERED.match(line)
     if "FAILED  " in line:
@@ -68,9 +64,7 @@ def _test(line: str) -> re.Match[str] | None:
 
 
 def _total(body: str) -> int:
-    """
-    Return how many tests failed, as the tool counts them.
-    """
+    """Return how many tests failed, as the tool counts them."""
     found = _TOTAL.search(body)
     if found is not None:
         return sum(int(count["count"]) for count in _COUNT.finditer(found["counts"]))
@@ -105,9 +99,7 @@ def _member(found: re.Match[str], lines: Sequence[str], *, is_sure: bool) -> Mem
 
 
 def _expectation(said: Sequence[str]) -> str:
-    """
-    Return what was expected, with the difference where the values are only shown as one.
-    """
+    """Return what was expected, with the difference where the values are only shown as one."""
     marks = ("---", "+++", "@@ ")
     difference = [line for line in said if line[:1] in "-+" and not line.startswith(marks)]
     if not difference:
@@ -117,9 +109,7 @@ def _expectation(said: Sequence[str]) -> str:
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[str], list[Location]]:
-    """
-    Split the lines of a failed test into what is said and the places of its stack.
-    """
+    """Split the lines of a failed test into what is said and the places of its stack."""
     said: list[str] = []
     places: list[Location] = []
     for raw in lines:

@@ -80,9 +80,7 @@ _LATEST: Final = 5
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of what could not be resolved, built or installed.
-    """
+    """Return the facts of what could not be resolved, built or installed."""
     lines = text.lines
     return (
         _boxed_build(lines)
@@ -99,9 +97,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _boxed_build(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the output of a build that pip shows in a box.
-    """
+    """Read the output of a build that pip shows in a box."""
     start = next((number for number, line in enumerate(lines) if "lines of output]" in line and _BOX.match(line)), -1)
     if start < 0:
         return _externally_managed(lines)
@@ -122,9 +118,7 @@ def _built(output: Sequence[str], step: str) -> Facts | None:
 
 
 def _named_setup(output: Sequence[str]) -> list[str]:
-    """
-    Give the setup script its name back, which setuptools runs as a string; other strings are what runs the build.
-    """
+    """Give the setup script its name back, which setuptools runs as a string; other strings are what runs the build."""
     start = next((number for number, line in enumerate(output) if line.endswith(_SETUP)), len(output))
     runners = (line.replace(_STRING, _RUNNER) for line in output[:start])
     scripts = (
@@ -147,9 +141,7 @@ def _externally_managed(lines: Sequence[str]) -> Facts | None:
 
 
 def _uv(lines: Sequence[str]) -> Facts | None:
-    """
-    Read an error of uv: a headline, its causes, and of a failed build the output.
-    """
+    """Read an error of uv: a headline, its causes, and of a failed build the output."""
     stated = (number for number, line in enumerate(lines) if line.startswith(("error: ", "  \u00d7 ", "\u00d7 ")))
     errors = (_uv_error(lines[number].partition(" ")[2], lines[number + 1 :]) for number in stated)
     return next((facts for facts in errors if facts is not None), None) or _stale_lock(lines)
@@ -180,9 +172,7 @@ def _uv_error(headline: str, after: Sequence[str]) -> Facts | None:
 
 
 def _uv_causes(after: Sequence[str]) -> list[str]:
-    """
-    Return the causes below a headline, each with the lines that continue it.
-    """
+    """Return the causes below a headline, each with the lines that continue it."""
     causes: list[str] = []
     for line in after:
         found = _UV_CAUSE.match(line)
@@ -199,9 +189,7 @@ def _uv_causes(after: Sequence[str]) -> list[str]:
 
 
 def _unresolved(lines: Sequence[str]) -> Facts | None:
-    """
-    Read that no version fits: versions exclude each other, do not exist, or the index cannot be reached.
-    """
+    """Read that no version fits: versions exclude each other, do not exist, or the index cannot be reached."""
     start = next((number for number, line in enumerate(lines) if line == "The conflict is caused by:"), -1)
     if start >= 0:
         return _conflict(lines, start)
@@ -231,9 +219,7 @@ def _unresolved(lines: Sequence[str]) -> Facts | None:
 
 
 def _versions(listed: str) -> str:
-    """
-    Return the newest of the versions that there are.
-    """
+    """Return the newest of the versions that there are."""
     versions = listed.split(", ")
     if len(versions) <= _LATEST:
         return f"versions: {listed}"
@@ -241,18 +227,14 @@ def _versions(listed: str) -> str:
 
 
 def _conflict(lines: Sequence[str], start: int) -> Facts:
-    """
-    Read which requirements exclude each other.
-    """
+    """Read which requirements exclude each other."""
     reasons = [line.strip() for line in takewhile(lambda line: line.startswith("  "), lines[start + 1 :])]
     headline = next((line[7:] for line in lines[:start] if line.startswith("ERROR: Cannot install ")), "")
     return Facts(type="ResolutionImpossible", cause=clip("; ".join(reasons) or headline))
 
 
 def _incompatible(lines: Sequence[str]) -> Facts | None:
-    """
-    Read what an installation has left incompatible.
-    """
+    """Read what an installation has left incompatible."""
     if not any(line.startswith("ERROR: pip's dependency resolver") for line in lines):
         return None
     found = [match["what"] for line in lines if (match := _INSTALLED.match(line))]
@@ -273,9 +255,7 @@ def _own(lines: Sequence[str]) -> Facts | None:
 
 
 def _hashes(lines: Sequence[str]) -> list[str]:
-    """
-    Return which package has another hash than is required, and both hashes.
-    """
+    """Return which package has another hash than is required, and both hashes."""
     start = next((number for number, line in enumerate(lines) if _HASHED.match(line)), len(lines))
     return [
         " ".join(line.split()).partition(" from ")[0]

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the first line that states an error; the lines behind it belong to its message.
-    """
+    """Return the facts of the first line that states an error; the lines behind it belong to its message."""
     lines = text.lines
     for number, line in enumerate(lines):
         statement = statement_of(line) or (_announced(lines, number) if is_heading(line) else None)
@@ -33,9 +31,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _announced(lines: Sequence[str], number: int) -> Statement | None:
-    """
-    Return what a heading announces, unless that is a statement by itself.
-    """
+    """Return what a heading announces, unless that is a statement by itself."""
     following = next((line for line in islice(lines, number + 1, None) if line), "")
     return None if statement_of(following) else Statement("error", lines[number])
 
@@ -53,9 +49,7 @@ def _facts(text: Text, statement: Statement, after: Sequence[str], before: Seque
 
 
 def _type(stated: str, reported: str) -> str:
-    """
-    Return the more telling of the type in the text and the type that the source reports.
-    """
+    """Return the more telling of the type in the text and the type that the source reports."""
     if reported and (stated in GENERIC_TYPES or reported.endswith(f".{stated}")):
         return reported
     return stated

@@ -19,9 +19,7 @@ NO_OUTPUT: Final = "no output"
 
 
 def extract(text: Text) -> Facts:
-    """
-    Return facts of any text at all.
-    """
+    """Return facts of any text at all."""
     lines = [line for line in text.lines if line]
     telling = [line for line in lines if is_telling(line)]
     first, last = _ends(lines, telling)
@@ -35,9 +33,7 @@ def extract(text: Text) -> Facts:
 
 
 def _ends(lines: Sequence[str], telling: Sequence[str]) -> tuple[str, str]:
-    """
-    Return the first telling line and, where it is another one, the last that is not indented.
-    """
+    """Return the first telling line and, where it is another one, the last that is not indented."""
     if not lines:
         return "", ""
     first = telling[0] if telling else lines[0]

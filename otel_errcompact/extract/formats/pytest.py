@@ -102,9 +102,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _crash(body: str) -> Iterator[str]:
-    """
-    Yield where the interpreter went down, as its fault handler says.
-    """
+    """Yield where the interpreter went down, as its fault handler says."""
     crash = crash_of(body) if FATAL in body else None
     if crash is not None:
         at = f" at {crash.own.place()}" if crash.own is not None else ""
@@ -112,9 +110,7 @@ def _crash(body: str) -> Iterator[str]:
 
 
 class _Listed(NamedTuple):
-    """
-    A test as the summary or the progress lists it.
-    """
+    """A test as the summary or the progress lists it."""
 
     id: str
     said: str = ""
@@ -134,9 +130,7 @@ class _Listed(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Block:
-    """
-    What is printed below the heading of one test.
-    """
+    """What is printed below the heading of one test."""
 
     title: str
     lines: list[str] = field(default_factory=list[str])
@@ -158,9 +152,7 @@ class _Block:
 
 @dataclass(slots=True, kw_only=True)
 class _Output:
-    """
-    The parts of an output that say what failed.
-    """
+    """The parts of an output that say what failed."""
 
     headless: list[str] = field(default_factory=list[str])
     """What stands before any heading, which may be the end of a block."""
@@ -181,9 +173,7 @@ class _Output:
     coverage: tuple[str, ...] = ()
 
     def members(self) -> list[Member]:
-        """
-        Return the failed tests: as they are shown, then those that are only listed.
-        """
+        """Return the failed tests: as they are shown, then those that are only listed."""
         files = {listed.name: listed.location.file for listed in self.listed}
         blocks = self.blocks if self.has_heading or self.listed else [*filter(_has_mark, self.blocks)]
         blocks = [*self._without_head(), *blocks][:MAX_MEMBERS]
@@ -210,9 +200,7 @@ class _Output:
         return [_Block(title=before[-1] if before else "", lines=whole)]
 
     def refusals(self) -> list[Member]:
-        """
-        Return why no test ran, or why the run failed although no test did.
-        """
+        """Return why no test ran, or why the run failed although no test did."""
         if self.refused:
             return [Member("UsageError", self.refused)]
         if self.coverage:
@@ -224,9 +212,7 @@ class _Output:
 
 
 def _read(lines: Sequence[str]) -> _Output:
-    """
-    Sort the lines of an output into its parts.
-    """
+    """Sort the lines of an output into its parts."""
     output = _Output()
     section = ""
     block: _Block | None = None
@@ -253,18 +239,14 @@ def _read(lines: Sequence[str]) -> _Output:
 
 
 def _ends_block(line: str) -> bool:
-    """
-    Tell whether a line of the summary or the counts stand where their heading is missing.
-    """
+    """Tell whether a line of the summary or the counts stand where their heading is missing."""
     if line.startswith(("FAILED ", "ERROR ")):
         return "::" in line and _LISTED.match(line) is not None
     return line[:1].isdigit() and _COUNTS.match(line) is not None
 
 
 def _read_line(output: _Output, line: str, following: Sequence[str], section: str) -> None:
-    """
-    Read a line outside of the blocks.
-    """
+    """Read a line outside of the blocks."""
     first = line[:1]
     if first in ("F", "E", "S", "p", "_") and _read_statement(output, line, following, section):
         return
@@ -297,9 +279,7 @@ def _is_module(listed: re.Match[str]) -> bool:
 
 
 def _count(output: _Output, line: str) -> None:
-    """
-    Read the line that counts the outcomes.
-    """
+    """Read the line that counts the outcomes."""
     if _COUNTS.match(line):
         output.total = sum(map(int, _FAILURES.findall(line)))
     nothing = _NOTHING_RAN.match(line)
@@ -309,9 +289,7 @@ def _count(output: _Output, line: str) -> None:
 
 
 def _add_one_line(output: _Output, line: str) -> None:
-    """
-    Read a failure as `--tb=line` prints it.
-    """
+    """Read a failure as `--tb=line` prints it."""
     found = _ONE_LINE.match(line)
     if found is not None:
         kind, lines = _typed([found["said"]], "")
@@ -320,39 +298,29 @@ def _add_one_line(output: _Output, line: str) -> None:
 
 
 def _has_mark(block: _Block) -> bool:
-    """
-    Tell whether a block is a test's even though nothing else shows it.
-    """
+    """Tell whether a block is a test's even though nothing else shows it."""
     return any(line.startswith("E   ") for line in block.lines)
 
 
 def _begins_late(block: _Block) -> bool:
-    """
-    Tell whether of what is said of a failure the first line is cut off.
-    """
+    """Tell whether of what is said of a failure the first line is cut off."""
     first = next(line for line in block.lines if line.startswith("E   "))
     return first[1:].lstrip().startswith(("+  where ", "+  and "))
 
 
 def _besides(listed: Iterable[_Listed], shown: Sequence[Member]) -> list[_Listed]:
-    """
-    Return the listed tests that are not shown; what is shown of a test's parts shows the test.
-    """
+    """Return the listed tests that are not shown; what is shown of a test's parts shows the test."""
     names = {name for member in shown for name in (member.name, member.name.partition(" ")[0])}
     return [test for test in listed if test.name not in names]
 
 
 def _without_sums(members: Sequence[Member]) -> list[Member]:
-    """
-    Leave out tests of which no more is said than that parts of them failed, where those parts are shown.
-    """
+    """Leave out tests of which no more is said than that parts of them failed, where those parts are shown."""
     return [member for member in members if not _SUM.match(member.cause)] or list(members)
 
 
 def _named(members: Sequence[Member], listed: Sequence[_Listed]) -> list[Member]:
-    """
-    Give names to failures of one line each; the summary lists them in the same order.
-    """
+    """Give names to failures of one line each; the summary lists them in the same order."""
     if len(members) != len(listed):
         return list(members)
     return [_with_name(member, test) for member, test in zip(members, listed, strict=True)]
@@ -369,9 +337,7 @@ def _with_name(member: Member, test: _Listed) -> Member:
 
 
 def _member_of(block: _Block, file: str, *, is_cut: bool = False) -> Member:
-    """
-    Return what is said below one heading.
-    """
+    """Return what is said below one heading."""
     lines = _before_captured(block.lines)
     if any(line.startswith((HEADER, "  + Exception Group ")) for line in lines):
         chain = chain_of("\n".join(lines))
@@ -388,9 +354,7 @@ def _member_of(block: _Block, file: str, *, is_cut: bool = False) -> Member:
 
 
 def _before_captured(lines: Sequence[str]) -> Sequence[str]:
-    """
-    Return what stands before the output that was captured during the test.
-    """
+    """Return what stands before the output that was captured during the test."""
     for number, line in enumerate(lines):
         if line.startswith("--") and _CAPTURED.match(line):
             return lines[:number]
@@ -398,9 +362,7 @@ def _before_captured(lines: Sequence[str]) -> Sequence[str]:
 
 
 class _Entries:
-    """
-    A traceback as pytest prints it, read line by line: frames with their source, and lines marked with `E`.
-    """
+    """A traceback as pytest prints it, read line by line: frames with their source, and lines marked with `E`."""
 
     def __init__(self) -> None:
         self.chain: list[Failure] = []
@@ -476,9 +438,7 @@ _NO_FIXTURE: Final = "FixtureLookupError"
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
-    """
-    Take off the indentation of the source that an explanation stands below.
-    """
+    """Take off the indentation of the source that an explanation stands below."""
     indent = indentation(lines[0])
     return [line[indent:] if not line[:indent].strip() else line for line in lines]
 
@@ -505,9 +465,7 @@ def _typed(lines: Sequence[str], kind: str) -> tuple[str, list[str]]:
 
 
 def _code(lines: Sequence[str]) -> Frame | None:
-    """
-    Return the place of code that could not be compiled.
-    """
+    """Return the place of code that could not be compiled."""
     found = _IN_FILE.match(lines[0])
     if found is None:
         return None
@@ -516,9 +474,7 @@ def _code(lines: Sequence[str]) -> Frame | None:
 
 
 def _similar(message: str, names: str) -> Iterator[str]:
-    """
-    Yield which fixtures have a name like the one that is missing.
-    """
+    """Yield which fixtures have a name like the one that is missing."""
     wanted = message.split("'")[1]
     similar = get_close_matches(wanted, names.split(", ")[:MAX_MEMBERS], cutoff=0.7)
     if similar:
@@ -526,9 +482,7 @@ def _similar(message: str, names: str) -> Iterator[str]:
 
 
 def _member(chain: Sequence[Failure], name: str, file: str) -> Member:
-    """
-    Return a failed test, at the path that the summary gives to its file.
-    """
+    """Return a failed test, at the path that the summary gives to its file."""
     member = member_of(chain, name, _function_of(name))
     place = _at_listed(member.location, file) or _test_location(name, file)
     if not place.function and place.file == file != name:
@@ -537,16 +491,12 @@ def _member(chain: Sequence[Failure], name: str, file: str) -> Member:
 
 
 def _at_listed(place: Location, file: str) -> Location:
-    """
-    Return a place in a file that the summary lists at the path that it has there.
-    """
+    """Return a place in a file that the summary lists at the path that it has there."""
     return replace(place, file=file) if file and place.file.endswith(f"/{file}") else place
 
 
 def _worded(block: _Block, lines: Iterable[str], file: str) -> Member:
-    """
-    Return a failure that is told in words alone.
-    """
+    """Return a failure that is told in words alone."""
     said = [line for line in lines if line.strip() and not line.startswith("[gw")]
     if said and (found := _ENTRY.match(said[-1])) and found["type"]:
         place = _at_listed(Location(function=block.name, file=found["file"], line=int(found["line"])), file)
@@ -561,16 +511,12 @@ def _worded(block: _Block, lines: Iterable[str], file: str) -> Member:
 
 
 def _cut_off(block: _Block, marked: str, file: str) -> Member:
-    """
-    Return a failure of which only the beginning is left.
-    """
+    """Return a failure of which only the beginning is left."""
     return Member(_FAILED, _CUT_OFF, block.location(file), block.name, (f"> {marked}",) if marked else ())
 
 
 def _listed_member(test: _Listed) -> Member:
-    """
-    Return a failure of which only a line of the summary is left, perhaps cut.
-    """
+    """Return a failure of which only a line of the summary is left, perhaps cut."""
     said = test.said.strip()
     kind, lines = _typed([said], "") if said else (_FAILED, [""])
     if _CUT_TYPE.match(said):
@@ -613,9 +559,7 @@ def _conftest(lines: Sequence[str]) -> list[Member]:
 
 
 def _timed_out(body: str) -> list[Member]:
-    """
-    Read the stacks that pytest-timeout dumps where it ends the whole run.
-    """
+    """Read the stacks that pytest-timeout dumps where it ends the whole run."""
     stack = body[body.find(_STACK) :]
     stack = stack[: stack.find("\n+++")]
     chain = chain_of(f"{HEADER}{stack[stack.find(chr(10)) :]}\nTimeout: the run was ended by pytest-timeout")

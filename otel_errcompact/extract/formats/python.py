@@ -27,9 +27,7 @@ _MAX_LINES_BEFORE: Final = 5
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details.
-    """
+    """Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details."""
     body = _without_ignored(_without_prefix(text.body))
     found = chains_of(body, text.type, text.message)
     if not found:
@@ -41,9 +39,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _before(body: str) -> list[str]:
-    """
-    Return what a command said right before the traceback of the program that had called it.
-    """
+    """Return what a command said right before the traceback of the program that had called it."""
     start = body.find(HEADER)
     if start <= 0:
         return []
@@ -52,9 +48,7 @@ def _before(body: str) -> list[str]:
 
 
 def _without_prefix(body: str) -> str:
-    """
-    Take off what a log or a container's output puts before each line, and the escapes of a quoted traceback.
-    """
+    """Take off what a log or a container's output puts before each line, and the escapes of a quoted traceback."""
     start = body.find(HEADER)
     if start < 0:
         return body
@@ -84,9 +78,7 @@ def _resolved(body: str) -> str:
 
 
 def _without_ignored(body: str) -> str:
-    """
-    Take off exceptions that Python reports and goes on from, unless there is no other one.
-    """
+    """Take off exceptions that Python reports and goes on from, unless there is no other one."""
     while _IGNORED in body:
         header = body.rfind(f"\n{HEADER}")
         ignored = body.rfind(f"\n{_IGNORED}", 0, max(header, 0))

@@ -36,9 +36,7 @@ _MAX_MESSAGE_LINES: Final = 20
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line.
-    """
+    """Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line."""
     lines = text.lines
     starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and _TRACEBACK.match(line)]
     starts = starts[-MAX_CHAIN:]
@@ -53,9 +51,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _failure(lines: Sequence[str]) -> Failure | None:
-    """
-    Read one box, and the line below it with type and message.
-    """
+    """Read one box, and the line below it with type and message."""
     end = next((at for at, line in enumerate(lines) if line[:1] in ("╰", "+")), len(lines))
     frames = _frames(_content(lines[:end]))
     final = _FINAL.match(lines[end + 1]) if end + 1 < len(lines) else None
@@ -69,16 +65,12 @@ def _failure(lines: Sequence[str]) -> Failure | None:
 
 
 def _content(lines: Iterable[str]) -> list[str]:
-    """
-    Take off the sides of a box.
-    """
+    """Take off the sides of a box."""
     return [line[2:-1].rstrip() for line in lines if line[:1] in ("│", "|")]
 
 
 def _frames(content: Sequence[str]) -> list[Frame]:
-    """
-    Read the frames of a box; a long path goes on in the next line.
-    """
+    """Read the frames of a box; a long path goes on in the next line."""
     frames: list[Frame] = []
     path: list[str] = []
     for line in content:
@@ -97,9 +89,7 @@ def _frames(content: Sequence[str]) -> list[Frame]:
 
 
 def _refused(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the box in which a program says what is wrong with its arguments.
-    """
+    """Read the box in which a program says what is wrong with its arguments."""
     start = next((at for at, line in enumerate(lines) if line.startswith("╭─ Error") and _ERROR.match(line)), None)
     if start is None:
         return None

@@ -55,9 +55,7 @@ _OF_STATUS: Final = frozenset({"code", "message", "details", "status", "error"})
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of an answer, or of the line in which a client reports one.
-    """
+    """Return the facts of an answer, or of the line in which a client reports one."""
     body = text.body
     if "{" in body and ("errors" in body or "jsonrpc" in body or '"details"' in body):
         facts = _in_json(body)
@@ -88,9 +86,7 @@ def _in_json(body: str) -> Facts | None:
 
 
 def _is_head(before: str) -> bool:
-    """
-    Tell whether what stands before an object is the head of a response or one line that leads to the object.
-    """
+    """Tell whether what stands before an object is the head of a response or one line that leads to the object."""
     return "\n" not in before.strip() or before.startswith("HTTP/")
 
 
@@ -107,9 +103,7 @@ def _of_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
 
 
 def _of_batch(answers: list[Any]) -> Facts | None:
-    """
-    Read the answers to several calls in one request, of which some failed.
-    """
+    """Read the answers to several calls in one request, of which some failed."""
     errors = (_of_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
     members = [Member(facts.type, facts.cause, details=facts.details, key=facts.key_cause) for facts in errors if facts]
     return facts_of_members(members, unit="error") if members else None
@@ -120,9 +114,7 @@ def _name_of(code: object) -> str:
 
 
 def _data(data: object) -> tuple[str, tuple[str, ...]]:
-    """
-    Return what a JSON-RPC error says besides its message, and further lines.
-    """
+    """Return what a JSON-RPC error says besides its message, and further lines."""
     if isinstance(data, str):
         reading = read_message(data)
         return reading.cause, reading.details
@@ -131,9 +123,7 @@ def _data(data: object) -> tuple[str, tuple[str, ...]]:
 
 
 def _of_graphql(answer: Mapping[str, Any]) -> Facts | None:
-    """
-    Read an answer with errors, be there data or none: each error with the path of the field it concerns.
-    """
+    """Read an answer with errors, be there data or none: each error with the path of the field it concerns."""
     errors = answer.get("errors")
     if not is_list(errors) or not _OF_GRAPHQL.issuperset(answer):
         return None
@@ -157,9 +147,7 @@ def _graphql_error(error: Mapping[str, Any]) -> Member:
 
 
 def _place(error: Mapping[str, Any]) -> str:
-    """
-    Return where in the answer an error is, else where in the query.
-    """
+    """Return where in the answer an error is, else where in the query."""
     path, locations = error.get("path"), error.get("locations")
     if is_list(path) and path:
         return ".".join(map(str, path))
@@ -189,9 +177,7 @@ def _of_mcp(body: str) -> Facts | None:
 
 
 def _of_python(body: str) -> Facts | None:
-    """
-    Read what Python's client prints; where the exception is named, its name says more than the status.
-    """
+    """Read what Python's client prints; where the exception is named, its name says more than the status."""
     status = read_status(body)
     if status is None:
         return None

@@ -67,9 +67,7 @@ _MAX_CAUSE_LINES: Final = 3
 
 
 class _Block(NamedTuple):
-    """
-    A failed test: its name, where its first line tells it, and the lines below.
-    """
+    """A failed test: its name, where its first line tells it, and the lines below."""
 
     name: str
     start: int
@@ -78,9 +76,7 @@ class _Block(NamedTuple):
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the failed tests in `text`.
-    """
+    """Return the facts of the failed tests in `text`."""
     lines = text.lines
     blocks = _blocks(lines)
     members: list[Member] = []
@@ -93,9 +89,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _total(body: str) -> int:
-    """
-    Return how many tests failed, as the tool counts them.
-    """
+    """Return how many tests failed, as the tool counts them."""
     for form in _TOTALS:
         found = form.search(body)
         if found is not None:
@@ -107,9 +101,7 @@ def _total(body: str) -> int:
 
 
 def _blocks(lines: Sequence[str]) -> list[_Block]:
-    """
-    Find where each failed test begins.
-    """
+    """Find where each failed test begins."""
     blocks: list[_Block] = []
     for number, line in enumerate(lines):
         block = _block(line, number, lines) if ") " in line or ":" in line or line[:1] == "A" else None
@@ -119,9 +111,7 @@ def _blocks(lines: Sequence[str]) -> list[_Block]:
 
 
 def _block(line: str, number: int, lines: Sequence[str]) -> _Block | None:
-    """
-    Read the line that begins a failed test.
-    """
+    """Read the line that begins a failed test."""
     if line.startswith("An error occurred "):
         outside = _OUTSIDE.match(line)
         return _Block(outside["name"].removeprefix("./"), number, number + 1) if outside is not None else None
@@ -146,9 +136,7 @@ def _place(found: re.Match[str]) -> Location | None:
 
 
 def _until_summary(lines: Sequence[str]) -> Sequence[str]:
-    """
-    Leave out what stands behind the last failed test.
-    """
+    """Leave out what stands behind the last failed test."""
     for number, line in enumerate(lines):
         if line.startswith(("Finished in ", "Failed examples:", "=======")) or _TOTALS[1].match(line):
             return lines[:number]
@@ -159,9 +147,7 @@ def _until_summary(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _member(block: _Block, lines: Sequence[str]) -> Member:
-    """
-    Read why a test failed.
-    """
+    """Read why a test failed."""
     starts = [number for number, line in enumerate(lines) if _PART.match(line)]
     if starts:
         return _aggregated(block, lines, starts)
@@ -185,18 +171,14 @@ def _member(block: _Block, lines: Sequence[str]) -> Member:
 
 
 def _aggregated(block: _Block, lines: Sequence[str], starts: Sequence[int]) -> Member:
-    """
-    Return a test in which several expectations failed.
-    """
+    """Return a test in which several expectations failed."""
     bounds = pairwise((*starts, len(lines)))
     parts = [_member(block, [lines[start].partition(") ")[2], *lines[start + 1 : end]]) for start, end in bounds]
     return parts[0]._replace(cause="; ".join(dict.fromkeys(part.cause for part in parts)), details=())
 
 
 def _raised(name: str, kind: str, message: Sequence[str], place: Location, source: str) -> Member:
-    """
-    Build the member of a test in which an exception was raised.
-    """
+    """Build the member of a test in which an exception was raised."""
     unparsed = _UNPARSED.match(message[0]) if kind == "SyntaxError" and message else None
     if unparsed is not None:
         return Member(kind, unparsed["said"], Location(file=unparsed["file"], line=int(unparsed["line"])), name)
@@ -207,9 +189,7 @@ def _raised(name: str, kind: str, message: Sequence[str], place: Location, sourc
 
 
 def _parts(lines: Sequence[str]) -> tuple[str, list[str], list[Frame]]:
-    """
-    Split the lines of a failed test into the failing source line, what is said, and the frames.
-    """
+    """Split the lines of a failed test into the failing source line, what is said, and the frames."""
     source = ""
     said: list[str] = []
     frames: list[Frame] = []
@@ -239,9 +219,7 @@ def _parts(lines: Sequence[str]) -> tuple[str, list[str], list[Frame]]:
 
 
 def _expectation(said: Sequence[str]) -> str:
-    """
-    Return what was expected and what came instead, in one line.
-    """
+    """Return what was expected and what came instead, in one line."""
     for number, line in enumerate(said[:-1]):
         expected, got = _EXPECTED.match(line), _GOT.match(said[number + 1])
         if expected is not None and got is not None:
@@ -254,9 +232,7 @@ def _expectation(said: Sequence[str]) -> str:
 
 
 def _examples(lines: Sequence[str]) -> list[Member]:
-    """
-    Return the failed examples that RSpec lists at the end, which is what is left of a cut output.
-    """
+    """Return the failed examples that RSpec lists at the end, which is what is left of a cut output."""
     members: list[Member] = []
     for line in lines:
         found = _EXAMPLE.match(line) if line.startswith("rspec ") else None

@@ -60,9 +60,7 @@ _MAX_LOOSE: Final = 12
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the last chain of exceptions in `text`, or of the statement that stands in its place.
-    """
+    """Return the facts of the last chain of exceptions in `text`, or of the statement that stands in its place."""
     lines = text.lines
     chains = _chains(lines)
     if chains:
@@ -74,9 +72,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _chains(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
-    """
-    Return all chains, each outermost first: Ruby prints an exception, then its cause, then the cause's cause.
-    """
+    """Return all chains, each outermost first: Ruby prints an exception, then its cause, then the cause's cause."""
     chains: list[list[Failure]] = []
     number, last_end = 0, -1
     while number < len(lines) and len(chains) < _MAX_CHAINS:
@@ -91,9 +87,7 @@ def _chains(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
 
 
 def _header(lines: Sequence[str], number: int) -> tuple[Failure | None, int]:
-    """
-    Read the exception that begins at a line, if any, and tell where to go on.
-    """
+    """Read the exception that begins at a line, if any, and tell where to go on."""
     line = lines[number]
     if ":in " not in line:
         return None, number + 1
@@ -107,9 +101,7 @@ def _header(lines: Sequence[str], number: int) -> tuple[Failure | None, int]:
 
 
 def _printed(found: re.Match[str], lines: Sequence[str], number: int) -> tuple[Failure | None, int]:
-    """
-    Read `file:line:in 'method': message (Type)`, further lines of the message, and the callers.
-    """
+    """Read `file:line:in 'method': message (Type)`, further lines of the message, and the callers."""
     said = [found["message"]]
     end = number + 1
     while end < len(lines) and end - number < _MAX_MESSAGE and not lines[end].lstrip().startswith("from "):
@@ -129,9 +121,7 @@ def _printed(found: re.Match[str], lines: Sequence[str], number: int) -> tuple[F
 
 
 def _callers(lines: Sequence[str], start: int) -> tuple[list[Frame], int]:
-    """
-    Read the frames from a line on.
-    """
+    """Read the frames from a line on."""
     frames: list[Frame] = []
     end = start
     while end < len(lines):
@@ -148,9 +138,7 @@ def _callers(lines: Sequence[str], start: int) -> tuple[list[Frame], int]:
 def _reversed(
     lines: Sequence[str], number: int, frames: Sequence[Frame], end: int
 ) -> tuple[Failure | None, int] | None:
-    """
-    Read a backtrace whose last line is the exception.
-    """
+    """Read a backtrace whose last line is the exception."""
     if not re.match(r"\s*[0-9]{1,5}: from ", lines[number]):
         return None
     found = _HEADER.match(lines[end]) if end < len(lines) else None
@@ -174,9 +162,7 @@ def _bare(lines: Sequence[str], number: int, frames: Sequence[Frame]) -> Failure
 
 
 def _message(said: Iterable[str]) -> str:
-    """
-    Return a message without the source line that Ruby shows with it, which stands at the place itself.
-    """
+    """Return a message without the source line that Ruby shows with it, which stands at the place itself."""
     kept = [line.strip() for line in said]
     carets = {number for number, line in enumerate(kept) if line and not line.strip("^~ ")}
     return "\n".join(
@@ -199,9 +185,7 @@ def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
 
 
 def _enclosing(own: Sequence[Frame]) -> Frame | None:
-    """
-    Return the innermost own frame; core methods and blocks print the place of the method they are called in.
-    """
+    """Return the innermost own frame; core methods and blocks print the place of the method they are called in."""
     if not own:
         return None
     first = own[0]
@@ -213,9 +197,7 @@ def _enclosing(own: Sequence[Frame]) -> Frame | None:
 
 
 def _syntax(lines: Sequence[str]) -> Facts | None:
-    """
-    Read what the parser says, in one line or, from Ruby 3.4 on, below the source.
-    """
+    """Read what the parser says, in one line or, from Ruby 3.4 on, below the source."""
     for number, line in enumerate(lines):
         found = _SYNTAX.match(line) if ": syntax error" in line else None
         if found is None:
@@ -231,9 +213,7 @@ def _syntax(lines: Sequence[str]) -> Facts | None:
 
 
 def _pointed_at(facts: Facts, lines: Sequence[str]) -> Facts:
-    """
-    Complete the facts by the lines at which the parser points.
-    """
+    """Complete the facts by the lines at which the parser points."""
     sources = [found for line in lines if (found := _PRISM.match(line)) is not None]
     said = [found["message"] for line in lines if (found := _PRISM_SAYS.match(line)) is not None]
     if not said or not sources:
@@ -247,9 +227,7 @@ def _pointed_at(facts: Facts, lines: Sequence[str]) -> Facts:
 
 
 def _bundler(lines: Sequence[str]) -> Facts | None:
-    """
-    Read the statements of Bundler and RubyGems.
-    """
+    """Read the statements of Bundler and RubyGems."""
     for number, line in enumerate(lines):
         found = _BUNDLER.match(line.removeprefix("[!] "))
         if found is not None:

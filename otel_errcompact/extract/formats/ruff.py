@@ -40,17 +40,13 @@ _OF_RUBY: Final = re.compile(
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of a report of ruff, black, isort or rubocop.
-    """
+    """Return the facts of a report of ruff, black, isort or rubocop."""
     claimed = "Found " in text.body and ".py" in text.body and _SUMMARY.search(text.body) is not None
     return facts_of_diagnostics(text, FORMAT, unit="finding", claimed=claimed)
 
 
 def read(lines: list[str]) -> list[Diagnostic]:
-    """
-    Return what is reported, but for findings of one line, which all linters of Python print alike.
-    """
+    """Return what is reported, but for findings of one line, which all linters of Python print alike."""
     found: list[Diagnostic] = []
     group = ""
     for number, line in enumerate(lines):
@@ -65,9 +61,7 @@ def read(lines: list[str]) -> list[Diagnostic]:
 
 
 def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Diagnostic]:
-    """
-    Yield the finding whose place an indented line tells, or that stands in a row below the name of its file.
-    """
+    """Yield the finding whose place an indented line tells, or that stands in a row below the name of its file."""
     line = lines[number]
     arrow = _ARROW.match(line) if "--> " in line else None
     head = _FULL.match(lines[number - 1]) if arrow and number else None
@@ -82,9 +76,7 @@ def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Diagnos
 
 
 def _of_line(line: str) -> Iterator[Diagnostic]:
-    """
-    Yield the finding that stands in one line.
-    """
+    """Yield the finding that stands in one line."""
     found = _UNFORMATTED.match(line)
     if found is not None:
         message = "run the formatter" if found["file"] else "imports are incorrectly sorted, run isort"

@@ -27,9 +27,7 @@ _MAX_OTHERS: Final = 3
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the first panic in `text`, of the error that `main` returned, or of an overflowed stack.
-    """
+    """Return the facts of the first panic in `text`, of the error that `main` returned, or of an overflowed stack."""
     body = f"\n{text.body}"
     found = [panic for panic in panics_of(body) if not panic.failure.message.endswith(_NO_CAUSE)]
     if found:

@@ -46,16 +46,12 @@ _MAX_BLOCK: Final = 80
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of diagnostics that stand above an arrow to their place.
-    """
+    """Return the facts of diagnostics that stand above an arrow to their place."""
     return facts_of_diagnostics(text, FORMAT)
 
 
 def read(lines: list[str]) -> list[Diagnostic]:
-    """
-    Return the diagnostics, without those that only count the others.
-    """
+    """Return the diagnostics, without those that only count the others."""
     found = list(islice(_findings(lines), MAX_DIAGNOSTICS))
     causes = [finding for finding in found if not finding.message.startswith(_CONSEQUENCES)]
     return causes if any(finding.is_error for finding in causes) else found
@@ -75,9 +71,7 @@ def _findings(lines: Sequence[str]) -> Iterator[Diagnostic]:
 
 
 def _finding(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
-    """
-    Return the diagnostic below `head`; nothing where the form is that of any program that reports an error.
-    """
+    """Return the diagnostic below `head`; nothing where the form is that of any program that reports an error."""
     severity, code, message = head.group("severity", "code", "message")
     located = next((found for line in block[:3] if (found := _PLACE.match(line))), None)
     if located is None and not code:
@@ -99,9 +93,7 @@ def _finding(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
 
 
 def _without_place(message: str, block: Sequence[str]) -> Diagnostic | None:
-    """
-    Return an error of the linker, or one that only counts others.
-    """
+    """Return an error of the linker, or one that only counts others."""
     if message.startswith("linking with "):
         missing = [found["message"] for line in block if (found := _LINKER.match(line))]
         missing = list(dict.fromkeys(missing))
@@ -114,9 +106,7 @@ def _place_of(located: re.Match[str] | None) -> Location:
 
 
 def _lint(block: Sequence[str]) -> str:
-    """
-    Return the name of the lint that a warning, or an error made of one, belongs to.
-    """
+    """Return the name of the lint that a warning, or an error made of one, belongs to."""
     return next((found["lint"] for line in block if (found := _LINT.match(line))), "")
 
 
@@ -124,16 +114,12 @@ def _lint(block: Sequence[str]) -> str:
 
 
 def _own_part(block: Sequence[str]) -> list[str]:
-    """
-    Return the lines up to the first note or help, which show code of their own.
-    """
+    """Return the lines up to the first note or help, which show code of their own."""
     return list(takewhile(lambda line: not line.startswith(("note:", "help:")) and line.strip(), block))
 
 
 def _labels(block: Sequence[str]) -> tuple[str, list[str]]:
-    """
-    Return what is said at the place of a diagnostic, and what is said at others, each with its line.
-    """
+    """Return what is said at the place of a diagnostic, and what is said at others, each with its line."""
     first, number = "", ""
     others: list[str] = []
     for line in _own_part(block):
@@ -154,16 +140,12 @@ def _labels(block: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _is_news(label: str, message: str) -> bool:
-    """
-    Tell whether a label names something that the message does not.
-    """
+    """Tell whether a label names something that the message does not."""
     return any(name not in message for name in _QUOTED.findall(label))
 
 
 def _details(block: Sequence[str], labels: Sequence[str], message: str, at: str) -> Iterator[str]:
-    """
-    Yield what helps to mend it: the compiler's own proposals first.
-    """
+    """Yield what helps to mend it: the compiler's own proposals first."""
     notes: list[str] = []
     for number, line in enumerate(block):
         said = line.strip().removeprefix("= ")
@@ -179,9 +161,7 @@ def _details(block: Sequence[str], labels: Sequence[str], message: str, at: str)
 
 
 def _with_code(help_line: str, below: Sequence[str], at: str) -> str:
-    """
-    Return the line of code that a proposal comes to, or its words where it shows none.
-    """
+    """Return the line of code that a proposal comes to, or its words where it shows none."""
     for line in takewhile(lambda line: not line.lstrip().startswith(("help:", "note:", "= ")) and line, below):
         found = _CODE.match(line)
         if found and found["line"] and found["mark"] != "-" and (found["code"] or "").strip():
@@ -191,9 +171,7 @@ def _with_code(help_line: str, below: Sequence[str], at: str) -> str:
 
 
 def _source(block: Sequence[str]) -> str:
-    """
-    Return the line of code above the first carets.
-    """
+    """Return the line of code above the first carets."""
     code = ""
     for line in _own_part(block):
         found = _CODE.match(line)

@@ -45,9 +45,7 @@ _MAX_OTHERS: Final = 6
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the first line in the form in which shells and system programs report a failure.
-    """
+    """Return the facts of the first line in the form in which shells and system programs report a failure."""
     powershell = _of_powershell(text.body) if "\n" in text.body else None
     if powershell is not None:
         return powershell
@@ -68,9 +66,7 @@ def extract(text: Text) -> Facts | None:
 
 
 def _with_list(message: str, after: Sequence[str]) -> str:
-    """
-    Return a message with the arguments that are listed below its colon.
-    """
+    """Return a message with the arguments that are listed below its colon."""
     if not message.endswith(":"):
         return message
     listed = [line.strip() for line in takewhile(lambda line: line.startswith("  "), after[:_MAX_LISTED])]
@@ -78,9 +74,7 @@ def _with_list(message: str, after: Sequence[str]) -> str:
 
 
 def _by_argparse(text: Text) -> Facts | None:
-    """
-    Read `prog: error: ...` behind a line that begins with `usage:`; the words before may be anything.
-    """
+    """Read `prog: error: ...` behind a line that begins with `usage:`; the words before may be anything."""
     usage = _around_usage(text.body)
     if not usage or ": error: " not in text.body:
         return None
@@ -92,18 +86,14 @@ def _by_argparse(text: Text) -> Facts | None:
 
 
 def _around_usage(body: str) -> tuple[str, ...]:
-    """
-    Return the suggestion and the usage line that are printed with a wrong command line.
-    """
+    """Return the suggestion and the usage line that are printed with a wrong command line."""
     body = f"\n{body}"
     suggestion, usage = _SUGGESTION.search(body), _USAGE_LINE.search(body)
     return tuple(" ".join(found[1].split()) for found in (suggestion, usage) if found is not None)
 
 
 def _ended_silently(text: Text) -> Facts | None:
-    """
-    Read an exit status without a word that tells which signal ended the command.
-    """
+    """Read an exit status without a word that tells which signal ended the command."""
     signal = _ENDED_BY.get(text.exit_code or 0)
     if signal is None or text.body:
         return None
@@ -120,9 +110,7 @@ _IN_NEWER_POWERSHELL: Final = re.compile(
 
 
 def _of_powershell(body: str) -> Facts | None:
-    """
-    Read PowerShell's records of errors, in the older and in the newer view.
-    """
+    """Read PowerShell's records of errors, in the older and in the newer view."""
     found = _POWERSHELL.search(body) if "FullyQualifiedErrorId" in body else None
     if found is not None:
         place = _IN_POWERSHELL.search(body)
@@ -139,9 +127,7 @@ def _of_powershell(body: str) -> Facts | None:
 
 
 def _failed_command(text: Text, first: str) -> Facts | None:
-    """
-    Read a text that says no more than which command failed, and with what status.
-    """
+    """Read a text that says no more than which command failed, and with what status."""
     if "\n" in text.body:
         return None
     found = _FAILED_COMMAND.match(first)

@@ -34,9 +34,7 @@ _CAPTURED: Final = ("Stdout:", "Stderr:")
 
 
 def extract(text: Text) -> Facts | None:
-    """
-    Return the facts of the tests that failed, or of the examples in docstrings that did.
-    """
+    """Return the facts of the tests that failed, or of the examples in docstrings that did."""
     lines = text.lines
     blocks = list(_blocks(lines))
     total = _total(lines)
@@ -52,9 +50,7 @@ def extract(text: Text) -> Facts | None:
 
 
 class _Block(NamedTuple):
-    """
-    What is printed for one test.
-    """
+    """What is printed for one test."""
 
     heading: re.Match[str]
     lines: Sequence[str]
@@ -75,9 +71,7 @@ class _Block(NamedTuple):
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    """
-    Yield what stands below each heading, up to the next rule.
-    """
+    """Yield what stands below each heading, up to the next rule."""
     number = 0
     while number < len(lines):
         heading = _HEADING.match(lines[number]) if lines[number][:1] in ("F", "E") else None
@@ -96,9 +90,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _member(block: _Block) -> Member:
-    """
-    Return a failed test: by its expectation, or by the exception that was raised.
-    """
+    """Return a failed test: by its expectation, or by the exception that was raised."""
     chain = chain_of("\n".join(block.lines))
     if chain:
         return member_of(chain, block.name, block.heading["method"])
@@ -107,9 +99,7 @@ def _member(block: _Block) -> Member:
 
 
 def _examples(lines: Sequence[str]) -> Iterator[Member]:
-    """
-    Yield the examples of docstrings that failed.
-    """
+    """Yield the examples of docstrings that failed."""
     for number, line in enumerate(lines):
         if line == "Failed example:" and number and (place := _EXAMPLE.match(lines[number - 1])):
             end = next((at for at in range(number, len(lines)) if lines[at].startswith(_STARS)), len(lines))
@@ -119,9 +109,7 @@ def _examples(lines: Sequence[str]) -> Iterator[Member]:
 
 
 def _total(lines: Sequence[str]) -> int:
-    """
-    Return how many tests failed, as the last line says.
-    """
+    """Return how many tests failed, as the last line says."""
     verdict = _verdict(lines)
     return sum(map(int, _FAILURES.findall(verdict)))
 
@@ -135,9 +123,7 @@ def _verdict(lines: Sequence[str]) -> str:
 
 
 def _cut_off(text: Text, total: int) -> list[Member]:
-    """
-    Return what the end of an output says whose tests are cut off: the last traceback, or no more than the counts.
-    """
+    """Return what the end of an output says whose tests are cut off: the last traceback, or no more than the counts."""
     if not total:
         return []
     chain = chain_of(text.body)

@@ -26,9 +26,7 @@ _UNEQUAL: Final = (" !== ", " != ")
 
 
 class Changes(NamedTuple):
-    """
-    The lines in which two values differ.
-    """
+    """The lines in which two values differ."""
 
     expected: tuple[str, ...] = ()
     actual: tuple[str, ...] = ()
@@ -61,9 +59,7 @@ def read_changes(lines: Sequence[str], *, expected: str) -> Changes:
 
 
 def _is_legend(line: str) -> bool:
-    """
-    Tell whether a line says what the signs mean: `+ actual - expected`, `- Expected  - 2`.
-    """
+    """Tell whether a line says what the signs mean: `+ actual - expected`, `- Expected  - 2`."""
     return _LEGEND.match(line) is not None
 
 

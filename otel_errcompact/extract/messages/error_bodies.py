@@ -73,9 +73,7 @@ _decoder: Final = json.JSONDecoder()
 
 
 class Body(NamedTuple):
-    """
-    What an error body says.
-    """
+    """What an error body says."""
 
     message: str
     code: str = ""
@@ -91,9 +89,7 @@ class Body(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """
-    A body found inside a text, and what stands around it.
-    """
+    """A body found inside a text, and what stands around it."""
 
     body: Body
     before: str
@@ -101,9 +97,7 @@ class Embedded(NamedTuple):
 
 
 def find_body(text: str) -> Embedded | None:
-    """
-    Return the first error body in `text`, be it JSON or the `repr` of a Python dictionary, or nothing.
-    """
+    """Return the first error body in `text`, be it JSON or the `repr` of a Python dictionary, or nothing."""
     for value, start, end in values_in(text):
         body = read_body(value)
         if body is not None:
@@ -112,18 +106,14 @@ def find_body(text: str) -> Embedded | None:
 
 
 def values_in(text: str) -> Iterator[tuple[object, int, int]]:
-    """
-    Yield the first few objects in `text`, decoded, each with its start and end.
-    """
+    """Yield the first few objects in `text`, decoded, each with its start and end."""
     for start in islice(_START.finditer(text), _MAX_STARTS):
         value, end = _parse(text, start.start())
         yield value, start.start(), end
 
 
 def read_body(value: object, depth: int = 0) -> Body | None:
-    """
-    Return what a decoded body says of the error, or nothing if it says nothing of one.
-    """
+    """Return what a decoded body says of the error, or nothing if it says nothing of one."""
     if is_list(value):
         return _listed(value, depth) if value else None
     if not is_object(value) or depth > _MAX_DEPTH:
@@ -141,9 +131,7 @@ def read_body(value: object, depth: int = 0) -> Body | None:
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """
-    Tell whether a decoded value is an object.
-    """
+    """Tell whether a decoded value is an object."""
     return isinstance(value, dict)
 
 
@@ -164,16 +152,12 @@ def _line_without_advice(line: str) -> str:
 
 
 def is_list(value: object) -> TypeGuard[list[Any]]:
-    """
-    Tell whether a decoded value is a list.
-    """
+    """Tell whether a decoded value is a list."""
     return isinstance(value, list)
 
 
 def _listed(items: list[Any], depth: int) -> Body | None:
-    """
-    Read a list of errors: FastAPI's list of fields, else the first one with the others as details.
-    """
+    """Read a list of errors: FastAPI's list of fields, else the first one with the others as details."""
     entries = [item for item in items[:_MAX_LISTED] if is_object(item)]
     if not entries:
         return _sentences(items)
@@ -187,9 +171,7 @@ def _listed(items: list[Any], depth: int) -> Body | None:
 
 
 def _sentences(items: list[Any]) -> Body | None:
-    """
-    Read a list of sentences, as Rails sends them; nothing if they are mere words.
-    """
+    """Read a list of sentences, as Rails sends them; nothing if they are mere words."""
     sentences = [item for item in items[:_MAX_ENTRIES] if isinstance(item, str) and " " in item]
     return Body(sentences[0], details=tuple(sentences[1:])) if sentences else None
 
@@ -205,9 +187,7 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
-    """
-    Return the error object that a body wraps, if it wraps one.
-    """
+    """Return the error object that a body wraps, if it wraps one."""
     by_field = _by_field(_object(fields.get("errors")))
     if by_field:
         return _invalid(by_field)
@@ -222,18 +202,14 @@ def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
 
 
 def _by_field(errors: Mapping[str, Any]) -> tuple[FieldError, ...]:
-    """
-    Read errors as Rails and Django send them, `{"field": ["what is wrong"]}`; nothing if they are not.
-    """
+    """Read errors as Rails and Django send them, `{"field": ["what is wrong"]}`; nothing if they are not."""
     if not all(is_list(reasons) and reasons and isinstance(reasons[0], str) for reasons in errors.values()):
         return ()
     return tuple(FieldError(field, reasons[0], "") for field, reasons in islice(errors.items(), MAX_FIELDS))
 
 
 def _own(fields: Mapping[str, Any]) -> Body:
-    """
-    Read one flat error object.
-    """
+    """Read one flat error object."""
     message = _text_of(fields, _MESSAGES)
     code = _code_of(fields) or _code_of(_object(fields.get("extensions")))
     if not message and isinstance(fields.get("error"), str):
@@ -242,9 +218,7 @@ def _own(fields: Mapping[str, Any]) -> Body:
 
 
 def _merged(inner: Body, outer: Body) -> Body:
-    """
-    Complete the wrapped error by what stands around it.
-    """
+    """Complete the wrapped error by what stands around it."""
     if not inner.message and inner.details and outer.message:
         return inner._replace(
             message=f"{outer.message}: {inner.details[0]}",
@@ -267,9 +241,7 @@ def _text_of(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _code_of(fields: Mapping[str, Any]) -> str:
-    """
-    Return the API's own code: the first field that holds a name, else a number that is no HTTP status.
-    """
+    """Return the API's own code: the first field that holds a name, else a number that is no HTTP status."""
     number = ""
     for name in _CODES:
         value = fields.get(name)
@@ -295,9 +267,7 @@ def _status_of(fields: Mapping[str, Any]) -> str:
 
 
 def _evidence(fields: Mapping[str, Any]) -> Iterator[str]:
-    """
-    Yield where in the request the error lies, and the entries of its list of details.
-    """
+    """Yield where in the request the error lies, and the entries of its list of details."""
     for name in _EVIDENCE:
         value = fields.get(name)
         if value not in (None, "", [], {}):
@@ -309,9 +279,7 @@ def _evidence(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _entries(details: object) -> Iterator[str]:
-    """
-    Yield the entries of a list of details: with a field each, or as Google and Kubernetes nest them.
-    """
+    """Yield the entries of a list of details: with a field each, or as Google and Kubernetes nest them."""
     if is_object(details):
         details = details.get("causes")
     for entry in details[:_MAX_ENTRIES] if is_list(details) else ():
@@ -338,9 +306,7 @@ def _flat(value: object) -> str:
 
 
 def _parse(text: str, start: int) -> tuple[object, int]:
-    """
-    Decode the value that begins at `start`; what is nested too deep or is no value comes back as nothing.
-    """
+    """Decode the value that begins at `start`; what is nested too deep or is no value comes back as nothing."""
     source = text[start : start + MAX_BODY]
     try:
         value, length = _decoder.raw_decode(source)
@@ -352,9 +318,7 @@ def _parse(text: str, start: int) -> tuple[object, int]:
 
 
 def _parse_repr(source: str, end: int) -> tuple[object, int]:
-    """
-    Decode the `repr` of a Python dictionary, which most client libraries put into their messages.
-    """
+    """Decode the `repr` of a Python dictionary, which most client libraries put into their messages."""
     try:
         return _decoder.raw_decode(_LITERAL.sub(_as_json, source))[0], end
     except (ValueError, RecursionError):
@@ -362,9 +326,7 @@ def _parse_repr(source: str, end: int) -> tuple[object, int]:
 
 
 def _salvage(source: str) -> dict[str, str]:
-    """
-    Return the telling fields of a body that was cut off, the first of each name.
-    """
+    """Return the telling fields of a body that was cut off, the first of each name."""
     found: dict[str, str] = {}
     for field in islice(_FIELD.finditer(source), _MAX_SALVAGED):
         found.setdefault(field["name"], field["double"] or field["single"] or field["number"] or "")

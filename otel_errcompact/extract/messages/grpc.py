@@ -14,9 +14,7 @@ _LINES: Final = ("debug_error_string = ", ">")
 
 
 class Status(NamedTuple):
-    """
-    What ended a call.
-    """
+    """What ended a call."""
 
     code: str
     details: str
@@ -26,9 +24,7 @@ class Status(NamedTuple):
 
 
 def read_status(message: str) -> Status | None:
-    """
-    Return the status that `message` prints over several lines, or nothing if it prints none.
-    """
+    """Return the status that `message` prints over several lines, or nothing if it prints none."""
     start = message.find(MARKER)
     found = _STATUS.match(message, start) if start >= 0 else None
     if found is None:

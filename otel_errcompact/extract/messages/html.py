@@ -31,9 +31,7 @@ _HEADING: Final = frozenset({"title", "h1"})
 
 
 def page_start(text: str) -> int:
-    """
-    Return where the HTML page begins that `text` holds in its first line, or -1 if it holds none there.
-    """
+    """Return where the HTML page begins that `text` holds in its first line, or -1 if it holds none there."""
     line = text.partition("\n")[0]
     return min((start for start in map(line.find, MARKERS) if start >= 0), default=-1)
 
@@ -56,16 +54,12 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_said(text: str, title: str) -> bool:
-    """
-    Tell whether all words of `text` stand in the title already, or are those of a label.
-    """
+    """Tell whether all words of `text` stand in the title already, or are those of a label."""
     return set(_words(text)) <= {*_words(title), "error", "code", "http", "status"}
 
 
 def _without_lead(sentence: str, title: str) -> str:
-    """
-    Take off the part of a sentence before a colon that says no more than the title does.
-    """
+    """Take off the part of a sentence before a colon that says no more than the title does."""
     lead, colon, rest = sentence.partition(": ")
     said = {word for word in _words(title) if word.isalpha()}
     return rest if colon and said and len(said & set(_words(lead))) >= min(len(said), _WORDS_OF_REASON) else sentence
@@ -76,9 +70,7 @@ def _words(text: str) -> list[str]:
 
 
 def _visible(page: str) -> Iterator[tuple[str, str]]:
-    """
-    Yield the page's blocks of text, each with the tag it stands in.
-    """
+    """Yield the page's blocks of text, each with the tag it stands in."""
     tag, parts = "", [""]
     hidden = ""
     for number, chunk in enumerate(page.split("<", MAX_TAGS)):

@@ -48,9 +48,7 @@ _MAX_SENTENCES: Final = 3
 
 
 def read(text: Text) -> Facts | None:
-    """
-    Return the facts of an answer, unless an exception tells of it: then its type says more.
-    """
+    """Return the facts of an answer, unless an exception tells of it: then its type says more."""
     body = _last_answer(without_warnings(text.body))
     head = _HEAD.match(body)
     if head is not None:
@@ -79,17 +77,13 @@ def read(text: Text) -> Facts | None:
 
 
 def without_warnings(body: str) -> str:
-    """
-    Take off what an interpreter printed before the line in which a client of an API tells of an answer.
-    """
+    """Take off what an interpreter printed before the line in which a client of an API tells of an answer."""
     start = body.rfind(_TOLD_BY_CLIENT)
     return body[start + 1 :] if start >= 0 else body
 
 
 def _last_answer(body: str) -> str:
-    """
-    Return the last answer of what `curl -v` prints of a connection, with its head, or the text as it is.
-    """
+    """Return the last answer of what `curl -v` prints of a connection, with its head, or the text as it is."""
     start = body.rfind(_ANSWER_IN_TRACE)
     if start < 0:
         return body
@@ -100,9 +94,7 @@ def _last_answer(body: str) -> str:
 
 
 def _content(answer: str) -> str:
-    """
-    Return what follows the headers of an answer.
-    """
+    """Return what follows the headers of an answer."""
     headers, _, content = answer.partition("\n\n")
     return content.strip() or (headers.strip() if headers.strip()[:1] in ("{", "[", "<") else "")
 
@@ -119,9 +111,7 @@ def _status_in(line: str) -> str:
 
 
 def _facts_of_page(content: str, status: str) -> Facts | None:
-    """
-    Read an error page: its title and its most telling sentence.
-    """
+    """Read an error page: its title and its most telling sentence."""
     start = page_start(content)
     if start < 0:
         return None
@@ -137,18 +127,14 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
 
 
 def _without_status(title: str, status: str) -> str:
-    """
-    Take the status off a title, since the type says it: `502 Bad Gateway`, `shop.example | 502: Bad gateway`.
-    """
+    """Take the status off a title, since the type says it: `502 Bad Gateway`, `shop.example | 502: Bad gateway`."""
     if not status:
         return title
     return re.sub(rf"(?:HTTP (?:Status |Error )?|Error )?{status}(?:\s?[-:\u2013|])?\s?", "", title, count=1).strip()
 
 
 def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str = "") -> Facts | None:
-    """
-    Read a body that the content consists of, or that its first line ends with.
-    """
+    """Read a body that the content consists of, or that its first line ends with."""
     found = find_body(content) if "{" in content else None
     if found is None or not _is_all_there_is(found):
         return None
@@ -166,16 +152,12 @@ def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str
 
 
 def _is_all_there_is(found: Embedded) -> bool:
-    """
-    Tell whether a body is what a text comes down to, and not something that was printed on the way.
-    """
+    """Tell whether a body is what a text comes down to, and not something that was printed on the way."""
     return "\n" not in found.before.strip() and ("\n" not in found.before or not found.after.strip())
 
 
 def _facts_of_head(head: re.Match[str], content: str) -> Facts:
-    """
-    Read an answer whose content is neither JSON nor a page.
-    """
+    """Read an answer whose content is neither JSON nor a page."""
     line = f"HTTP {head['status']} {head['reason'] or ''}".rstrip()
     reading = read_message(content)
     return Facts(
@@ -186,9 +168,7 @@ def _facts_of_head(head: re.Match[str], content: str) -> Facts:
 
 
 def _facts_of_line(content: str, status: str) -> Facts | None:
-    """
-    Read a text of one line that tells of a status.
-    """
+    """Read a text of one line that tells of a status."""
     line, _, more = content.partition("\n")
     if not status or (more and not more.startswith(_ADVICE)):
         return None
@@ -209,9 +189,7 @@ _REASONS_OF_RECORDS: Final = ("error", "err", "exception")
 
 
 def _facts_of_log(content: str) -> Facts | None:
-    """
-    Read a log with an object in each line: the first record of an error.
-    """
+    """Read a log with an object in each line: the first record of an error."""
     if content[:1] != "{" or "\n{" not in content:
         return None
     for line in islice(content.split("\n"), _MAX_RECORDS):
@@ -254,9 +232,7 @@ _EVIDENCE_IN_XML: Final = ("Key", "BucketName", "Resource", "Condition", "Argume
 
 
 def _facts_of_xml(content: str, status: str) -> Facts | None:
-    """
-    Read an error document as S3, the query APIs of AWS, Azure's storage and SOAP services send it.
-    """
+    """Read an error document as S3, the query APIs of AWS, Azure's storage and SOAP services send it."""
     if _XML.match(content) is None:
         return None
     fields: dict[str, str] = {}
@@ -321,9 +297,7 @@ _ADVICE: Final = ("For more information check: ", "https://", "http://")
 
 
 def _said_by_client(body: str) -> Facts | None:
-    """
-    Return what a command-line client of servers says of an answer, or of getting none.
-    """
+    """Return what a command-line client of servers says of an answer, or of getting none."""
     if "curl: (" in body:
         return _said_by_curl(f"\n{body}")
     if body.startswith("--") or "wget: " in body or " ERROR " in body or "... failed: " in body:

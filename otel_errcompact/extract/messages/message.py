@@ -77,9 +77,7 @@ def command_key(command: str | Sequence[str]) -> str:
 
 
 def _read_plain(message: str) -> Reading:
-    """
-    Read a single line without anything inside it.
-    """
+    """Read a single line without anything inside it."""
     if message.startswith("Command "):
         return _read_command(message)
     if message.startswith(_RECURSION):
@@ -91,17 +89,13 @@ def _read_plain(message: str) -> Reading:
 
 
 def _without_suggestion(message: str) -> Reading:
-    """
-    Take off the suggestion that a printed traceback adds to a message, and keep it as a detail.
-    """
+    """Take off the suggestion that a printed traceback adds to a message, and keep it as a detail."""
     found = _SUGGESTION.search(message)
     return Reading(message[: found.start()], "", (found[1],)) if found else Reading(message)
 
 
 def _read_command(message: str) -> Reading:
-    """
-    Read the message of a `CalledProcessError` or `TimeoutExpired`.
-    """
+    """Read the message of a `CalledProcessError` or `TimeoutExpired`."""
     found = _COMMAND.match(message)
     if found is None:
         return Reading(clip(message))
@@ -112,9 +106,7 @@ def _read_command(message: str) -> Reading:
 
 
 def _read_query(message: str) -> Reading | None:
-    """
-    Read a message to which SQLAlchemy has added the statement, its parameters and a link.
-    """
+    """Read a message to which SQLAlchemy has added the statement, its parameters and a link."""
     found = _QUERY.search(message)
     if found is None:
         return None
@@ -126,17 +118,13 @@ def _read_query(message: str) -> Reading | None:
 
 
 def _read_status(message: str) -> Reading | None:
-    """
-    Read a message that prints the status of a gRPC call.
-    """
+    """Read a message that prints the status of a gRPC call."""
     status = read_status(message)
     return Reading(str(status)) if status is not None else None
 
 
 def _read_page(message: str) -> Reading | None:
-    """
-    Read a message that holds an HTML page.
-    """
+    """Read a message that holds an HTML page."""
     start = page_start(message) if "</" in message else -1
     if start < 0:
         return None
@@ -146,9 +134,7 @@ def _read_page(message: str) -> Reading | None:
 
 
 def _read_body(message: str) -> Reading | None:
-    """
-    Read a message that holds the body of an HTTP response.
-    """
+    """Read a message that holds the body of an HTTP response."""
     found = find_body(message) if "{" in message else None
     if found is None:
         return None
@@ -162,9 +148,7 @@ def _read_body(message: str) -> Reading | None:
 
 
 def _prefix(text: str) -> str:
-    """
-    Return what stands before a body, without the punctuation that leads to it.
-    """
+    """Return what stands before a body, without the punctuation that leads to it."""
     return text.strip().rstrip("-:").rstrip()
 
 
@@ -174,9 +158,7 @@ def _joined(before: str, middle: str, after: str) -> str:
 
 
 def _read_lines(lines: Sequence[str]) -> Reading:
-    """
-    Read several lines: the first one is the cause; a later one that states an error by itself counts for the key.
-    """
+    """Read several lines: the first one is the cause; a later one that states an error by itself counts for the key."""
     kept = _telling_part(lines)
     if not kept:
         return Reading(NO_MESSAGE)
@@ -192,9 +174,7 @@ def _read_lines(lines: Sequence[str]) -> Reading:
 
 
 def _telling_part(lines: Sequence[str]) -> list[str]:
-    """
-    Return the lines that say something, up to the first log record that some other code wrote behind the message.
-    """
+    """Return the lines that say something, up to the first log record that some other code wrote behind the message."""
     looked_at = lines if len(lines) <= 2 * MAX_LINES else (*lines[:MAX_LINES], *lines[-MAX_LINES:])
     kept: list[str] = []
     for line in looked_at:

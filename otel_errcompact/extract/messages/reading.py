@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 
 class Reading(NamedTuple):
-    """
-    A message read: its cause in one line, the cause as it counts for the key if that differs, and further lines.
-    """
+    """A message read: its cause in one line, the cause as it counts for the key if that differs, and further lines."""
 
     cause: str
     key: str = ""

@@ -22,9 +22,7 @@ _INDEX: Final = re.compile(r"(?<![^.])[0-9]+(?![^.])")
 
 
 class FieldError(NamedTuple):
-    """
-    One field that did not pass.
-    """
+    """One field that did not pass."""
 
     field: str
     reason: str
@@ -53,9 +51,7 @@ def read_validation(message: str) -> Reading | None:
 
 
 def reading_of_fields(cause: str, subject: str, fields: Sequence[FieldError]) -> Reading:
-    """
-    Return a reading whose key is made of the subject and the distinct fields and kinds in order, and of no value.
-    """
+    """Return a reading whose key is made of the subject and the distinct fields and kinds in order, and of no value."""
     distinct = dict.fromkeys(field.key() for field in fields)
     key = f"validation of {subject}: {', '.join(distinct)}"
     said = f"{cause}: {'; '.join(map(str, fields))}" if fields else cause
@@ -66,9 +62,7 @@ def reading_of_fields(cause: str, subject: str, fields: Sequence[FieldError]) ->
 
 
 def fields_of(entries: Iterable[Mapping[str, object]]) -> tuple[FieldError, ...]:
-    """
-    Return the field errors of a list as FastAPI or zod write it: `[{"loc": [...], "msg": ..., "type": ...}]`.
-    """
+    """Return the field errors of a list as FastAPI or zod write it: `[{"loc": [...], "msg": ..., "type": ...}]`."""
     return tuple(
         FieldError(
             _dotted(entry.get("loc") or entry.get("path")),
@@ -86,9 +80,7 @@ def _dotted(loc: object) -> str:
 
 
 def _fields(lines: Iterable[str]) -> Iterator[FieldError]:
-    """
-    Yield the field errors of pydantic's text: a line with the field, then the reason, indented, with its kind.
-    """
+    """Yield the field errors of pydantic's text: a line with the field, then the reason, indented, with its kind."""
     field = ""
     reason: list[str] = []
     found = 0

@@ -67,9 +67,7 @@ _MAX_QUOTED: Final = 100
 
 
 class StackLine(NamedTuple):
-    """
-    A line of a stack, and whose code it names.
-    """
+    """A line of a stack, and whose code it names."""
 
     frame: Frame
     app: str
@@ -78,9 +76,7 @@ class StackLine(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Raised:
-    """
-    One exception or exit as it was printed.
-    """
+    """One exception or exit as it was printed."""
 
     indent: int
     type: str
@@ -113,9 +109,7 @@ def chain_of(lines: Sequence[str], stack: Iterable[str] = ()) -> tuple[Failure, 
 
 
 def is_raised(line: str) -> bool:
-    """
-    Tell whether a line is the first one of an exception or exit.
-    """
+    """Tell whether a line is the first one of an exception or exit."""
     return HEADER.match(line) is not None
 
 
@@ -124,9 +118,7 @@ def _type(name: str) -> str:
 
 
 def _read_line(raised: list[_Raised], line: str) -> None:
-    """
-    Add a line to the exception it belongs to: the innermost one that stands further to the left than a frame.
-    """
+    """Add a line to the exception it belongs to: the innermost one that stands further to the left than a frame."""
     printed = _stack_line(line)
     if printed is not None:
         indent = indentation(line)
@@ -137,9 +129,7 @@ def _read_line(raised: list[_Raised], line: str) -> None:
 
 
 def _joined(raised: Sequence[_Raised]) -> Iterator[Failure]:
-    """
-    Yield the failures; an exit that only passes on what was raised elsewhere says nothing of its own.
-    """
+    """Yield the failures; an exit that only passes on what was raised elsewhere says nothing of its own."""
     kept: list[_Raised] = []
     for one in raised:
         if one.type == "EXIT" and _RAISED.search(one.lines[0]):
@@ -178,9 +168,7 @@ def _telling(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _compiling(kind: str, message: str) -> Failure:
-    """
-    Return why code could not be compiled; the place stands in the message.
-    """
+    """Return why code could not be compiled; the place stands in the message."""
     found = _PLACED.match(message)
     if found is not None:
         return Failure(kind, message[found.start("message") :], Frame(found["file"], int(found["line"])))
@@ -188,9 +176,7 @@ def _compiling(kind: str, message: str) -> Failure:
 
 
 def stack_of(lines: Iterable[str]) -> list[StackLine]:
-    """
-    Return the frames in `lines`.
-    """
+    """Return the frames in `lines`."""
     return [printed for line in lines if (printed := _stack_line(line)) is not None]
 
 
@@ -206,23 +192,17 @@ def _stack_line(line: str) -> StackLine | None:
 
 
 def _is_foreign(app: str) -> bool:
-    """
-    Tell whether an application belongs to Erlang, to Elixir, or to a widely used package.
-    """
+    """Tell whether an application belongs to Erlang, to Elixir, or to a widely used package."""
     return app in _OF_OTP or app in _EXACT_PACKAGES or app.startswith(_OF_PACKAGES)
 
 
 def _function(name: str) -> str:
-    """
-    Return the function that a name stands for; functions inside it have no names of their own.
-    """
+    """Return the function that a name stands for; functions inside it have no names of their own."""
     return _ANONYMOUS.sub(lambda found: found["of"] or "", name) if "fn/" in name or '"-' in name else name
 
 
 def first_own(stack: Sequence[StackLine]) -> Frame | None:
-    """
-    Return the innermost frame of the user's own code: one with a file if there is one.
-    """
+    """Return the innermost frame of the user's own code: one with a file if there is one."""
     own = [line.frame for line in stack if not _is_foreign(line.app)]
     located = next((frame for frame in own if frame.file), None)
     return located or next((line.frame for line in stack if line.app and not _is_foreign(line.app)), None)

@@ -69,16 +69,12 @@ class Failure(NamedTuple):
 
 
 def public_name(name: str) -> str:
-    """
-    Return the name of an exception without the private modules that its class is defined in.
-    """
+    """Return the name of an exception without the private modules that its class is defined in."""
     return _PRIVATE_MODULE.sub("", name) if "._" in name else name
 
 
 def printed_source(frame: Frame) -> str:
-    """
-    Return the source line that was printed with a frame.
-    """
+    """Return the source line that was printed with a frame."""
     return frame.source
 
 
@@ -112,9 +108,7 @@ def facts_of(
 
 
 def _to_root(chain: Sequence[Failure]) -> Sequence[Failure]:
-    """
-    Return the chain up to its root cause: a group's causes are its children, and a cancellation is an effect.
-    """
+    """Return the chain up to its root cause: a group's causes are its children, and a cancellation is an effect."""
     end = len(chain)
     if end == 1:
         return chain
@@ -142,9 +136,7 @@ def _wrappers(chain: Sequence[Failure]) -> tuple[str, ...]:
 
 
 def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[Frame], str]) -> list[str]:
-    """
-    Return what helps to fix the root cause besides its message.
-    """
+    """Return what helps to fix the root cause besides its message."""
     lines: list[str] = []
     root = chain[-1]
     source = (frame.source or source_of(frame)) if frame is not None else ""
@@ -159,9 +151,7 @@ def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[
 
 
 def _extras(chain: Iterable[Failure]) -> Iterator[str]:
-    """
-    Yield what exceptions carry besides their messages.
-    """
+    """Yield what exceptions carry besides their messages."""
     for failure in chain:
         if failure.extra:
             reading = read_message(failure.extra)
@@ -169,9 +159,7 @@ def _extras(chain: Iterable[Failure]) -> Iterator[str]:
 
 
 def _without_quotes(chain: Sequence[Failure]) -> tuple[Failure, ...]:
-    """
-    Take from each wrapper's message what it quotes of its cause.
-    """
+    """Take from each wrapper's message what it quotes of its cause."""
     chain = chain[-MAX_CHAIN:]
     shortened = [outer._replace(message=_unquoted(outer.message, inner)) for outer, inner in pairwise(chain)]
     return (*shortened, *chain[-1:])
@@ -191,9 +179,7 @@ def _unquoted(message: str, cause: Failure) -> str:
 
 
 def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) -> Iterator[str]:
-    """
-    Yield the wrappers' messages, outermost first, where they say more than the root cause has `said`.
-    """
+    """Yield the wrappers' messages, outermost first, where they say more than the root cause has `said`."""
     for wrapper in wrappers:
         reading = read_message(wrapper.message)
         message = _SUB_EXCEPTIONS.sub("", reading.cause)
@@ -203,9 +189,7 @@ def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) 
 
 
 def _at(own: Frame | None, frame: Frame | None) -> str:
-    """
-    Return where a wrapper was raised, unless that is in the file of the root cause.
-    """
+    """Return where a wrapper was raised, unless that is in the file of the root cause."""
     return "" if own is None or (frame is not None and own.file == frame.file) else f" at {own.place()}"
 
 
@@ -213,9 +197,7 @@ def _at(own: Frame | None, frame: Frame | None) -> str:
 
 
 def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str]) -> Facts:
-    """
-    Return the facts of a group: those of its children if they are all one failure, else what they are together.
-    """
+    """Return the facts of a group: those of its children if they are all one failure, else what they are together."""
     group = chain[-1]
     children = [facts_of(child, source_of=source_of) for child in group.children]
     signatures = [signature_of(child.type, child.location, mask(redact(child.keyed_cause))) for child in children]
@@ -240,9 +222,7 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str])
 
 
 def _facts_of_only_child(chain: Sequence[Failure], child: Facts, count: int) -> Facts:
-    """
-    Return the facts of a group's only distinct child; the group counts as a wrapper.
-    """
+    """Return the facts of a group's only distinct child; the group counts as a wrapper."""
     mark = (f"{count} times in one {chain[-1].type}",) if count > 1 else ()
     return Facts(
         type=child.type,
@@ -264,9 +244,7 @@ def _besides_source(lines: Sequence[str]) -> list[str]:
 
 
 def _places(children: Iterable[Facts]) -> str:
-    """
-    Return in one line where the children failed, in their order; places in one function are named together.
-    """
+    """Return in one line where the children failed, in their order; places in one function are named together."""
     lines: dict[tuple[str, str], list[str]] = {}
     for child in children:
         if child.location:

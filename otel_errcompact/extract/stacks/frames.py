@@ -82,9 +82,7 @@ def _remember(file: str) -> bool:
 
 
 def library_place(frame: Frame) -> Location:
-    """
-    Return where a frame of installed code is, without the folder it is installed in, which tells nobody anything.
-    """
+    """Return where a frame of installed code is, without the folder it is installed in, which tells nobody anything."""
     library = _INSTALLED_IN.match(frame.file)
     file = frame.file[library.end() :] if library else frame.file
     return Location(function=frame.function, file=file, line=frame.line)

@@ -60,9 +60,7 @@ _MAX_HEAD: Final = 20
 
 
 def read(text: Text) -> Facts | None:
-    """
-    Return the facts of the first panic, fatal error or data race in `text`.
-    """
+    """Return the facts of the first panic, fatal error or data race in `text`."""
     body = f"\n{text.body}"
     found = _STARTS.search(body)
     dump = _GOROUTINE.search(body, found.start() if found else 0)
@@ -104,16 +102,12 @@ def frames_of(dump: str) -> list[Frame]:
 
 
 def first_own(frames: Iterable[Frame]) -> Frame | None:
-    """
-    Return the innermost frame of the user's own code.
-    """
+    """Return the innermost frame of the user's own code."""
     return next((frame for frame in frames if _is_own(frame)), None)
 
 
 def facts_of_race(text: str) -> Facts:
-    """
-    Return the facts of the data race that `text` begins with.
-    """
+    """Return the facts of the data race that `text` begins with."""
     accesses = [_access(found, text) for found in _first(_ACCESS.finditer(text), 2)]
     first, second = accesses[0] if accesses else _Access("access", NOWHERE), accesses[1:]
     against = second[0] if second else None
@@ -127,9 +121,7 @@ def facts_of_race(text: str) -> Facts:
 
 
 class _Access(NamedTuple):
-    """
-    One of the accesses that race.
-    """
+    """One of the accesses that race."""
 
     kind: str
     place: Location
@@ -150,9 +142,7 @@ def _first(found: Iterator[re.Match[str]], count: int) -> Iterator[re.Match[str]
 
 
 def _facts_of_panic(text: str) -> Facts:
-    """
-    Return the facts of a panic, with the states of goroutines that wait where all of them do.
-    """
+    """Return the facts of a panic, with the states of goroutines that wait where all of them do."""
     facts = facts_of(chain_of(text))
     if "all goroutines are asleep" not in facts.cause:
         return facts
@@ -160,9 +150,7 @@ def _facts_of_panic(text: str) -> Facts:
 
 
 def _waiting(text: str) -> Iterator[str]:
-    """
-    Yield what each goroutine waits for, and where.
-    """
+    """Yield what each goroutine waits for, and where."""
     counts: dict[str, int] = {}
     for found in _first(_GOROUTINE.finditer(text), 50):
         frame = first_own(frames_of(text[found.end() :]))
@@ -173,9 +161,7 @@ def _waiting(text: str) -> Iterator[str]:
 
 
 def _facts_of_dump(text: str) -> Facts | None:
-    """
-    Return the facts of a dump whose first lines are cut off, if it is the dump of a panic.
-    """
+    """Return the facts of a dump whose first lines are cut off, if it is the dump of a panic."""
     found = _GOROUTINE.match(text)
     stack = frames_of(text[found.end() :]) if found is not None else []
     if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
@@ -184,9 +170,7 @@ def _facts_of_dump(text: str) -> Facts | None:
 
 
 def _messages(head: str) -> list[str]:
-    """
-    Return the messages of a panic and of those that deferred functions raised after it; some have several lines.
-    """
+    """Return the messages of a panic and of those that deferred functions raised after it; some have several lines."""
     messages: list[str] = []
     for line in head.split("\n", _MAX_HEAD)[:_MAX_HEAD]:
         if not line and messages:
@@ -220,9 +204,7 @@ def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:
 
 
 def _frames(lines: Sequence[str]) -> Iterator[Frame]:
-    """
-    Yield the frames in `lines`, each of which takes two.
-    """
+    """Yield the frames in `lines`, each of which takes two."""
     function = ""
     for line in lines:
         found = _PLACE.match(line) if function else None
@@ -234,9 +216,7 @@ def _frames(lines: Sequence[str]) -> Iterator[Frame]:
 
 
 def _function(call: str) -> str:
-    """
-    Return the function of a printed call, without the folders of its package and without arguments.
-    """
+    """Return the function of a printed call, without the folders of its package and without arguments."""
     if call.startswith(_CREATED):
         call = call.removeprefix(_CREATED).partition(_IN_GOROUTINE)[0]
     elif call.endswith(")"):
@@ -245,14 +225,10 @@ def _function(call: str) -> str:
 
 
 def _is_own(frame: Frame) -> bool:
-    """
-    Tell whether a frame is the user's own: not of the standard library, a dependency or generated.
-    """
+    """Tell whether a frame is the user's own: not of the standard library, a dependency or generated."""
     return _FOREIGN.search(frame.file) is None
 
 
 def _is_machinery(frame: Frame) -> bool:
-    """
-    Tell whether a frame is of the runtime that handles a panic, which says nothing of its cause.
-    """
+    """Tell whether a frame is of the runtime that handles a panic, which says nothing of its cause."""
     return "/runtime/" in frame.file or frame.file.startswith("runtime/")

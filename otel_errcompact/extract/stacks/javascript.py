@@ -95,9 +95,7 @@ _QUOTED_FRAME: Final = "\\n    at "
 
 
 def read(text: Text) -> Facts | None:
-    """
-    Return the facts of the last error with a stack; others of the same text become details.
-    """
+    """Return the facts of the last error with a stack; others of the same text become details."""
     lines = _unquoted(text).split("\n") if _QUOTED_FRAME in text.body else text.lines
     chains = chains_of(lines)
     if chains:
@@ -106,9 +104,7 @@ def read(text: Text) -> Facts | None:
 
 
 def _unquoted(text: Text) -> str:
-    """
-    Resolve the escapes of a stack that stands in a string of a log record; the body of a response is left alone.
-    """
+    """Resolve the escapes of a stack that stands in a string of a log record; the body of a response is left alone."""
     if text.body[:1] not in ("{", "["):
         return text.body.replace("\\n", "\n")
     found = None if '"status' in text.body else _QUOTED_STACK.search(text.body)
@@ -119,18 +115,14 @@ def _unquoted(text: Text) -> str:
 
 
 class _Read(NamedTuple):
-    """
-    What was read of an error and its causes, and the line behind it.
-    """
+    """What was read of an error and its causes, and the line behind it."""
 
     chain: tuple[Failure, ...]
     end: int
 
 
 def chains_of(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
-    """
-    Return the chains of all errors with a stack in `lines`, each outermost first.
-    """
+    """Return the chains of all errors with a stack in `lines`, each outermost first."""
     chains: list[tuple[Failure, ...]] = []
     of_bun = any(line.startswith("Bun v") for line in lines[-3:])
     start = number = 0
@@ -150,9 +142,7 @@ def chains_of(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
 
 
 def _header_above(lines: Sequence[str], number: int, start: int) -> int | None:
-    """
-    Return the line that states the error whose first frame is line `number`, or whose properties begin there.
-    """
+    """Return the line that states the error whose first frame is line `number`, or whose properties begin there."""
     line = lines[number]
     if line.endswith("] {") and line.lstrip()[:1] == "[":
         return number if _stated(line) else None
@@ -178,9 +168,7 @@ def _is_frame(line: str) -> bool:
 
 
 class _Stated(NamedTuple):
-    """
-    What the first line of an error states.
-    """
+    """What the first line of an error states."""
 
     type: str
     code: str
@@ -188,9 +176,7 @@ class _Stated(NamedTuple):
 
 
 def _stated(line: str) -> _Stated | None:
-    """
-    Return what a line states, whatever a log has put before it.
-    """
+    """Return what a line states, whatever a log has put before it."""
     if line.lstrip()[:3] == "at " or (":" not in line and "Err" not in line):
         return None
     found = next((found for found in _HEADER.finditer(line, 0, _MAX_BEFORE_TYPE) if _is_name(found["type"])), None)
@@ -202,17 +188,13 @@ def _is_name(name: str) -> bool:
 
 
 def _unnamed(line: str) -> _Stated | None:
-    """
-    Return what a line right above a stack states of an error whose name does not look like one.
-    """
+    """Return what a line right above a stack states of an error whose name does not look like one."""
     found = _UNNAMED.match(line.strip())
     return _Stated(found["type"], "", found["message"]) if found else None
 
 
 def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
-    """
-    Read the error that line `header` states, its stack, its properties, and its causes.
-    """
+    """Read the error that line `header` states, its stack, its properties, and its causes."""
     stated = _stated(lines[header]) or _unnamed(lines[header])
     if stated is None:  # a cause that is no error: a text, a number
         return _Read((Failure("Error", lines[header].partition("]: ")[2].strip(" '\",")),), header + 1)
@@ -232,9 +214,7 @@ def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
 
 
 def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool) -> int:
-    """
-    Return the line of the first frame behind a message of several lines; `start` where there is none.
-    """
+    """Return the line of the first frame behind a message of several lines; `start` where there is none."""
     for number in range(start, min(len(lines), start + _MAX_MESSAGE_LINES)):
         line = lines[number]
         if _is_frame(line):
@@ -245,9 +225,7 @@ def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool)
 
 
 def _frames(lines: Sequence[str], start: int) -> tuple[int, list[Frame]]:
-    """
-    Return the frames that begin at line `start`, innermost first, and the line behind them.
-    """
+    """Return the frames that begin at line `start`, innermost first, and the line behind them."""
     frames: list[Frame] = []
     for number in range(start, len(lines)):
         line = lines[number]
@@ -262,9 +240,7 @@ def _frames(lines: Sequence[str], start: int) -> tuple[int, list[Frame]]:
 
 
 class _Properties(NamedTuple):
-    """
-    What is printed behind a stack: the error's own fields, its cause, and the errors it is made of.
-    """
+    """What is printed behind a stack: the error's own fields, its cause, and the errors it is made of."""
 
     fields: dict[str, str]
     cause: tuple[Failure, ...]
@@ -295,9 +271,7 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _P
 
 
 def _children(lines: Sequence[str], start: int, margin: int, depth: int) -> tuple[tuple[tuple[Failure, ...], ...], int]:
-    """
-    Return the chains of the errors in a list, and the line behind it.
-    """
+    """Return the chains of the errors in a list, and the line behind it."""
     children: list[tuple[Failure, ...]] = []
     number = start
     while number < len(lines) and indentation(lines[number]) > margin:
@@ -312,9 +286,7 @@ def _children(lines: Sequence[str], start: int, margin: int, depth: int) -> tupl
 
 
 class _Excerpt(NamedTuple):
-    """
-    The line of code that a runtime prints with an error.
-    """
+    """The line of code that a runtime prints with an error."""
 
     source: str
     place: Frame | None = None
@@ -322,9 +294,7 @@ class _Excerpt(NamedTuple):
 
 
 def _excerpt_above(lines: Sequence[str], header: int) -> _Excerpt | None:
-    """
-    Return what Node prints before an error: a place, a line of code, a mark below it.
-    """
+    """Return what Node prints before an error: a place, a line of code, a mark below it."""
     above = [line for line in lines[max(0, header - 4) : header] if line.strip()][-3:]
     found = _PLACE_ABOVE.match(above[0]) if above and _is_mark(above[-1]) else None
     if found is None:
@@ -334,9 +304,7 @@ def _excerpt_above(lines: Sequence[str], header: int) -> _Excerpt | None:
 
 
 def _excerpt_of(message: list[str], frames: Sequence[Frame]) -> _Excerpt | None:
-    """
-    Take what Deno prints between message and stack off the message.
-    """
+    """Take what Deno prints between message and stack off the message."""
     if not frames or not message[2:] or not _is_mark(message[-1]):
         return None
     message.pop()
@@ -344,9 +312,7 @@ def _excerpt_of(message: list[str], frames: Sequence[Frame]) -> _Excerpt | None:
 
 
 def _excerpt_before(lines: Sequence[str], header: int, frames: Sequence[Frame]) -> _Excerpt | None:
-    """
-    Return the last line of the numbered code that Bun prints before an error.
-    """
+    """Return the last line of the numbered code that Bun prints before an error."""
     above = lines[max(0, header - 2) : header]
     found = _NUMBERED.match(above[0]) if frames and above and _is_mark(above[-1]) else None
     return _Excerpt(above[0][found.end() :].strip()) if found else None
@@ -391,9 +357,7 @@ def _failure(
 
 
 def _message(lines: list[str], fields: dict[str, str]) -> str:
-    """
-    Return a message; what Bun prints below it as the error's fields goes to `fields`.
-    """
+    """Return a message; what Bun prints below it as the error's fields goes to `fields`."""
     kept = lines[:1]
     for line in lines[1:]:
         found = _PROPERTY.match(line) if line[:1] == " " and line.rstrip(",").endswith('"') else None
@@ -420,9 +384,7 @@ def named(kind: str, code: str, message: str) -> str:
 
 
 def compiled_in(message: str) -> Statement | None:
-    """
-    Return the first error that TypeScript's compiler states in a message.
-    """
+    """Return the first error that TypeScript's compiler states in a message."""
     found = _COMPILED.search(message)
     if found is None:
         return None
@@ -430,9 +392,7 @@ def compiled_in(message: str) -> Statement | None:
 
 
 def without_importer(message: str) -> tuple[str, Frame | None]:
-    """
-    Return a message without the files that tried to load a module, and the innermost of these.
-    """
+    """Return a message without the files that tried to load a module, and the innermost of these."""
     start, found, stack = message.partition("\nRequire stack:\n- ")
     if found:
         return start, Frame(stack.partition("\n")[0].strip())
@@ -475,9 +435,7 @@ def asserted(message: str, difference: Sequence[str] = ()) -> str:
 
 
 def _told(fields: dict[str, str], kind: str, message: str) -> str:
-    """
-    Return the fields of an error that say more than its message does.
-    """
+    """Return the fields of an error that say more than its message does."""
     told = [
         f"{name}: {value}"
         for name, value in fields.items()
@@ -489,9 +447,7 @@ def _told(fields: dict[str, str], kind: str, message: str) -> str:
 
 
 def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str) -> Frame | None:
-    """
-    Return the own frame with the line of code that is printed for it; code that does not parse has no frame.
-    """
+    """Return the own frame with the line of code that is printed for it; code that does not parse has no frame."""
     own = own_frame(frames)
     if excerpt is None:
         return own
@@ -508,9 +464,7 @@ def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str) -> Fra
 
 
 def _thrown(lines: Sequence[str]) -> Facts | None:
-    """
-    Read what Node prints where something was thrown that is no error.
-    """
+    """Read what Node prints where something was thrown that is no error."""
     end = next((number for number, line in enumerate(lines) if line.startswith(_THROWN)), 0)
     mark = next((number for number in range(end - 1, 1, -1) if _is_mark(lines[number])), 0)
     found = _PLACE_ABOVE.match(lines[mark - 2]) if mark else None
@@ -522,9 +476,7 @@ def _thrown(lines: Sequence[str]) -> Facts | None:
 
 
 def _without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
-    """
-    Read an error that stands without frames: memory is used up, or Bun could not load a module.
-    """
+    """Read an error that stands without frames: memory is used up, or Bun could not load a module."""
     exhausted = _NO_MEMORY.search(text.body)
     if exhausted is not None:
         return Facts(type="OutOfMemory", cause=exhausted["message"])
@@ -535,9 +487,7 @@ def _without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
 
 
 def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
-    """
-    Read what is left of a stack that is cut off before its first line.
-    """
+    """Read what is left of a stack that is cut off before its first line."""
     if "\nNode.js v" not in text.body:
         return None
     start = next((number for number, line in enumerate(lines) if _is_frame(line)), None)

@@ -30,9 +30,7 @@ _OWNER: Final = re.compile(r"(?:Object|Module|exports|module\.exports|Context|Te
 
 
 def frame_of(line: str) -> Frame | None:
-    """
-    Return the frame that a line of a stack prints, in the form of V8, of Firefox and Safari, or of Vitest.
-    """
+    """Return the frame that a line of a stack prints, in the form of V8, of Firefox and Safari, or of Vitest."""
     line = line.strip()
     if line.startswith("at "):
         return _frame_of_v8(line[3:].rstrip(' {[,"'))
@@ -45,9 +43,7 @@ def frame_of(line: str) -> Frame | None:
 
 @lru_cache(maxsize=1_024)
 def is_own(file: str) -> bool:
-    """
-    Tell whether code is the user's own: no dependency, no part of the runtime.
-    """
+    """Tell whether code is the user's own: no dependency, no part of the runtime."""
     return _FOREIGN.search(file) is None
 
 
@@ -71,9 +67,7 @@ def _frame(called: str, place: str) -> Frame | None:
 
 
 def plain_file(file: str) -> str:
-    """
-    Return a file without the scheme of a loader and its query; of a dependency, what follows its folder.
-    """
+    """Return a file without the scheme of a loader and its query; of a dependency, what follows its folder."""
     origin = _ORIGIN.match(file)
     if origin is not None:
         file = file[origin.end() :]
@@ -84,9 +78,7 @@ def plain_file(file: str) -> str:
 
 
 def _function(called: str) -> str:
-    """
-    Return the name of a function without what V8 says of its receiver where that is no name of the user's.
-    """
+    """Return the name of a function without what V8 says of its receiver where that is no name of the user's."""
     name = called.partition(" [as ")[0]
     owner = _OWNER.match(name)
     name = name[owner.end() :] if owner else name
@@ -94,16 +86,12 @@ def _function(called: str) -> str:
 
 
 def own_frame(frames: Iterable[Frame]) -> Frame | None:
-    """
-    Return the innermost frame of the user's own code.
-    """
+    """Return the innermost frame of the user's own code."""
     return next((frame for frame in frames if is_own(frame.file)), None)
 
 
 def innermost(frames: Sequence[Frame], own: Frame | None) -> Frame | None:
-    """
-    Return the innermost frame of a dependency or of own code; the runtime's own frames help nobody.
-    """
+    """Return the innermost frame of a dependency or of own code; the runtime's own frames help nobody."""
     for frame in frames:
         if frame is own:
             return own

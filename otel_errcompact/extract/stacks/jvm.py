@@ -93,9 +93,7 @@ _ANONYMOUS: Final = re.compile(r"(?:\$\$anon(?:fun)?|\$[0-9]{1,6}|\$package)(?![
 
 
 def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
-    """
-    Return all chains of exceptions that `lines` print, each outermost first.
-    """
+    """Return all chains of exceptions that `lines` print, each outermost first."""
     chains: list[list[_Block]] = []
     for block in _blocks(lines):
         if block.kind in {"Caused by: ", "Suppressed: ", "Wrapped by: "} and chains:
@@ -108,9 +106,7 @@ def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:
 
 
 def _is_certain(block: _Block) -> bool:
-    """
-    Tell whether an exception is one of the JVM: it has frames, or at least the package of its class.
-    """
+    """Tell whether an exception is one of the JVM: it has frames, or at least the package of its class."""
     return bool(block.type) and (block.innermost is not None or "." in block.type)
 
 
@@ -119,9 +115,7 @@ def _is_certain(block: _Block) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class _Block:
-    """
-    One printed exception: the line with type and message, and its frames.
-    """
+    """One printed exception: the line with type and message, and its frames."""
 
     kind: str = ""
     indent: int = 0
@@ -156,9 +150,7 @@ class _Block:
 
 
 def _blocks(lines: Iterable[str]) -> list[_Block]:
-    """
-    Read the exceptions of a text one after the other.
-    """
+    """Read the exceptions of a text one after the other."""
     blocks: list[_Block] = []
     loose: list[str] = []
     for line in lines:
@@ -207,9 +199,7 @@ def _explicit(line: str, indent: int) -> _Block | None:
 
 
 def _implicit(lines: Sequence[str]) -> _Block | None:
-    """
-    Find the line with type and message among those before the first frame.
-    """
+    """Find the line with type and message among those before the first frame."""
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         found = _HEADER.match(line.lstrip())
@@ -261,9 +251,7 @@ def function_of(name: str, method: str, file: str = "") -> str:
 
 
 def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
-    """
-    Turn the exceptions of one chain into failures; suppressed ones belong to the exception before them.
-    """
+    """Turn the exceptions of one chain into failures; suppressed ones belong to the exception before them."""
     blocks = [block for block in blocks if block.type] or blocks
     chain: list[Failure] = []
     suppressed_at = -1
@@ -289,8 +277,6 @@ def _failure(block: _Block) -> Failure:
 
 
 def _short(name: str) -> str:
-    """
-    Return a class without its package where that says nothing.
-    """
+    """Return a class without its package where that says nothing."""
     found = _UNQUALIFIED.match(name)
     return name[found.end() :] if found is not None else name

@@ -31,9 +31,7 @@ _REMOTE: Final = ("RemoteTraceback", "_RemoteTraceback")
 
 
 class _Seen(set[int]):
-    """
-    The ids of exceptions that were seen, and what those have been printed as.
-    """
+    """The ids of exceptions that were seen, and what those have been printed as."""
 
     messages: Mapping[int, str] = MappingProxyType({})
 
@@ -61,9 +59,7 @@ def read_chain(exception: BaseException, messages: Mapping[int, str] | None = No
 
 
 def loaded_line(frame: Frame) -> str:
-    """
-    Return a frame's source line out of the cache that formatting a traceback fills; no file is opened.
-    """
+    """Return a frame's source line out of the cache that formatting a traceback fills; no file is opened."""
     entry = cast("tuple[Any, ...]", linecache.cache.get(frame.file, ()))
     lines: list[str] = entry[2] if len(entry) > 2 else []  # noqa: PLR2004 - size, time, lines, name; lazy ones are shorter
     return lines[frame.line - 1].strip() if frame.line and 0 < frame.line <= len(lines) else ""
@@ -95,9 +91,7 @@ def _steps(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Failure, ...]:
-    """
-    Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first.
-    """
+    """Follow causes and contexts as Python prints them: each exception once, wherever it was `seen` first."""
     frames: set[int] = set()
     following = _following(exception, seen, frames)
     failure = _read(exception, seen, depth)
@@ -116,9 +110,7 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
 
 
 def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
-    """
-    Return the cause of `exception`, or the exception during whose handling it was raised.
-    """
+    """Return the cause of `exception`, or the exception during whose handling it was raised."""
     following = exception.__cause__
     if following is None or id(following) in seen:
         following = context_of(exception, frames)
@@ -131,9 +123,7 @@ def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseE
 
 
 def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
-    """
-    Read one exception without its causes.
-    """
+    """Read one exception without its causes."""
     kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
     message = _message(exception, seen)
     own, innermost = _frames(exception.__traceback__)
@@ -163,17 +153,13 @@ def _kind_of(kind: type[BaseException]) -> _Kind:
 
 
 def _name(kind: type[BaseException]) -> str:
-    """
-    Return a type's name as Python prints it.
-    """
+    """Return a type's name as Python prints it."""
     module = module_of(kind)
     return qualname_of(kind) if module in {"builtins", "__main__"} else f"{module}.{qualname_of(kind)}"
 
 
 def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None]:
-    """
-    Return the innermost own frame and the innermost frame, the same object where they are one.
-    """
+    """Return the innermost own frame and the innermost frame, the same object where they are one."""
     if traceback is None:
         return None, None
     last = traceback
@@ -223,9 +209,7 @@ def _said(exception: BaseException, seen: _Seen) -> str:
 
 
 def _message(exception: BaseException, seen: _Seen) -> str:
-    """
-    Return the message with the notes below it, as Python prints them.
-    """
+    """Return the message with the notes below it, as Python prints them."""
     message = _said(exception, seen)
     notes = attribute_of(exception, "__notes__")
     if isinstance(notes, list | tuple):
@@ -234,9 +218,7 @@ def _message(exception: BaseException, seen: _Seen) -> str:
 
 
 def _at_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
-    """
-    Return the failure at the place that could not be compiled; code without a file lies where it was handed over.
-    """
+    """Return the failure at the place that could not be compiled; code without a file lies where it was handed over."""
     head, _, notes = failure.message.partition("\n")
     message = string_of(error.msg)
     place = Frame(string_of(error.filename or "<string>"), error.lineno, "", string_of(error.text or "").strip())
@@ -247,9 +229,7 @@ def _at_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
 
 
 def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure, ...], ...]:
-    """
-    Read the chains of a group's exceptions, the last one first: that is where Python prints what children share.
-    """
+    """Read the chains of a group's exceptions, the last one first: that is where Python prints what children share."""
     if depth >= MAX_DEPTH or not isinstance(children, list | tuple):
         return ()
     members = [
@@ -261,9 +241,7 @@ def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure,
 
 
 def _extra(exception: BaseException, message: str) -> str:
-    """
-    Return what the exception carries beyond its message: a response's body, or a command's standard error.
-    """
+    """Return what the exception carries beyond its message: a response's body, or a command's standard error."""
     response = attribute_of(exception, "response")
     if response is not None:
         return "" if "{" in message else _body_of(response)
@@ -272,9 +250,7 @@ def _extra(exception: BaseException, message: str) -> str:
 
 
 def _body_of(response: object) -> str:
-    """
-    Return the body of a response as far as it was received; asking for more would read from the network.
-    """
+    """Return the body of a response as far as it was received; asking for more would read from the network."""
     received = attribute_of(response, "_content")
     return _decoded(attribute_of(response, "text") if received is None else received)
 

@@ -8,7 +8,5 @@ _FOREIGN: Final = ("/vendor/", "vendor/", "phar://", "/usr/share/php/", "[intern
 
 
 def is_own(file: str) -> bool:
-    """
-    Tell whether a PHP file is the user's own: no dependency.
-    """
+    """Tell whether a PHP file is the user's own: no dependency."""
     return bool(file) and not any(part in file for part in _FOREIGN)

@@ -58,9 +58,7 @@ _CHILDREN: Final = re.compile(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
 
 
 def chain_of(text: str) -> tuple[Failure, ...]:
-    """
-    Return the last chain in `text`, outermost first; empty if there is none.
-    """
+    """Return the last chain in `text`, outermost first; empty if there is none."""
     found = chains_of(text, "", "")
     return found[-1] if found else ()
 
@@ -98,9 +96,7 @@ def chains_of(body: str, cut_type: str, cut_message: str) -> list[tuple[Failure,
 def _flat_chains(
     body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], cut_type: str = "", cut_message: str = ""
 ) -> list[tuple[Failure, ...]]:
-    """
-    Return the chains of a text whose groups have been taken out.
-    """
+    """Return the chains of a text whose groups have been taken out."""
     chains: list[list[Failure]] = []
     segments = _segments(body)
     for number, (linked, segment) in enumerate(segments):
@@ -132,9 +128,7 @@ def _segments(body: str) -> list[tuple[bool, str]]:
 
 
 def _at_headers(piece: str) -> list[str]:
-    """
-    Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame.
-    """
+    """Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame."""
     starts = [found.start() for found in _HEADER.finditer(piece)]
     before = _FRAME.search(piece, 0, starts[0] if starts else len(piece))
     if before is not None:
@@ -147,9 +141,7 @@ def _last_paragraph(piece: str) -> str:
 
 
 def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) -> Failure | None:
-    """
-    Read one exception: its frames, the line with type and message, and the lines that belong to the message.
-    """
+    """Read one exception: its frames, the line with type and message, and the lines that belong to the message."""
     final = _FINAL.search(segment)
     if final is None or ('\n  File "' in segment and HEADER not in segment and not is_exception_name(final["type"])):
         return None
@@ -169,9 +161,7 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
 
 
 def _completed(failure: Failure | None, segment: str, cut_type: str, cut_message: str) -> Failure | None:
-    """
-    Return the last failure of a text, completed by what its source says of it where the text is cut off.
-    """
+    """Return the last failure of a text, completed by what its source says of it where the text is cut off."""
     bare_type = cut_type.rpartition(".")[2]
     if failure is not None:
         is_cut = bare_type.startswith(failure.type.rpartition(".")[2]) and cut_message.startswith(failure.message)
@@ -210,9 +200,7 @@ def _first_own(frames: Iterable[Frame]) -> Frame | None:
 
 
 def _innermost_first(stack: str) -> Iterator[Frame]:
-    """
-    Yield frames from the innermost outwards, of which mostly the first few are looked at.
-    """
+    """Yield frames from the innermost outwards, of which mostly the first few are looked at."""
     end = len(stack)
     while end > 0:
         end = stack.rfind("\n", 0, max(0, stack.rfind('File "', 0, end)))
@@ -227,9 +215,7 @@ def _frame(found: Sequence[str]) -> Frame:
 
 
 def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
-    """
-    Yield all frames of a stack; those that Python has printed as a count, with it.
-    """
+    """Yield all frames of a stack; those that Python has printed as a count, with it."""
     frame: Frame | None = None
     for found in _FRAME_OR_COUNT.finditer(stack):
         if found["count"] is None:
@@ -244,9 +230,7 @@ def _repeated(stack: str) -> Iterator[tuple[Frame, int]]:
 
 @dataclass(slots=True, kw_only=True)
 class _Block:
-    """
-    The lines at one margin of a printed group, with a mark where children stood.
-    """
+    """The lines at one margin of a printed group, with a mark where children stood."""
 
     level: int
     lines: list[str] = field(default_factory=list[str])
@@ -254,9 +238,7 @@ class _Block:
 
 
 def _blocks(lines: Iterable[str]) -> _Block:
-    """
-    Sort lines by the margin they stand at.
-    """
+    """Sort lines by the margin they stand at."""
     root = _Block(level=-1)
     stack = [root]
     for line in lines:
@@ -275,9 +257,7 @@ def _blocks(lines: Iterable[str]) -> _Block:
 
 
 def _child(parent: _Block, level: int) -> _Block:
-    """
-    Open the block of a child, the first one behind the mark for its group.
-    """
+    """Open the block of a child, the first one behind the mark for its group."""
     mark = f"\x00{len(parent.groups) - 1}"
     if not parent.groups or parent.lines[-1:] != [mark]:
         parent.lines.append(f"\x00{len(parent.groups)}")
@@ -291,9 +271,7 @@ def _child(parent: _Block, level: int) -> _Block:
 def _block_chains(
     block: _Block, cut_type: str = "", cut_message: str = "", depth: int = 0
 ) -> list[tuple[Failure, ...]]:
-    """
-    Return the chains of a block, with those of its children in their places.
-    """
+    """Return the chains of a block, with those of its children in their places."""
     if depth > MAX_DEPTH:
         return []
     children = [

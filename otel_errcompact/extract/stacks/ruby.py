@@ -15,32 +15,24 @@ _FRAME: Final = re.compile(rf"(?:from |# |[0-9]{{1,5}}: from )?{PLACE}(?::in [`'
 
 
 def is_own(file: str) -> bool:
-    """
-    Tell whether a Ruby file is the user's own: not installed, and not of the language.
-    """
+    """Tell whether a Ruby file is the user's own: not installed, and not of the language."""
     return not any(part in file for part in _FOREIGN)
 
 
 def frame_of(line: str) -> Frame | None:
-    """
-    Read one line of a backtrace, however it is introduced.
-    """
+    """Read one line of a backtrace, however it is introduced."""
     line = line.strip()
     found = _FRAME.match(line) if ":" in line else None
     return matched_frame(found) if found is not None else None
 
 
 def matched_frame(found: re.Match[str]) -> Frame:
-    """
-    Return the frame of a line that a pattern with `PLACE` matches.
-    """
+    """Return the frame of a line that a pattern with `PLACE` matches."""
     return Frame(found["file"].removeprefix("./"), int(found["line"]), _function(found["function"] or ""))
 
 
 def _function(name: str) -> str:
-    """
-    Return the method that a block, a rescue clause or the like belongs to.
-    """
+    """Return the method that a block, a rescue clause or the like belongs to."""
     if name.startswith("<"):
         return ""
     name = name.rpartition(" in ")[2]

@@ -61,18 +61,14 @@ _MAX_SIDES: Final = 300
 
 
 class Panic(NamedTuple):
-    """
-    One panic as its thread printed it.
-    """
+    """One panic as its thread printed it."""
 
     thread: str
     failure: Failure
 
 
 def panics_of(text: str) -> list[Panic]:
-    """
-    Return the panics in `text`, which begins with a line feed, in the order in which they were printed.
-    """
+    """Return the panics in `text`, which begins with a line feed, in the order in which they were printed."""
     starts: list[int] = []
     at = text.find(PANICKED)
     while at >= 0 and len(starts) < _MAX_PANICS:
@@ -83,9 +79,7 @@ def panics_of(text: str) -> list[Panic]:
 
 
 def failure_of_main(text: str) -> Failure | None:
-    """
-    Return the error that `main` or a test returned: with its causes, or in the form in which Rust prints values.
-    """
+    """Return the error that `main` or a test returned: with its causes, or in the form in which Rust prints values."""
     found = _RETURNED.search(text)
     if found is None:
         return None
@@ -103,9 +97,7 @@ def failure_of_main(text: str) -> Failure | None:
 
 
 def _causes(text: str) -> Iterator[str]:
-    """
-    Yield the causes of an error, outermost first.
-    """
+    """Yield the causes of an error, outermost first."""
     end = text.find("\n\n")
     for line in text[: end if end >= 0 else len(text)].split("\n", _MAX_LINES)[:_MAX_LINES]:
         number = _NUMBERED.match(line)
@@ -113,9 +105,7 @@ def _causes(text: str) -> Iterator[str]:
 
 
 def _place(text: str) -> Frame | None:
-    """
-    Return the place that eyre prints apart from the stack.
-    """
+    """Return the place that eyre prints apart from the stack."""
     found = _PLACE.search(text)
     return (
         Frame(found["file"], int(found["line"])) if found is not None and not _FOREIGN.search(found["file"]) else None
@@ -123,9 +113,7 @@ def _place(text: str) -> Frame | None:
 
 
 def _panic(text: str) -> Panic | None:
-    """
-    Read the panic that `text` begins with, in the form of any version of Rust.
-    """
+    """Read the panic that `text` begins with, in the form of any version of Rust."""
     found = _PANIC.match(text)
     if found is not None:
         message = found["message"] if found["message"] is not None else _message(text[found.end() :])
@@ -152,9 +140,7 @@ def _panic_at(thread: str, message: str, file: str, line: int, text: str) -> Pan
 
 
 def _message(text: str) -> str:
-    """
-    Return the lines of a message that follow the place, with the values of a failed comparison in the same line.
-    """
+    """Return the lines of a message that follow the place, with the values of a failed comparison in the same line."""
     lines: list[str] = []
     for line in text.split("\n", _MAX_LINES)[1:_MAX_LINES]:
         if line.startswith(_ENDS) or (not line.strip() and lines):
@@ -164,9 +150,7 @@ def _message(text: str) -> str:
 
 
 def _compared(lines: Sequence[str]) -> str:
-    """
-    Return the lines of a failed `assert_eq!` as one: `assertion `left == right` failed (left: 3, right: 4)`.
-    """
+    """Return the lines of a failed `assert_eq!` as one: `assertion `left == right` failed (left: 3, right: 4)`."""
     sides = [line for line in lines if line.startswith(("left: ", "right: "))]
     if len(sides) < len(("left", "right")) or sum(map(len, sides)) > _MAX_SIDES:
         return "\n".join(lines)
@@ -175,9 +159,7 @@ def _compared(lines: Sequence[str]) -> str:
 
 
 def _own_frame(text: str) -> Frame | None:
-    """
-    Return the innermost frame of the user's own code in the stack that `text` holds.
-    """
+    """Return the innermost frame of the user's own code in the stack that `text` holds."""
     start = _STACK.search(text)
     if start is None:
         return None
