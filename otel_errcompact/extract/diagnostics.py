@@ -91,15 +91,11 @@ def facts_of_diagnostics(
 
 
 def _readers(of: Format, body: str) -> Iterator[Diagnostics]:
-    """Yield how diagnostics are read by a format, and by those behind it in the table that the text may be of."""
-    is_behind = False
-    for listing in listings():
-        may_apply = listing.has_diagnostics and is_behind and any(marker in body for marker in listing.markers)
-        if listing.name == of.name or may_apply:
-            diagnostics = load(listing).diagnostics
-            if diagnostics is not None:
-                yield diagnostics
-        is_behind = is_behind or listing.name == of.name
+    """Return the diagnostics of a format, and of those behind it in the table that the text may be of."""
+    names = [listing.name for listing in listings()]
+    behind = (row for row in listings()[names.index(of.name) + 1 :] if row.has_diagnostics)
+    likely = (load(row) for row in behind if any(marker in body for marker in row.markers))
+    return filter(None, (found.diagnostics for found in (of, *likely)))
 
 
 def place(file: str, line: str | None) -> Location:

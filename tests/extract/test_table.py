@@ -15,15 +15,12 @@ import pytest
 from otel_errcompact.compactor.hints import hints
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.errors import Facts, RawError
-from otel_errcompact.extract import recognition, table
+from otel_errcompact.extract import formats, recognition, table
 from otel_errcompact.extract.extraction import extract
 from otel_errcompact.extract.format import Format, Hint, Listing, Sign
 from otel_errcompact.extract.formats import ORDER
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.prefilter import Prefilter
-
-ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "corpus"
 
 
 def cow(**stated):
@@ -40,7 +37,7 @@ def test_index_says_what_the_formats_say(row):
 
 def test_every_format_has_its_place():
     """Each file of the folder stands once in the order, and the order is that of the index."""
-    files = {path.stem for path in (ROOT / "otel_errcompact/extract/formats").glob("[a-z]*.py")}
+    files = {path.stem for path in Path(formats.__file__).parent.glob("[a-z]*.py")}
     assert sorted(ORDER) == sorted(files)
     assert tuple(row.name for row in INDEX) == ORDER
 
