@@ -17,11 +17,12 @@ V = TypeVar("V")
 class BoundedTable(Generic[K, V]):
     """
     A mapping of at most `size` entries, shared by threads.
+
     Beyond that number the oldest entry is evicted.
 
     Args:
-        size: How many entries are kept.
-        on_evict: Called once for each entry that had to go.
+        size: The number of entries.
+        on_evict: Called once for each evicted entry.
     """
 
     def __init__(self, size: int, on_evict: Callable[[], object] = lambda: None) -> None:

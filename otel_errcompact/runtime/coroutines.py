@@ -61,7 +61,9 @@ async def _wait_for(answer: Awaitable[T]) -> T:
 
 def run_synchronously(steps: Coroutine[object, None, T]) -> T:
     """
-    Run a coroutine that never suspends, and return its result: the one body of a synchronous and an asynchronous way.
+    Run a coroutine that never suspends, and return its result.
+
+    A synchronous and an asynchronous function share one body so.
 
     Raises:
         RuntimeError: It has suspended.

@@ -130,11 +130,8 @@ def _cut_here_documents(line: str) -> str:
 
 
 def _split_commands(line: str) -> Iterator[tuple[list[str], bool]]:
-    """
-    Yield the words of each simple command, and whether a pipe feeds it.
-
-    `cat` into a file only writes that file, and yields no words.
-    """
+    # Yields the words of each simple command, and whether a pipe feeds it. `cat` into a file only writes that file, and
+    # yields no words.
     words: list[str] = []
     is_target = writes = False
     between = ""

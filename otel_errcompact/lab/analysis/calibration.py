@@ -1,5 +1,5 @@
 """
-Good and bad runs that each value of each threshold would have stopped.
+Good and bad runs that each value of a threshold stops.
 
 A halt that ends good runs is worse than none, so that a value is as good as the share of good runs it leaves alone. And
 since failing runs are longer, every count is reached more often in them: a rule knows something of runs only if fewer
@@ -232,7 +232,7 @@ class Table:
         return self._row(threshold, limit, self._good.side(threshold, limit), self._bad.side(threshold, limit))
 
     def rows(self, threshold: Threshold) -> Iterator[Row]:
-        """Yield the effect of each value up to the first without a stop."""
+        """Yield each value's effect, up to the first without a stop."""
         highest = max(len(group.stopped[threshold]) for group in (self._good, self._bad))
         return (self.row(threshold, limit) for limit in range(1, min(highest + 1, MAX_VALUE) + 1))
 

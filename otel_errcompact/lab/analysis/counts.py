@@ -1,4 +1,4 @@
-"""Sums over one run or many, and the shares that follow from them."""
+"""Sums over one run or many, and their shares."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _LABELS: Final = ("succeeded", "success", "outcome", "resolved", "passed", "labe
 
 
 class Outcomes:
-    """Labels of runs: an id, the end of a file's path, or path:id."""
+    """Labels of runs: an id, a path's end, or path:id."""
 
     def __init__(self, labels: Mapping[str, bool], source: str) -> None:
         self.source = source

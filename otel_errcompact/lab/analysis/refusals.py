@@ -53,7 +53,7 @@ class Retries:
         return bool(self._failed)
 
     def before(self, call: Hashable) -> str:
-        """Return the class that this call failed with since a success; else empty."""
+        """Return the class that this call failed with since a success."""
         return self._failed.get(call, "")
 
     def record_failure(self, call: Hashable, key: str, *, before: str, refused: bool) -> None:

@@ -41,7 +41,5 @@ class Repetition:
 
 
 def strip_volatile(text: str) -> str:
-    """
-    Return `text` without what differs between two tellings of the same failure: digits, hexadecimal numbers, paths.
-    """
+    """Return `text` without digits, hexadecimal numbers and paths."""
     return " ".join(_VOLATILE.sub("#", text).split())

@@ -1,4 +1,4 @@
-"""Analysis of one recorded run: each call classified as the live pipeline does."""
+"""Analysis of one recorded run, by the live pipeline's rules."""
 
 from __future__ import annotations
 

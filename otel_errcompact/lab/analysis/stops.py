@@ -1,4 +1,4 @@
-"""Calls at which each value of each threshold is reached, in one pass."""
+"""Calls at which each value of each threshold is reached."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class Breaches:
                     self._errors[name, limit] = (f"[{facts.type}] {facts.cause}", observation.found.key)
 
     def stops(self, turns: Turns) -> Iterator[Stop]:
-        """Yield the stop of each threshold; the first one reached is the effective one."""
+        """Yield the stop of each threshold; only the first one matters."""
         for (name, limit), (error, key) in self._errors.items():
             call = self.calls[name][limit - 1]
             yield Stop(threshold=name, limit=limit, call=call, error=error, key=key, after=turns.after(call))
 
     def list_reached(self, turns: Turns) -> dict[Threshold, tuple[Reached, ...]]:
-        """Return for each threshold where its values 1, 2, 3 and so on were reached, up to `MAX_VALUE`."""
+        """Return by threshold the calls that reach 1, 2, 3 ..."""
         return {
             name: tuple(Reached(call, turns.after(call)) for call in calls[:MAX_VALUE])
             for name, calls in self.calls.items()
@@ -94,7 +94,7 @@ class Breaches:
 
 
 def render_after(after: After) -> dict[str, object]:
-    """Return what came after a stop under the names that it has in JSON."""
+    """Return the rest of a run under its names in JSON."""
     return {
         "calls_after": after.calls,
         "context_tokens_after": after.context_tokens,

@@ -28,7 +28,7 @@ NOTHING: Final = After()
 
 class Turns:
     """
-    The turns of a run: a model call each, with its tool calls.
+    The turns of a run: model calls, with their tool calls.
 
     Calls are of one turn where one was asked for before the other was answered. A turn that called no tool shows in
     none of the records, but for the answer at the end: what models read is at least what is told here.

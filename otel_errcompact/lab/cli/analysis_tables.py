@@ -288,7 +288,7 @@ def _by_agent(calibration: Calibration, tolerance: float) -> Grid:
 
 
 def _select_rows(table: Table, total: Total) -> Iterator[Row]:
-    """Yield the rows worth showing: round values up to the first that stops nothing, and those that are set."""
+    # Round values up to the first that stops nothing, and the values that are set.
     for name in THRESHOLDS:
         rows = list(table.rows(name))
         last = rows[-1].limit

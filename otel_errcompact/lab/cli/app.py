@@ -1,4 +1,4 @@
-"""The commands and their options. What they do is in a module each, imported when it is called for."""
+"""The commands and their options; each command imports its module when it runs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ RUN_ID: Final = "digest"
 
 
 def print_digests(source: Input) -> int:
-    """Print each digest as a line of JSON, and return the exit code."""
+    """Print each digest as a line of JSON; return the exit code."""
     problems = Problems()
     ledger = Ledger(Options.from_environ())
     for raw in source.raw_errors(problems):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_keys(source: Input) -> int:
-    """Print each dedup key as a line of JSON, and return the exit code."""
+    """Print dedup keys as lines of JSON; return the exit code."""
     problems = Problems()
     for raw in source.raw_errors(problems):
         write_json(key_of(raw))

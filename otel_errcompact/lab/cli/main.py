@@ -1,4 +1,4 @@
-"""The entry point of `errcompact`: a fault becomes one line, never a traceback."""
+"""The entry point of `errcompact`: a fault is one line, no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of the command line: JSON lines, and a line for each problem."""
+"""Output of the command line: JSON lines, and problems line by line."""
 
 from __future__ import annotations
 

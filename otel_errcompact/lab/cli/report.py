@@ -1,4 +1,4 @@
-"""`errcompact report`: reports of recorded runs, as text or as one HTML page."""
+"""`errcompact report`: reports of recorded runs as text or HTML."""
 
 from __future__ import annotations
 

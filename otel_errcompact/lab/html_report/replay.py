@@ -31,7 +31,7 @@ def play(
     on_bytes: Callable[[int], None] | None = None,
 ) -> int:
     """
-    Play the runs of all files, and return the number of lost spans.
+    Play the runs of all files; return the number of lost spans.
 
     Args:
         files: Trajectory files and transcripts.

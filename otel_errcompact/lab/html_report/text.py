@@ -1,4 +1,4 @@
-"""Untrusted text in a page: whole, as data, with invisible characters made visible."""
+"""Untrusted text in a page: whole, as data, with every character visible."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _PRIVATE: Final = 0o600
 
 def check_output(path: Path) -> None:
     """
-    Refuse a path that the page cannot or must not be written to.
+    Refuse a path that the page must not be written to.
 
     Raises:
         ConfigurationError: Something that is no such page is there, or the folder cannot be written to.

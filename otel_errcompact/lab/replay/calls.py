@@ -1,4 +1,4 @@
-"""A recorded run as spans: one for the run, one for each call."""
+"""A recorded run as spans: the run's, and one for each call."""
 
 from __future__ import annotations
 

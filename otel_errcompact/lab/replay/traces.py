@@ -93,7 +93,7 @@ def run_of(trace: RecordedTrace) -> str:
 
 def play_trace(trace: RecordedTrace, tally: Tally, tallies: Tallies, processor: SpanProcessor, scope: str) -> None:
     """
-    Start and end the spans of a trace in the order of the record.
+    Start and end a trace's spans in the order of the record.
 
     Args:
         trace: The trace.
@@ -132,6 +132,7 @@ def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Ta
 def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:
     """
     Yield starts and ends in the order of time.
+
     At one time starts come first; outer spans start first and end last.
     """
     depths = _depths(spans)

@@ -1,5 +1,5 @@
 """
-Readers of recorded agent runs: files of several programs as one neutral model.
+Readers of recorded agent runs, for files of several programs.
 
 Malformed lines and fields are reported with file and line, and the rest is read.
 """

@@ -31,7 +31,7 @@ class Executor:
     code: str = ""
 
     def take(self, text: str, *, speaker: str = "", line: int | None = None, time_ns: int | None = None) -> None:
-        """Read a message: a result of code, or a text with or without code."""
+        """Read a message: a result of code, or any other text."""
         status = exit_code_of(text)
         ran = self.code and re.sub(r"[\s_-]", "", speaker).lower() in _NAMES
         if status is None and not ran:
@@ -50,7 +50,7 @@ def exit_code_of(text: str) -> int | None:
 
 
 def code_of(blocks: list[tuple[str, str]]) -> str:
-    """Return blocks of code with their languages as the arguments of a call."""
+    """Return blocks of code as the arguments of a call."""
     if not blocks:
         return ""
     written = {"language": blocks[0][0], "code": "\n".join(code for _, code in blocks)}

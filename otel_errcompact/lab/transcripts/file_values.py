@@ -52,7 +52,7 @@ def read_values(
     long: int = LONG_BYTES,
 ) -> Generator[Value]:
     """
-    Read the JSON values of a file, or the lines of a text.
+    Read the JSON values or the lines of a file.
 
     Args:
         path: The file.

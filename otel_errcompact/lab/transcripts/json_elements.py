@@ -1,4 +1,4 @@
-"""The elements of a long list, parsed one by one in bounded memory."""
+"""The elements of a long list, parsed one by one."""
 
 from __future__ import annotations
 

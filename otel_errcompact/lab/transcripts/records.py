@@ -116,7 +116,7 @@ class Record:
         return None
 
     def lenient_flag(self, key: str) -> bool | None:
-        """Return true or false, also from 1 or 0; None from anything else."""
+        """Return a flag that may be 1 or 0; else None."""
         value = self.fields.get(key)
         return bool(value) if isinstance(value, (bool, int, float)) and value in (0, 1) else None
 

@@ -82,7 +82,7 @@ def take_answer(answer: Answer, builder: RunBuilder, *, line: int | None = None,
 
 
 def answer_of(item: Record) -> Answer:
-    """Read the result of a call: a text, parts, or a shell's streams."""
+    """Read the result of a call, whatever its form."""
     streams = [part for part in item.children("output") if "stdout" in part.fields] if _has_parts(item) else []
     codes = [part.child("outcome").integer("exit_code") for part in streams]
     return Answer(

@@ -1,5 +1,5 @@
 """
-A run in the making: pairs calls with results, counts tokens, keeps time.
+A run in the making, with its tokens and times.
 
 Formats without times get made-up ones: each step is one millisecond after the last known time, and a run without any
 time at all begins at `FIRST_NS`. So the same file always gives the same times, and their order is that of the record.

@@ -74,7 +74,7 @@ class Lives:
         self._size = 0
 
     def add_raw(self, span: RecordedSpan) -> Iterator[RecordedLife | RecordedSpan]:
-        """Keep a raw error until its run is known; yield what that evicts."""
+        """Keep a raw error for its run; yield what that evicts."""
         ledger, number = span.attributes.get(semconv.LEDGER_ID), span.attributes.get(semconv.RECORD)
         if not isinstance(ledger, str) or not isinstance(number, int):
             yield span

@@ -53,7 +53,7 @@ _Task = Generator[ToolCall, Prompt, str]
 
 
 def agent() -> Agent:
-    """Work on the task; each prompt sent in leads to the next call."""
+    """Work on the task; each prompt sent in leads to a call."""
     settings = json.loads((yield from _read_settings()))
     yield from _sum_sales()
     yield from _mend_tests()

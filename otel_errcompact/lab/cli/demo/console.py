@@ -38,7 +38,7 @@ class DemoConsole:
 
     @property
     def beside(self) -> int:
-        """The columns inside one of two boxes side by side, where both fit."""
+        """The columns inside one of two boxes side by side."""
         return self.inside if self.terminal.width < WIDE else (self.terminal.width - 1) // 2 - 4
 
     def write(self, text: str, style: str = "", *, indent: int = 0) -> None:
@@ -50,7 +50,7 @@ class DemoConsole:
         self.terminal.print(Padding(content, (0, 0, 0, indent), expand=False) if indent else content)
 
     def side_by_side(self, left: RenderableType, right: RenderableType) -> None:
-        """Write two boxes side by side, or one below the other without room."""
+        """Write two boxes side by side, or one below the other."""
         if self.terminal.width < WIDE:
             self.put(left)
             self.put(right)
@@ -109,7 +109,7 @@ def sanitise(text: str, style: str = "") -> Text:
 
 
 def excerpt(text: str, *, first: int, last: int, width: int) -> str:
-    """Return the first and last lines of a text; every cut is visible."""
+    """Return the first and last lines of a text, with visible cuts."""
     lines = [line if len(line) <= width else f"{line[: width - 3]}..." for line in text.rstrip().splitlines()]
     left_out = len(lines) - first - last
     if left_out <= 1:

@@ -39,7 +39,7 @@ Outcome = Literal["ok", "failed", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of the agent, with the text it read and the raw text."""
+    """One step of the agent, with its text and the raw text."""
 
     number: int
     call: ToolCall
@@ -75,7 +75,7 @@ class Session:
 
 def play(show: Callable[[Step], None], tracer_provider: TracerProvider) -> Session:
     """
-    Let the agent work in a temporary folder until it is done or stopped.
+    Let the agent work in a temporary folder until its end.
 
     Args:
         show: Told every step as it ends.

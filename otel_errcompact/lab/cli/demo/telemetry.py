@@ -141,7 +141,7 @@ def _export(tracers: TracerProvider, installed: Installation) -> bool:
 
 @contextmanager
 def _capture_records() -> Generator[deque[str]]:
-    """Hand out our own log records, and keep them off the terminal: they would stand between the agent's steps."""
+    # Our own log records are kept off the terminal: they would stand between the agent's steps.
     logger = logging.getLogger(semconv.SCOPE)
     handler = _Records()
     propagated, logger.propagate = logger.propagate, False

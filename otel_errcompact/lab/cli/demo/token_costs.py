@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Tokens with raw errors in the context, and with digests in their place."""
+    """Tokens with raw errors, and with digests in their place."""
 
     raw: int
     digest: int

@@ -31,7 +31,7 @@ def detect(value: object) -> bool:
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
     """
-    Read the runs of a file: each session's main chain, then its sidechains.
+    Read each session's main chain, then its sidechains, as runs.
 
     A session ends with the file, or where the next one begins.
     """

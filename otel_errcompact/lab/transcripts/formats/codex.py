@@ -38,7 +38,7 @@ _STATUS_LENGTH: Final = 1_000
 
 
 def detect(value: object) -> bool:
-    """Recognise a record of a rollout, or an item on its own line."""
+    """Recognise a record of a rollout, or an item alone."""
     fields = fields_of(value)
     if kind_of(fields) in _WRAPPERS:
         return is_object(fields.get("payload"))

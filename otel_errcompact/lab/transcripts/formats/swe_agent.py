@@ -99,13 +99,8 @@ def _run(trajectory: Record) -> RecordedRun:
 
 
 def _read_success(trajectory: Record) -> bool | None:
-    """
-    Tell whether a run reached its goal: by a later evaluation if that was written into the record, else by its end.
-
-    A run that was ended by a limit, a fault or the agent's giving up, and one that submitted nothing, failed. One that
-    submitted something came to its own end, which is all the program itself knows: whether the solution is right
-    is for an evaluation to say, whose report SWE-agent keeps in other files.
-    """
+    # A run that a limit, a fault or the agent itself ended, or that submitted nothing, has failed. One that submitted
+    # something only came to its own end: SWE-agent keeps the evaluation's report in other files.
     info = trajectory.child("info")
     for holder in (trajectory, info):
         resolved = holder.lenient_flag("resolved")
