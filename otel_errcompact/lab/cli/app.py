@@ -1,4 +1,4 @@
-"""The commands and their options; each command imports its module when it runs."""
+"""The commands and their options; a command imports its own module."""
 
 from __future__ import annotations
 
