@@ -8,7 +8,7 @@ from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, UserMessage, cre
 from fakes.messages_api import Blocks, FakeMessagesApi, uses
 
 import otel_errcompact as errcompact
-from otel_errcompact.integrations.claude_agent import Compaction
+from otel_errcompact.integrations.claude_agent import CompactionHooks
 
 
 @tool("refund", "Refund an order", {"order": int})
@@ -25,7 +25,7 @@ def model(request: dict[str, Any]) -> Blocks:
 async def main() -> None:
     """Run the real command line of Claude against a model that is played on this machine."""
     errcompact.install()
-    compaction = Compaction(agent="shop")
+    compaction = CompactionHooks(agent="shop")
     server = create_sdk_mcp_server("shop", tools=compaction.tools(refund))
     with FakeMessagesApi(model) as api, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         options = ClaudeAgentOptions(

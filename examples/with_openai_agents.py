@@ -9,7 +9,7 @@ from agents import Agent, RunConfig, Runner, function_tool
 from agents.testing import ScriptedModel, function_call
 
 import otel_errcompact as errcompact
-from otel_errcompact.integrations.openai_agents import Compaction
+from otel_errcompact.integrations.openai_agents import CompactionHooks
 
 PRICES = {"tea": 2}
 
@@ -24,7 +24,7 @@ async def main() -> None:
     """Play an agent that never learns."""
     model = ScriptedModel([[function_call("price", {"item": "coffee"}, call_id=f"call-{n}")] for n in range(10)])
     agent = Agent(name="clerk", model=model, tools=[price])
-    compaction = Compaction(agent="shop")
+    compaction = CompactionHooks(agent="shop")
     config = RunConfig(tool_error_formatter=compaction.format_error)
     try:
         await Runner.run(agent, "How much is coffee?", hooks=compaction, run_config=config)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from claude_agent_sdk import ClaudeAgentOptions, create_sdk_mcp_server, query, tool
 
 from examples.fakes.messages_api import Blocks, FakeMessagesApi, says, uses
-from otel_errcompact.integrations.claude_agent import Compaction
+from otel_errcompact.integrations.claude_agent import CompactionHooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def prepare(scene: Scene) -> Callable[[], object]:
 
     tools = [tool("price", "Look up a price", {"item": str})(price)]
     turns: list[Blocks] = [[uses("mcp__shop__price", f"call-{item}", item=item)] for item in scene.items()]
-    compaction = Compaction(agent="shop") if scene.ours else None
+    compaction = CompactionHooks(agent="shop") if scene.ours else None
     server = create_sdk_mcp_server("shop", tools=compaction.tools(*tools) if compaction else tools)
 
     async def run() -> None:

@@ -81,12 +81,20 @@ def compacted(tool: Any) -> Any:
     return AsyncCompactedTool(tool) if is_async else CompactedTool(tool)
 
 
-class guarded:  # noqa: N801 - it reads as a function
-    """
-    The messages of a tool runner, with the gate before each request: `for message in guarded(runner)`, or `async for`.
+def guarded(runner: Any) -> GuardedRunner:
+    """Return the messages of a tool runner, with the gate before each request."""
+    return GuardedRunner(runner)
 
-    What it raises leaves the loop before the next request; once a paused run was answered, the same object goes on from
-    there: no tool runs twice, and the model reads what the human said.
+
+class GuardedRunner:
+    """
+    The messages of a tool runner, for `for` or `async for`, with the gate before each request.
+
+    An exception of the gate leaves the loop before the next request; once a paused run was answered, the same object
+    continues from there: no tool runs twice, and the model reads the human's answer.
+
+    Args:
+        runner: A tool runner of the SDK.
     """
 
     def __init__(self, runner: Any) -> None:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 DAY: Final = 86_400.0  # for an escalation handler; after a hook's minute the agent would go on without its answer
 
 
-class Compaction:
+class CompactionHooks:
     """
     Compacts what fails in Claude agents, counts it, and stops an agent that does not get on.
 
-        compaction = Compaction(agent="shop")
+        compaction = CompactionHooks(agent="shop")
         server = create_sdk_mcp_server("shop", tools=compaction.tools(refund, find_order))
         options = ClaudeAgentOptions(hooks=compaction.hooks(), mcp_servers={"shop": server})
 

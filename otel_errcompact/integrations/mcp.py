@@ -39,9 +39,9 @@ class Reply(BaseModel):
     message: str
 
 
-class Compaction:
+class CompactionHandler:
     """
-    Digests in place of errors, counts, and an end to loops: `Server(..., on_call_tool=Compaction().handler(on_call))`.
+    Digests in place of errors, counts, and an end to loops: `Server(on_call_tool=CompactionHandler().wrap(on_call))`.
 
     A server has no agent to stop, and the library disables no tool. Where `on_escalation` answers `Halt`, the tool that
     kept failing is refused until `runs.of(session).resume()`, and all tools where the threshold was not about one class
@@ -59,7 +59,7 @@ class Compaction:
         self._session = session or self._session_of
         self._alone = uuid.uuid4().hex
 
-    def handler(self, on_call_tool: Handler) -> Handler:
+    def wrap(self, on_call_tool: Handler) -> Handler:
         """Wrap the handler of a low-level server; what it raises becomes an error result, too."""
 
         @functools.wraps(on_call_tool)
@@ -117,16 +117,16 @@ class Compaction:
 
 class CompactionServer(MCPServer[Any]):
     """
-    An `MCPServer` with `Compaction`: `CompactionServer("shop", compaction=Compaction(agent="shop"))`.
+    An `MCPServer` with `CompactionHandler`: `CompactionServer("shop", compaction=CompactionHandler(agent="shop"))`.
 
     Args:
         arguments: As for `MCPServer`, and so are the settings.
         compaction: What counts and answers.
     """
 
-    def __init__(self, *arguments: Any, compaction: Compaction | None = None, **settings: Any) -> None:
+    def __init__(self, *arguments: Any, compaction: CompactionHandler | None = None, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.compaction: Final = compaction or Compaction(agent=self.name)
+        self.compaction: Final = compaction or CompactionHandler(agent=self.name)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
         """Call a tool by its name; a failure is a result that says so."""

@@ -40,7 +40,7 @@ class RunWaits(RunPaused, RunStopped):
     """
 
 
-class Compaction(RunHooks[Any]):
+class CompactionHooks(RunHooks[Any]):
     """
     `Runner.run(agent, "...", hooks=compaction, run_config=RunConfig(tool_error_formatter=compaction.format_error))`.
 

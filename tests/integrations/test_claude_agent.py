@@ -28,7 +28,7 @@ from claude_agent_sdk import (
 
 import otel_errcompact as errcompact
 from examples.fakes.messages_api import FakeMessagesApi, says, uses
-from otel_errcompact.integrations.claude_agent import Compaction
+from otel_errcompact.integrations.claude_agent import CompactionHooks
 from tests.integrations import conversations
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, verify
 
@@ -55,7 +55,7 @@ class Agent:
         tools: Tools of this process.
     """
 
-    def __init__(self, folder: Path, compaction: Compaction, turns: Iterable[Blocks], *tools: Any, **options: Any):
+    def __init__(self, folder: Path, compaction: CompactionHooks, turns: Iterable[Blocks], *tools: Any, **options: Any):
         self.turns = list(turns)
         self.sub_turns: list[Blocks] = []
         self.api = FakeMessagesApi(self._model)
@@ -146,7 +146,7 @@ def key(world: World) -> str:
 @pytest.mark.duty("span")
 async def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World, tmp_path: Path) -> None:
     """It runs three times, each failure becomes one digest, and the turn ends before the model is asked again."""
-    tools, compaction = Tools(), Compaction(agent="shop")
+    tools, compaction = Tools(), CompactionHooks(agent="shop")
     agent = Agent(tmp_path, compaction, failing(range(1, 99, 2)), *compaction.tools(tools.boom()))
 
     await agent.ask("go")
@@ -172,7 +172,7 @@ async def test_a_tool_that_fails_for_ever_stops_at_the_threshold(world: World, t
 
 async def test_a_tool_that_is_not_wrapped_is_counted_once_too(world: World, tmp_path: Path) -> None:
     """The hook tells of it, so the span that release 2 of `mcp` makes of the same call is not counted."""
-    tools, compaction = Tools(), Compaction()
+    tools, compaction = Tools(), CompactionHooks()
     agent = Agent(tmp_path, compaction, failing(range(1, 99, 2)), tools.boom())
 
     await agent.ask("go")
@@ -190,7 +190,7 @@ async def test_a_tool_that_is_not_wrapped_is_counted_once_too(world: World, tmp_
 
 async def test_what_the_command_line_fails_with_itself_counts(world: World, tmp_path: Path) -> None:
     """A command's exit status, an edit that is refused, an unknown tool and wrong arguments: each is a failure."""
-    tools, compaction = Tools(), Compaction()
+    tools, compaction = Tools(), CompactionHooks()
     turns = [
         [uses("Bash", "c1", command="echo no such table: orders; exit 3")],
         [uses("Edit", "c2", file_path="/nowhere/a.py", old_string="a", new_string="b"), uses("Nope", "c3")],
@@ -219,7 +219,7 @@ async def test_what_the_command_line_fails_with_itself_counts(world: World, tmp_
 @pytest.mark.duty("success")
 async def test_a_success_resolves_and_one_beside_it_does_not(world: World, tmp_path: Path) -> None:
     """Calls side by side: a command that works leaves the row of the tool that fails; the tool's success ends it."""
-    tools, compaction = Tools(), Compaction()
+    tools, compaction = Tools(), CompactionHooks()
     turns = [
         [uses(BOOM, "a1", x=1), uses("Bash", "a2", command="echo fine")],
         [uses(BOOM, "b1", x=3), uses("Bash", "b2", command="echo fine")],
@@ -252,7 +252,7 @@ async def test_a_human_is_asked_and_lets_the_run_go_on(world: World, tmp_path: P
         asked.append((name, arguments, context.decision_reason))
         return PermissionResultAllow()
 
-    compaction = Compaction(on_escalation=lambda escalation: errcompact.Pause("a human must look at this"))
+    compaction = CompactionHooks(on_escalation=lambda escalation: errcompact.Pause("a human must look at this"))
     turns = [*failing((1, 3, 5, 7)), [uses(BOOM, "ok", x=2)], [says("done")]]
     agent = Agent(tmp_path, compaction, turns, *compaction.tools(tools.boom()), can_use_tool=can_use_tool)
 
@@ -276,7 +276,7 @@ async def test_a_human_who_denies_is_asked_again(world: World, tmp_path: Path) -
         asked.append((name, arguments["x"]))
         return PermissionResultDeny(message="use order 43", interrupt=len(asked) == 2)
 
-    compaction = Compaction(on_escalation=lambda escalation: errcompact.Pause())
+    compaction = CompactionHooks(on_escalation=lambda escalation: errcompact.Pause())
     agent = Agent(
         tmp_path, compaction, failing(range(1, 99, 2)), *compaction.tools(tools.boom()), can_use_tool=can_use_tool
     )
@@ -301,7 +301,7 @@ async def test_an_asynchronous_handler_decides_and_the_next_prompt_starts_afresh
         told.append((escalation.count, escalation.agent))
         return errcompact.Halt("not today")
 
-    compaction = Compaction(agent="shop", on_escalation=on_escalation)
+    compaction = CompactionHooks(agent="shop", on_escalation=on_escalation)
     agent = Agent(tmp_path, compaction, failing(range(1, 99, 2)), *compaction.tools(tools.boom()))
 
     await agent.ask("go", "once more")
@@ -322,7 +322,7 @@ async def test_a_handler_that_raises_halts_the_run_and_is_counted(
     def on_escalation(escalation: errcompact.Escalation) -> errcompact.Halt:
         raise OSError("the pager is down")
 
-    compaction = Compaction(on_escalation=on_escalation)
+    compaction = CompactionHooks(on_escalation=on_escalation)
     agent = Agent(tmp_path, compaction, failing(range(1, 99, 2)), *compaction.tools(tools.boom()))
 
     await agent.ask("go")
@@ -334,7 +334,7 @@ async def test_a_handler_that_raises_halts_the_run_and_is_counted(
 
 async def test_a_sub_agent_has_a_run_of_its_own(world: World, tmp_path: Path) -> None:
     """It halts; the agent around it reads that, goes on, and has not failed."""
-    tools, compaction = Tools(), Compaction(agent="shop")
+    tools, compaction = Tools(), CompactionHooks(agent="shop")
     turns = [
         [uses("Task", "t1", description="refund", prompt="all", subagent_type="refunder", run_in_background=False)],
         [uses("Bash", "ok", command="echo fine")],
@@ -355,7 +355,7 @@ async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_ow
     world: World, tmp_path: Path
 ) -> None:
     """Identical calls of one turn count once; what has failed in two turns is not executed, and the model reads why."""
-    tools, compaction, seen = Tools(), Compaction(thresholds=errcompact.Thresholds()), []
+    tools, compaction, seen = Tools(), CompactionHooks(thresholds=errcompact.Thresholds()), []
 
     async def mine(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         seen.append((event["hook_event_name"], tool_use_id))
@@ -384,7 +384,7 @@ async def test_identical_calls_that_have_failed_are_refused_and_hooks_of_ones_ow
 
 async def test_hooks_of_a_run_of_the_application_s_own_belong_to_it(world: World) -> None:
     """An interrupted call is no failure; a command whose output gives its failure away is one, and is told of."""
-    compaction = Compaction()
+    compaction = CompactionHooks()
     hooks = compaction.hooks()
     event = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "pytest || true"}}
 
@@ -410,7 +410,7 @@ async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged
     async def find(arguments: dict[str, Any]) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": "no such order: 41 in the table of orders"}], "is_error": True}
 
-    compaction = Compaction()
+    compaction = CompactionHooks()
     (wrapped,) = compaction.tools(find)
     before = compaction.hooks()["PreToolUse"][0].hooks[0]
 
@@ -426,7 +426,7 @@ async def test_tools_answer_as_ever_where_nothing_has_announced_them_and_flagged
 
 async def test_what_an_operator_says_in_between_is_read_by_the_model(world: World, tmp_path: Path) -> None:
     """Also where no call has failed since: as context after the batch."""
-    compaction = Compaction()
+    compaction = CompactionHooks()
 
     @tool("works", "works", {})
     async def works(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -445,7 +445,7 @@ async def test_a_conversation_comes_to_what_is_written(
     world: World, tmp_path: Path, conversation: Conversation
 ) -> None:
     """The same decisions as in every framework, with the real command line."""
-    tools, compaction = conversations.Tools(conversation.turns), Compaction(**conversation.settings)
+    tools, compaction = conversations.Tools(conversation.turns), CompactionHooks(**conversation.settings)
 
     def made(name: str) -> Any:
         @tool(name, "does as it is told", {"path": str, "text": str})

@@ -18,7 +18,7 @@ from mcp.types import CallToolRequestParams, CallToolResult, ElicitResult, ListT
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
-from otel_errcompact.integrations.mcp import Compaction, CompactionServer
+from otel_errcompact.integrations.mcp import CompactionHandler, CompactionServer
 from tests.integrations.conftest import World
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
@@ -33,7 +33,7 @@ class Shop:
     def __init__(self, **settings: Any) -> None:
         self.calls: list[str] = []
         self.server = (
-            CompactionServer("shop", compaction=Compaction(**settings)) if settings else CompactionServer("shop")
+            CompactionServer("shop", compaction=CompactionHandler(**settings)) if settings else CompactionServer("shop")
         )
         self.server.tool()(self.boom)
         self.server.tool()(self.fine)
@@ -343,7 +343,7 @@ async def test_an_error_of_the_protocol_goes_to_the_client(world: World) -> None
 
 async def test_a_low_level_server(world: World) -> None:
     """An exception of its handler would be an error of the protocol; the model reads the digest."""
-    compaction = Compaction(agent="shop", thresholds=errcompact.Thresholds())
+    compaction = CompactionHandler(agent="shop", thresholds=errcompact.Thresholds())
     calls: list[str] = []
 
     async def on_list_tools(request: Any, params: Any) -> ListToolsResult:
@@ -353,7 +353,7 @@ async def test_a_low_level_server(world: World) -> None:
         calls.append(params.name)
         raise ValueError("bad")
 
-    server: Server[Any] = Server("shop", on_list_tools=on_list_tools, on_call_tool=compaction.handler(on_call_tool))
+    server: Server[Any] = Server("shop", on_list_tools=on_list_tools, on_call_tool=compaction.wrap(on_call_tool))
     async with Client(server) as client:
         answers = [await call(client, "boom") for _ in range(4)]
     assert [flagged for flagged, _ in answers] == [True] * 4
@@ -373,7 +373,7 @@ async def test_control_flow_goes_its_way(world: World) -> None:
         raise ModelRetry
 
     with pytest.raises(ModelRetry):
-        await Compaction().call(None, "steer", {}, steer)
+        await CompactionHandler().call(None, "steer", {}, steer)
     assert world.errors() == {}
 
 

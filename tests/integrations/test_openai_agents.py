@@ -18,7 +18,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from opentelemetry import trace
 
 import otel_errcompact as errcompact
-from otel_errcompact.integrations.openai_agents import Compaction, RunStopped, RunWaits
+from otel_errcompact.integrations.openai_agents import CompactionHooks, RunStopped, RunWaits
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def results(items: str | Iterable[Any]) -> list[str]:
     return [item["output"] for item in items if isinstance(item, dict) and item.get("type") == "function_call_output"]
 
 
-def config(compaction: Compaction, **options: Any) -> RunConfig:
+def config(compaction: CompactionHooks, **options: Any) -> RunConfig:
     return RunConfig(tool_error_formatter=compaction.format_error, **options)
 
 
@@ -95,7 +95,7 @@ def kinds(texts: list[str]) -> list[str]:
 def test_a_tool_that_fails_for_ever_stops_the_run(world: World, way: str, guarded: bool) -> None:
     """It is executed as often as the threshold says, the model reads that many digests, and nothing raw."""
     shop, model = Shop(), ScriptedModel(asks_for(*["coffee"] * 9))
-    compaction = Compaction(agent="shop")
+    compaction = CompactionHooks(agent="shop")
     tool = compaction.guard(shop.tool()) if guarded else shop.tool()
     with pytest.raises(RunStopped, match="no escalation handler was given") as stop:
         run(way, Agent(name="clerk", model=model, tools=[tool]), compaction)
@@ -114,7 +114,7 @@ def test_a_tool_that_fails_for_ever_stops_the_run(world: World, way: str, guarde
     assert compaction.runs.report(stop.value.escalation.run_id).result == "halted"
 
 
-def run(way: str, agent: Agent[Any], compaction: Compaction, **options: Any) -> Any:
+def run(way: str, agent: Agent[Any], compaction: CompactionHooks, **options: Any) -> Any:
     options = {"hooks": compaction, "run_config": config(compaction)} | options
 
     async def streamed() -> Any:
@@ -140,7 +140,7 @@ def test_a_success_ends_the_streak_and_the_run_ends_with_its_agent(world: World)
         return 3
 
     model = ScriptedModel([*asks_for(*["coffee"] * 5), done()])
-    compaction = Compaction(agent="shop")
+    compaction = CompactionHooks(agent="shop")
     result = run("run", Agent(name="clerk", model=model, tools=[function_tool(price)]), compaction)
 
     assert result.final_output == "done"
@@ -156,7 +156,7 @@ def test_an_approval_lets_a_paused_run_go_on(world: World, as_json: bool) -> Non
     """The fourth call waits for a human, then is executed once, with fresh counters."""
     shop = Shop()
     model = ScriptedModel([*asks_for(*["coffee"] * 4), done()])
-    compaction = Compaction(approval=True, on_escalation=lambda escalation: errcompact.Pause())
+    compaction = CompactionHooks(approval=True, on_escalation=lambda escalation: errcompact.Pause())
     agent = Agent(name="clerk", model=model, tools=[compaction.guard(shop.tool())])
     options = {"hooks": compaction, "run_config": config(compaction)}
 
@@ -194,7 +194,7 @@ def test_a_rejection(world: World, said: str | None, executed: int, action: str)
     """Without a message it halts the run; with one, the agent reads it and goes on."""
     shop = Shop()
     model = ScriptedModel([*asks_for(*["coffee"] * 4, "tea"), done()])
-    compaction = Compaction(approval=True, on_escalation=lambda escalation: errcompact.Pause())
+    compaction = CompactionHooks(approval=True, on_escalation=lambda escalation: errcompact.Pause())
     agent = Agent(name="clerk", model=model, tools=[compaction.guard(shop.tool())])
     options = {"hooks": compaction, "run_config": config(compaction)}
 
@@ -217,7 +217,7 @@ def test_a_rejection(world: World, said: str | None, executed: int, action: str)
 def test_an_approval_of_all_calls_is_not_the_answer_of_another_run(world: World) -> None:
     """Two users' runs wait; what one of them allows for ever lets only their own go on."""
     shop = Shop()
-    compaction = Compaction(approval=True, on_escalation=lambda escalation: errcompact.Pause())
+    compaction = CompactionHooks(approval=True, on_escalation=lambda escalation: errcompact.Pause())
     options = {"hooks": compaction, "run_config": config(compaction)}
 
     async def wait(start: int) -> tuple[Agent, Any]:
@@ -244,7 +244,7 @@ def test_what_the_handler_says_is_read_by_the_model(world: World, guarded: bool)
     """With the digest that led to it, or, where the handler is asked only at the gate, with the next one."""
     shop = Shop()
     model = ScriptedModel([*asks_for(*["coffee"] * 4), done()])
-    compaction = Compaction(on_escalation=lambda escalation: errcompact.Continue("we sell tea"))
+    compaction = CompactionHooks(on_escalation=lambda escalation: errcompact.Continue("we sell tea"))
     tool = compaction.guard(shop.tool()) if guarded else shop.tool()
     run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
 
@@ -254,7 +254,7 @@ def test_what_the_handler_says_is_read_by_the_model(world: World, guarded: bool)
 
 def test_a_guarded_tool_is_not_guarded_again(world: World) -> None:
     """The outer guard would take the inner one's digests for successes, and the loop would never end."""
-    compaction = Compaction()
+    compaction = CompactionHooks()
     once = compaction.guard(Shop().tool())
     assert compaction.guard(once) is once
 
@@ -263,7 +263,7 @@ def test_a_pause_without_approvals_is_raised_and_can_be_resumed(world: World) ->
     """The exception has all that was done, and the context the run goes on with."""
     shop = Shop()
     model = ScriptedModel([*asks_for(*["coffee"] * 3), done()])
-    compaction = Compaction(on_escalation=lambda escalation: errcompact.Pause())
+    compaction = CompactionHooks(on_escalation=lambda escalation: errcompact.Pause())
     agent = Agent(name="clerk", model=model, tools=[shop.tool()])
     with pytest.raises(RunWaits) as wait:
         run("run", agent, compaction)
@@ -292,7 +292,7 @@ def test_parallel_calls_are_judged_each_for_itself(world: World) -> None:
         [function_call("price", {"item": "coffee"}, call_id=f"a{n}"), function_call("tally", {}, call_id=f"b{n}")]
         for n in range(9)
     ]
-    compaction = Compaction()
+    compaction = CompactionHooks()
     agent = Agent(name="clerk", model=ScriptedModel(turns), tools=[shop.tool(), function_tool(tally)])
     with pytest.raises(RunStopped):
         run("run", agent, compaction)
@@ -308,7 +308,7 @@ def test_an_asynchronous_handler_is_awaited_and_one_that_raises_halts(world: Wor
         await asyncio.sleep(0)
         raise ConnectionError("pager")
 
-    compaction = Compaction(on_escalation=handler)
+    compaction = CompactionHooks(on_escalation=handler)
     agent = Agent(name="clerk", model=ScriptedModel(asks_for(*["coffee"] * 9)), tools=[shop.tool()])
     with pytest.raises(RunStopped, match="the escalation handler failed: ConnectionError"):
         run("run", agent, compaction)
@@ -317,7 +317,7 @@ def test_an_asynchronous_handler_is_awaited_and_one_that_raises_halts(world: Wor
 
 def test_a_second_invocation_after_a_halt_starts_afresh(world: World) -> None:
     """A run is one invocation, although it is the same agent, and the same context object."""
-    shop, compaction = Shop(), Compaction()
+    shop, compaction = Shop(), CompactionHooks()
     agent = Agent(name="clerk", model=ScriptedModel(asks_for(*["coffee"] * 6)), tools=[shop.tool()])
     for _ in range(2):
         with pytest.raises(RunStopped):
@@ -340,7 +340,7 @@ def test_bad_arguments_unknown_tools_and_time_outs_are_failures(world: World) ->
         [function_call("slow", {}, call_id="3")],
         done(),
     ]
-    model, compaction, shop = ScriptedModel(turns), Compaction(), Shop()
+    model, compaction, shop = ScriptedModel(turns), CompactionHooks(), Shop()
     tools = [shop.tool(), function_tool(slow, timeout=0.01)]
     agent = Agent(name="clerk", model=model, tools=tools)
     run("run", agent, compaction, run_config=config(compaction, tool_not_found_behavior="return_error_to_model"))
@@ -354,7 +354,7 @@ def test_bad_arguments_unknown_tools_and_time_outs_are_failures(world: World) ->
 
 def test_a_rejection_of_the_applications_own_is_no_failure(world: World) -> None:
     """A human who declines a call that needs approval anyway: the SDK's text stays."""
-    shop, compaction = Shop(), Compaction(approval=True)
+    shop, compaction = Shop(), CompactionHooks(approval=True)
     model = ScriptedModel([*asks_for("tea"), done()])
     tool = compaction.guard(shop.tool(needs_approval=True))
     agent = Agent(name="clerk", model=model, tools=[tool])
@@ -373,7 +373,7 @@ def test_a_rejection_of_the_applications_own_is_no_failure(world: World) -> None
 
 def test_what_has_a_failure_function_of_its_own_is_given_ours(world: World) -> None:
     """The formatter is not asked for such a tool, and a sub-agent always is one."""
-    shop, compaction = Shop(), Compaction()
+    shop, compaction = Shop(), CompactionHooks()
     tool = shop.tool(failure_error_function=compaction.on_failure)
     model = ScriptedModel([*asks_for("coffee"), done()])
     run("run", Agent(name="clerk", model=model, tools=[tool]), compaction)
@@ -383,7 +383,7 @@ def test_what_has_a_failure_function_of_its_own_is_given_ours(world: World) -> N
 
 def test_a_sub_agent_with_its_own_compaction_is_a_run_of_its_own(world: World) -> None:
     """Its halt is the answer of a tool to the agent around it, no failure of that tool, and ends its own run alone."""
-    shop, outer, inner = Shop(), Compaction(agent="outer"), Compaction(agent="inner")
+    shop, outer, inner = Shop(), CompactionHooks(agent="outer"), CompactionHooks(agent="inner")
     helper = Agent(name="helper", model=ScriptedModel(asks_for(*["coffee"] * 9)), tools=[shop.tool()])
     tool = helper.as_tool(
         "helper", "Help.", hooks=inner, run_config=config(inner), failure_error_function=outer.on_failure
@@ -399,7 +399,7 @@ def test_a_sub_agent_with_its_own_compaction_is_a_run_of_its_own(world: World) -
 
 def test_a_sub_agent_without_one_is_part_of_the_run(world: World) -> None:
     """With the same hooks its end does not end the run around it, and its failures are the run's."""
-    shop, compaction = Shop(), Compaction()
+    shop, compaction = Shop(), CompactionHooks()
     inner = ScriptedModel([*asks_for("coffee"), done(), *asks_for("coffee", "coffee")])
     helper = Agent(name="helper", model=inner, tools=[shop.tool()])
     tool = helper.as_tool("helper", "Help.", hooks=compaction, failure_error_function=compaction.on_failure)
@@ -412,7 +412,7 @@ def test_a_sub_agent_without_one_is_part_of_the_run(world: World) -> None:
 
 def test_a_handoff_is_the_same_run(world: World) -> None:
     """The next agent inherits what has failed."""
-    shop, compaction = Shop(), Compaction()
+    shop, compaction = Shop(), CompactionHooks()
     second = Agent(name="second", model=ScriptedModel(asks_for("coffee", start=3)), tools=[shop.tool()])
     turns = [*asks_for("coffee", "coffee"), [function_call("transfer_to_second", {}, call_id="over")]]
     first = Agent(name="first", model=ScriptedModel(turns), tools=[shop.tool()], handoffs=[second])
@@ -436,7 +436,7 @@ def test_a_span_inside_a_guarded_tool_is_part_of_the_call(world: World, handled:
                 raise
         return "cached"
 
-    compaction = Compaction()
+    compaction = CompactionHooks()
     model = ScriptedModel([[function_call("fetch", {}, call_id="1")], done()])
     run("run", Agent(name="clerk", model=model, tools=[compaction.guard(function_tool(fetch))]), compaction)
     assert world.errors() == ({"handled": 1} if handled else {"new": 1})
@@ -453,7 +453,7 @@ def test_the_span_of_an_instrumentation_is_the_same_occurrence(
     set_tracing_disabled(False)
     instrumentor = instrumentation.OpenAIAgentsInstrumentor()
     instrumentor.instrument(tracer_provider=trace.get_tracer_provider(), exclusive_processor=True)
-    shop, compaction = Shop(), Compaction()
+    shop, compaction = Shop(), CompactionHooks()
     model = ScriptedModel([*asks_for("coffee"), done()])
     tool = compaction.guard(shop.tool()) if guarded else shop.tool()
     try:
@@ -470,7 +470,7 @@ def test_the_span_of_an_instrumentation_is_the_same_occurrence(
 
 def test_a_guarded_tool_refuses_what_has_failed_too_often(world: World) -> None:
     """Identical calls of one turn count once; what has failed in two turns is not executed, and the model reads why."""
-    shop, compaction = Shop(), Compaction(thresholds=errcompact.Thresholds())
+    shop, compaction = Shop(), CompactionHooks(thresholds=errcompact.Thresholds())
     turns = [[function_call("price", {"item": "coffee"}, call_id=f"{turn}-{n}") for n in range(2)] for turn in range(3)]
     one_by_one = ToolExecutionConfig(max_function_tool_concurrency=1)
     model = ScriptedModel([*turns, done()])
@@ -491,7 +491,7 @@ def test_cancellation_passes_untouched(world: World) -> None:
         """Be cancelled."""
         raise asyncio.CancelledError
 
-    compaction = Compaction()
+    compaction = CompactionHooks()
     model = ScriptedModel([[function_call("cancelled", {}, call_id="1")], done()])
     tool = compaction.guard(function_tool(cancelled, failure_error_function=None))
     with pytest.raises(asyncio.CancelledError):
@@ -501,7 +501,7 @@ def test_cancellation_passes_untouched(world: World) -> None:
 
 def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> None:
     """Also where no call has failed since: at the end of the next model call's input."""
-    compaction = Compaction()
+    compaction = CompactionHooks()
 
     def works(context: RunContextWrapper[Any]) -> str:
         """Work, while a human says something."""
@@ -516,7 +516,7 @@ def test_what_an_operator_says_in_between_is_read_by_the_model(world: World) -> 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)
 def test_a_conversation_comes_to_what_is_written(world: World, conversation: Conversation) -> None:
     """The same decisions as in every framework; only a guarded tool is refused."""
-    tools, compaction = Tools(conversation.turns), Compaction(**conversation.settings)
+    tools, compaction = Tools(conversation.turns), CompactionHooks(**conversation.settings)
     ids = count()
     turns = [
         [function_call(ask.tool, ask.arguments, call_id=f"c{next(ids)}") for ask in turn] for turn in conversation.turns
