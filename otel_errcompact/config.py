@@ -28,9 +28,7 @@ _STANDARD: Final = {f"{PREFIX}TELEMETRY_EXCEPTION_SIGNAL": "OTEL_SEMCONV_EXCEPTI
 
 
 class TelemetryOptions(BaseModel):
-    """
-    What goes out as metrics and spans.
-    """
+    """The metrics and spans that are sent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,9 +43,7 @@ class TelemetryOptions(BaseModel):
 
 
 class TrajectoryOptions(BaseModel):
-    """
-    Where raw errors are kept whole.
-    """
+    """Where raw errors are kept whole."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -64,7 +60,7 @@ class TrajectoryOptions(BaseModel):
     """How many rotated files are kept."""
 
     redact: bool = False
-    """Whether secrets are redacted in the file too; raw means raw unless told otherwise."""
+    """Whether secrets are redacted in the file too; raw means raw by default."""
 
 
 def runs_path(path: Path) -> Path:
@@ -124,9 +120,7 @@ class ContextOptions(BaseModel):
 
 
 class Options(BaseModel):
-    """
-    All options of the library.
-    """
+    """All options of the library."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -147,7 +141,7 @@ class Options(BaseModel):
     context: ContextOptions = ContextOptions()
     ask_timeout_seconds: float = Field(default=3_600, ge=0)
     """
-    How long an escalation handler may take to answer; 0 for as long as it likes. Beyond it the run goes on as it does
+    How long an escalation handler may take to answer; 0 for as long as it likes. After it the run continues as it does
     without a handler. An asynchronous handler is cancelled; a synchronous one keeps its own thread until it returns.
     """
 
@@ -176,7 +170,7 @@ class Options(BaseModel):
 
         What is not allowed warns, under the name that it would have as a variable, and is ignored.
         """
-        named = {_STANDARD.get(variable, variable): text for variable, text in _flat(section, PREFIX)}
+        named = {_STANDARD.get(variable, variable): text for variable, text in _flatten(section, PREFIX)}
         for unknown in sorted(named.keys() - environment_variables()):
             warnings.warn(f"{unknown} is no option and is ignored", RuntimeWarning, stacklevel=2)
         return cls.from_environ({**(os.environ if environ is None else environ), **named})
@@ -184,7 +178,7 @@ class Options(BaseModel):
 
 def environment_variables() -> dict[str, str]:
     """Return every variable that `Options.from_environ` reads, with its default as text."""
-    return dict(_variables(Options, PREFIX))
+    return dict(_list_variables(Options, PREFIX))
 
 
 def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
@@ -199,33 +193,31 @@ def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> di
         if _is_model(nested):
             values[name] = nested.model_validate(_read(nested, f"{variable}_", environ))
         elif standard := _STANDARD.get(variable):
-            values[name] = _opted_in(environ.get(standard, ""))
-        elif (text := environ.get(variable, "").strip()) and (
-            value := _parsed(model, name, variable, text)
-        ) is not None:
+            values[name] = _read_opt_in(environ.get(standard, ""))
+        elif (text := environ.get(variable, "").strip()) and (value := _parse(model, name, variable, text)) is not None:
             values[name] = value
     return values
 
 
-def _flat(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
-    """What a section of a file says, as variables would."""
+def _flatten(section: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield a section of a file as variables with their values."""
     for name, value in section.items():
         variable = f"{prefix}{name}".upper()
         if isinstance(value, Mapping):
-            yield from _flat(cast("Mapping[str, object]", value), f"{variable}_")
+            yield from _flatten(cast("Mapping[str, object]", value), f"{variable}_")
         elif isinstance(value, list | tuple):
             yield variable, ",".join(map(str, cast("Sequence[object]", value)))
         elif value is not None:
             yield variable, str(value)
 
 
-def _opted_in(text: str) -> ExceptionSignal:
-    """Read the standard's list of opt-ins: `logs/dup` wins, and what is unknown is somebody else's."""
+def _read_opt_in(text: str) -> ExceptionSignal:
+    """Read the standard's list of opt-ins: `logs/dup` wins, and others are ignored."""
     wanted = {part.strip() for part in text.split(",")}
     return "logs/dup" if "logs/dup" in wanted else "logs" if "logs" in wanted else "events"
 
 
-def _parsed(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
+def _parse(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
     """Return the value of one field, or None with a warning where `text` is not allowed."""
     annotation = model.model_fields[name].annotation
     value: Any = text
@@ -242,12 +234,12 @@ def _parsed(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
         return None
 
 
-def _variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
+def _list_variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for name, info in model.model_fields.items():
         nested = info.annotation
         if _is_model(nested):
-            found += _variables(nested, f"{prefix}{name.upper()}_")
+            found += _list_variables(nested, f"{prefix}{name.upper()}_")
         else:
             names = typing.get_origin(nested) is frozenset
             variable = prefix + name.upper()

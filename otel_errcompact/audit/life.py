@@ -156,7 +156,7 @@ def describe_answer(answered: AnsweredEscalation) -> Attributes:
 
 
 def describe_resume(resumed: Resumed) -> Attributes:
-    """Return the message of a human that lets a run continue."""
+    """Return the message with which a human lets a run continue."""
     return {**_run(resumed.run_id, resumed.agent, resumed.tick), semconv.MESSAGE: clip(resumed.message)}
 
 

@@ -37,7 +37,7 @@ _IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANC
 """The attributes of the resource in the lines of a run's life; those of raw errors have all."""
 
 
-def log_record(
+def build_log_record(
     event: str, attributes: Mapping[str, Value], *, time_ns: int, severity: int = INFO, span: SpanRef | None = None
 ) -> dict[str, Any]:
     """Return a log record in OTLP/JSON; empty attributes are left out."""
@@ -48,7 +48,7 @@ def log_record(
         "severityNumber": severity,
         "severityText": _SEVERITIES[severity],
         "eventName": event,
-        "attributes": key_values(attributes),
+        "attributes": to_key_values(attributes),
     }
     if span is not None:
         fields["traceId"] = format_trace_id(span.trace_id)
@@ -56,16 +56,16 @@ def log_record(
     return fields
 
 
-def key_values(attributes: Mapping[str, Value]) -> list[dict[str, object]]:
+def to_key_values(attributes: Mapping[str, Value]) -> list[dict[str, object]]:
     """Return attributes in OTLP/JSON, without empty texts, False and empty lists."""
     return [
-        {"key": name, "value": any_value(value)}
+        {"key": name, "value": to_any_value(value)}
         for name, value in attributes.items()
         if value or (value == 0 and value is not False)
     ]
 
 
-def any_value(value: Value) -> dict[str, Any]:
+def to_any_value(value: Value) -> dict[str, Any]:
     """Return one value in OTLP/JSON."""
     if isinstance(value, str):
         return {"stringValue": encodable(value)}
@@ -78,14 +78,14 @@ def any_value(value: Value) -> dict[str, Any]:
     return {"arrayValue": {"values": [{"stringValue": encodable(item)} for item in value]}}
 
 
-def redacted(value: Value) -> Value:
+def redact_value(value: Value) -> Value:
     """Return a value without secrets."""
     if isinstance(value, str):
         return redact(value)
     return tuple(map(redact, value)) if isinstance(value, tuple) else value
 
 
-def span_envelope(resource: Resource) -> tuple[str, str]:
+def build_span_envelope(resource: Resource) -> tuple[str, str]:
     """Return what is before and after the span of a line, the same in all lines."""
     scope = InstrumentationScope(semconv.SCOPE)
     context = SpanContext(1, 1, is_remote=False)
@@ -96,7 +96,7 @@ def span_envelope(resource: Resource) -> tuple[str, str]:
     return head, tail
 
 
-def log_envelope(resource: Resource) -> tuple[str, str]:
+def build_log_envelope(resource: Resource) -> tuple[str, str]:
     """
     Return what is before and after the log record of a line.
 
@@ -106,7 +106,7 @@ def log_envelope(resource: Resource) -> tuple[str, str]:
     fields = {
         "resourceLogs": [
             {
-                "resource": {"attributes": key_values(attributes)},
+                "resource": {"attributes": to_key_values(attributes)},
                 "scopeLogs": [{"scope": {"name": semconv.SCOPE}, "logRecords": [_HERE]}],
             }
         ]

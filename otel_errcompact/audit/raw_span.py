@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opentelemetry.trace import format_span_id, format_trace_id
 
 from otel_errcompact.audit.life import clip
-from otel_errcompact.audit.otlp_json import key_values
+from otel_errcompact.audit.otlp_json import to_key_values
 from otel_errcompact.digest import encodable, one_line
 from otel_errcompact.otel import semconv
 from otel_errcompact.redaction.redact import redact
@@ -21,7 +21,7 @@ _INTERNAL: Final = 1
 """The kind of a span that is neither a client's nor a server's."""
 _ERROR: Final = 2
 _NOT_REMOTE: Final = 0x100
-"""The flag that says that it is known whether the parent is in another process: it is not."""
+"""The flag of a parent that is known to be in the same process."""
 
 
 def encode_span(
@@ -41,25 +41,25 @@ def encode_span(
     }
     if not raw.type and not message:
         details[semconv.EXCEPTION_TYPE] = semconv.TOOL_ERROR
-    details = _visible(details)
+    details = _drop_empty(details)
     if details.get(semconv.EXCEPTION_STACKTRACE, "") != exact:
         details[semconv.RAW] = exact.encode("utf-8", "surrogatepass")
     at = str(time_ns)
     return {
         "traceId": format_trace_id(span.trace_id),
         "spanId": format_span_id(span.span_id),
-        "name": encodable(_name(raw)),
+        "name": encodable(_name_span(raw)),
         "kind": _INTERNAL,
         "startTimeUnixNano": at,
         "endTimeUnixNano": at,
-        "attributes": key_values(_attributes(run_id, raw, redacted=redacted)),
-        "events": [{"timeUnixNano": at, "name": semconv.EXCEPTION_EVENT, "attributes": key_values(details)}],
+        "attributes": to_key_values(_build_attributes(run_id, raw, redacted=redacted)),
+        "events": [{"timeUnixNano": at, "name": semconv.EXCEPTION_EVENT, "attributes": to_key_values(details)}],
         "status": {"message": one_line(encodable(message or raw.type or exact[:400])), "code": _ERROR},
         "flags": _NOT_REMOTE,
     }
 
 
-def _name(raw: RawError) -> str:
+def _name_span(raw: RawError) -> str:
     if not raw.boundary or _is_model_call(raw):
         return str(raw.scope)
     return f"{semconv.SPAN_TOOL} {raw.tool}".rstrip()
@@ -69,7 +69,7 @@ def _is_model_call(raw: RawError) -> bool:
     return raw.tool == raw.operation.name and raw.tool in semconv.MODEL_OPERATIONS
 
 
-def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]:
+def _build_attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         semconv.GEN_AI_CONVERSATION_ID: run_id,
         semconv.RUN_ID: run_id,
@@ -83,12 +83,12 @@ def _attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str, Any]
         attributes[semconv.GEN_AI_TOOL_NAME] = raw.tool
         attributes[semconv.GEN_AI_TOOL_CALL_ID] = raw.call_id
         attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS] = clip(redact(raw.arguments) if redacted else raw.arguments)
-    attributes = _visible(attributes)
+    attributes = _drop_empty(attributes)
     if raw.exit_code is not None:
         attributes[semconv.PROCESS_EXIT_CODE] = raw.exit_code
     return attributes
 
 
-def _visible(attributes: Mapping[str, str]) -> dict[str, Any]:
+def _drop_empty(attributes: Mapping[str, str]) -> dict[str, Any]:
     """Leave out what is empty, and write what UTF-8 cannot hold, lone surrogates, as backslash escapes."""
     return {name: encodable(value) for name, value in attributes.items() if value}

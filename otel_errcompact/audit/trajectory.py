@@ -79,8 +79,8 @@ class TrajectoryFile(Listener):
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
         resource = resource or Resource.create()
-        self._head, self._tail = otlp_json.span_envelope(resource)
-        self._life_head, self._life_tail = otlp_json.log_envelope(resource)
+        self._head, self._tail = otlp_json.build_span_envelope(resource)
+        self._life_head, self._life_tail = otlp_json.build_log_envelope(resource)
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
@@ -146,7 +146,7 @@ class TrajectoryFile(Listener):
         self._write_life(semconv.RUN_ANSWERED, life.describe_answer(answered))
 
     def on_resumed(self, resumed: Resumed) -> None:
-        """Write the message of a human that lets a run continue."""
+        """Write the message with which a human lets a run continue."""
         self._write_life(semconv.RUN_RESUMED, life.describe_resume(resumed))
 
     def on_run_end(self, report: RunReport) -> None:
@@ -164,9 +164,9 @@ class TrajectoryFile(Listener):
         escalation: Escalation | None = None,
     ) -> None:
         if self._options.redact:
-            attributes = {name: otlp_json.redacted(value) for name, value in attributes.items()}
+            attributes = {name: otlp_json.redact_value(value) for name, value in attributes.items()}
         attributes[semconv.LEDGER_ID] = self._ledger_id
-        fields = otlp_json.log_record(
+        fields = otlp_json.build_log_record(
             event,
             attributes,
             time_ns=(escalation.time_ns if escalation is not None else 0) or self._clock_ns(),
@@ -210,8 +210,8 @@ class TrajectoryFile(Listener):
         if number:
             named = {semconv.LEDGER_ID: self._ledger_id, semconv.RECORD: number, **life.describe_raw(raw)}
             if self._options.redact:
-                named = {name: otlp_json.redacted(value) for name, value in named.items()}
-            fields["attributes"] += otlp_json.key_values(named)
+                named = {name: otlp_json.redact_value(value) for name, value in named.items()}
+            fields["attributes"] += otlp_json.to_key_values(named)
         return f"{self._head}{otlp_json.to_json(fields)}{self._tail}\n".encode("ascii")
 
     def _forget(self) -> None:

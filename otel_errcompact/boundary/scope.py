@@ -15,7 +15,7 @@ from otel_errcompact.boundary.recording import HandedOutDigests, Recorder, count
 from otel_errcompact.detector.results import is_control_flow
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError
-from otel_errcompact.escalator.actions import Continue, action_name, action_of
+from otel_errcompact.escalator.actions import Continue, name_action, read_action
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.installation.install import current_ledger, current_logger_provider, current_tracer_provider
@@ -266,7 +266,7 @@ class RunScope:
 
     def answer(self, reply: object) -> Action:
         """Answer the open escalation with a human's reply; see `Run.answer`."""
-        action = action_of(reply)
+        action = read_action(reply)
         self.ledger.answer(self.run_id, action)
         self._gate.release()
         self._take(action)
@@ -280,7 +280,7 @@ class RunScope:
             self._take(Continue(message))
 
     def _take(self, action: Action) -> None:
-        self._span.set_attribute(semconv.ACTION, action_name(action))
+        self._span.set_attribute(semconv.ACTION, name_action(action))
         self._guidance = action.message if isinstance(action, Continue) else ""
 
 

@@ -1,4 +1,4 @@
-"""From a raw error to its class: extract, redact, mask, hash; what was seen lately is remembered."""
+"""From a raw error to its class: extract, redact, mask, hash; recent classes are remembered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_REMEMBERED: Final = 256
 """Failures whose class is remembered: of exceptions and of texts each."""
 
 MAX_REMEMBERED_CHARACTERS: Final = 4_096
-"""Characters of a text or a message that is remembered; longer ones are looked at anew each time."""
+"""Characters of a text or a message that is remembered; longer ones are read each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +42,17 @@ def classify(raw: RawError) -> Classified:
     if raw.exception is not None:
         return _classify_exception(raw.exception, raw.messages)
     if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
-        return _classified(extract(raw))
+        return _key_facts(extract(raw))
     return _classify_text(raw.text, raw.type, raw.message, raw.exit_code)
 
 
 def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None) -> Classified:
     chain = read_chain(exception, messages)
-    return _classify_chain(chain) if _is_small(chain) else _classified(facts_of_exceptions(chain))
+    return _classify_chain(chain) if _is_small(chain) else _key_facts(facts_of_exceptions(chain))
 
 
 def _is_small(chain: tuple[Failure, ...]) -> bool:
-    """Tell whether a chain may be remembered: groups and long messages may not."""
+    """Return whether a chain may be remembered: groups and long messages may not."""
     size = 0
     for failure in chain:
         size += len(failure.message) + len(failure.extra)
@@ -63,22 +63,22 @@ def _is_small(chain: tuple[Failure, ...]) -> bool:
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
-    return _classified(facts_of_exceptions(chain))
+    return _key_facts(facts_of_exceptions(chain))
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _classify_text(text: str, kind: str, message: str, exit_code: int | None) -> Classified:
-    return _classified(extract_text(read_source(text, kind, message, exit_code)))
+    return _key_facts(extract_text(read_source(text, kind, message, exit_code)))
 
 
-def _classified(facts: Facts) -> Classified:
-    facts = _redacted(facts)
+def _key_facts(facts: Facts) -> Classified:
+    facts = _redact_facts(facts)
     template = template_of(facts)
     return Classified(facts=facts, key=dedup_key(facts, template), template=template)
 
 
-def _redacted(facts: Facts) -> Facts:
-    """Return `facts` without secrets; mostly there are none, and one look at all lines tells."""
+def _redact_facts(facts: Facts) -> Facts:
+    """Return `facts` without secrets. Mostly there are none, and one look at all lines is enough."""
     lines = "\n".join((facts.cause, facts.key_cause, *facts.details))
     if redact(lines) == lines:
         return facts

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
 
 FORMAT: Final = "prose"
-"""The only format whose facts a model may better."""
+"""The only format whose facts a model may replace."""
 
 MIN_LINES: Final = 3
 """Lines from which on a text is worth a question; of shorter ones the prose extractor shows all there is."""
@@ -45,7 +45,7 @@ _TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,79}")
 
 
 class ModelAnswer(NamedTuple):
-    """What a model makes of a text."""
+    """The answer of a model."""
 
     type: str
     """A short name for the kind of failure, like an exception's; empty if the model has none to offer."""
@@ -55,11 +55,11 @@ class ModelAnswer(NamedTuple):
 
 
 class ErrorReader(Protocol):
-    """Anything that can tell the root cause in a text, as a language model can."""
+    """Anything that finds the root cause in a text, as a language model does."""
 
     def read(self, text: str, /) -> ModelAnswer:
         """
-        Return the root cause of the failure that `text` tells of, free of secrets and clipped to a bounded size.
+        Return the root cause of the failure in `text`, which is free of secrets and of bounded size.
 
         It is called in a thread of its own and never twice at a time. It may be slow, wrong or broken.
         """
@@ -70,15 +70,15 @@ class ModelExtractor:
     """
     Asks a reader about prose, once for each class, and takes its answer only where it quotes the text.
 
-    An answer that comes too late is kept for the next occurrence of its class. While a reader is still busy nobody
-    else asks it, so that one that hangs holds a single thread and costs a single wait.
+    An answer that comes too late is kept for the next occurrence of its class. A reader that is busy is not
+    asked again, so that one that hangs holds a single thread and costs a single wait.
 
     Args:
-        reader: What is asked.
+        reader: Reads the texts.
         seconds: How long a failure waits for its answer.
         characters: Characters of a text that the reader gets: its head and its tail.
         remembered: Classes whose answers are kept.
-        faults: Time-outs and exceptions in a row after which the reader is left alone ...
+        faults: Time-outs and exceptions in a row after which the reader is not asked ...
         pause: ... for so many further questions.
         guard: Counts and logs the reader's faults.
 
@@ -116,8 +116,8 @@ class ModelExtractor:
         self._guard = guard or Guard()
         self._answers: OrderedDict[str, ModelAnswer | None] = OrderedDict()
         self._thread: Thread | None
-        self._start_anew()
-        reset_in_child(self._start_anew)
+        self._reset()
+        reset_in_child(self._reset)
 
     def refine(self, raw: RawError, found: Classified) -> Classified:
         """Return `found` with the type and the cause that the reader gives it, or as it is."""
@@ -126,12 +126,12 @@ class ModelExtractor:
         body = read_text(raw).body
         if body.count("\n") < MIN_LINES - 1:
             return found
-        parts = tuple(map(redact, _clipped(body, self._characters)))
+        parts = tuple(map(redact, _clip(body, self._characters)))
         answer = self._answer(found.key, parts)
         if answer is None:
             return found
-        cause = redact(_quote(answer.cause, parts))
-        return _shown(found, answer.type, cause) if cause else found
+        cause = redact(_find_quote(answer.cause, parts))
+        return _apply(found, answer.type, cause) if cause else found
 
     def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
         """Return the answer for a class, from memory or from the reader; nothing if there is none, or none yet."""
@@ -144,11 +144,11 @@ class ModelExtractor:
             return self._answers.get(key)
 
     def _ask(self, key: str, parts: tuple[str, ...]) -> None:
-        """Let the reader read, and wait for it no longer than allowed."""
+        """Ask the reader, and wait no longer than allowed."""
         failed: list[BaseException] = []
         thread = Thread(target=self._read, args=(key, parts, failed), name="errcompact-model", daemon=True)
         try:
-            if not self._started(thread, key):
+            if not self._start(thread, key):
                 return
         except RuntimeError as error:  # No more threads are to be had.
             failed.append(error)
@@ -164,8 +164,8 @@ class ModelExtractor:
             self._paused = self._pause
         self._guard.record_failure("model", failed[0], fatal=False)
 
-    def _started(self, thread: Thread, key: str) -> bool:
-        """Start a question, unless another one is under way or the reader is left alone."""
+    def _start(self, thread: Thread, key: str) -> bool:
+        """Start a question, unless another one is under way or the reader pauses."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return False
@@ -178,9 +178,9 @@ class ModelExtractor:
             return True
 
     def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
-        """Ask the reader, check what it says and remember it; runs in the question's own thread."""
+        """Ask the reader, check its answer and remember it; runs in a thread of its own."""
         try:
-            answer = _checked(self._reader.read(CUT.join(parts)), parts)
+            answer = _check(self._reader.read(CUT.join(parts)), parts)
         except BaseException as error:  # noqa: BLE001 - whatever a reader does, it does to this thread alone
             failed.append(error)
             return
@@ -192,15 +192,15 @@ class ModelExtractor:
         while len(self._answers) > self._remembered:
             self._answers.popitem(last=False)
 
-    def _start_anew(self) -> None:
-        """Forget who was asking; a forked child has none of its parent's threads, and maybe its locked lock."""
+    def _reset(self) -> None:
+        """Start without a question; a forked child has none of its parent's threads, and maybe a locked lock."""
         self._lock = ReentrantLock()
         self._thread = None
         self._faults = 0
         self._paused = 0
 
 
-def _clipped(body: str, limit: int) -> tuple[str, ...]:
+def _clip(body: str, limit: int) -> tuple[str, ...]:
     """Return the parts of a text that are shown: all of it, or its head and its tail."""
     if len(body) <= limit:
         return (body,)
@@ -208,7 +208,7 @@ def _clipped(body: str, limit: int) -> tuple[str, ...]:
     return body[: limit - tail], body[len(body) - tail :]
 
 
-def _checked(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
+def _check(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
     """
     Return an answer whose cause is a harmless line of the text, with a name for its type or none; else nothing.
 
@@ -224,25 +224,25 @@ def _checked(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
 
 
 def _is_quoted(cause: str, parts: tuple[str, ...]) -> bool:
-    quote = _spaced(cause)
-    return any(quote in _spaced(part) for part in parts)
+    quote = _normalise_spaces(cause)
+    return any(quote in _normalise_spaces(part) for part in parts)
 
 
-def _spaced(text: str) -> str:
+def _normalise_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def _quote(cause: str, parts: tuple[str, ...]) -> str:
-    """Return what a text says in the place of a cause: the same, or a line that differs in volatile values only."""
+def _find_quote(cause: str, parts: tuple[str, ...]) -> str:
+    """Return the quote of a cause in a text: the same line, or one that differs in volatile values only."""
     if _is_quoted(cause, parts):
-        return _spaced(cause)
-    template = mask(_spaced(cause))
+        return _normalise_spaces(cause)
+    template = mask(_normalise_spaces(cause))
     lines = [line for part in parts for line in part.split("\n", MAX_SEARCHED)[:MAX_SEARCHED]]
-    candidates = (_spaced(line[:MAX_CAUSE]) for line in lines)
+    candidates = (_normalise_spaces(line[:MAX_CAUSE]) for line in lines)
     return next((line for line in candidates if line.isprintable() and mask(line) == template), "")
 
 
-def _shown(found: Classified, kind: str, cause: str) -> Classified:
+def _apply(found: Classified, kind: str, cause: str) -> Classified:
     facts = found.facts
     others = (line for line in (facts.cause, *facts.details) if line not in cause)
     better = replace(facts, type=kind or facts.type, cause=cause, details=details(others), key_cause=facts.keyed_cause)

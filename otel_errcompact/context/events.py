@@ -40,12 +40,12 @@ def compact_errors(
 
     Failures of one class (the same keys as everywhere in this library) are one line with their count, the newest class
     first. A later success of the same operation resolves a class, and it is left out. An event has failed if a flag, a
-    status or an error says so, or else its exit code, a code or a reason, or what its text plainly says.
+    status or an error says so, or else its exit code, a code or a reason, or plain words of its text.
 
     Mappings have the fields of `ErrorEvent`, or those of a log: names in any spelling and by what they mean
     (`exitCode`, `returncode`; `ok`, `success`, `isError`; `error` as a text or an object; `cmd`, `stdout` ...), at the
     top or in containers such as `payload`, `data`, `event` and `result`. Events of other kinds, as messages and
-    thoughts, are skipped, unless they say that something failed.
+    thoughts, are skipped, unless they report a failure.
 
     Args:
         events: What happened, oldest first unless each has a time.
@@ -54,7 +54,7 @@ def compact_errors(
 
     Raises:
         ConfigurationError: An event is none, a field of a result is malformed, or no field of a result is known; the
-            message says which, what is wrong, and what to do.
+            message names it, what is wrong, and what to do.
     """
     memory = FailureMemory(history=History(max_classes=MAX_CLASSES))
     pipeline = Pipeline(options or DigestOptions(), count_tokens)
@@ -72,9 +72,9 @@ def _add(event: ErrorEvent, memory: FailureMemory, pipeline: Pipeline) -> None:
     if outcome != "failure":
         return
     code = "" if event.code is None else str(event.code)
-    said = event.text or event.reason
+    text = event.text or event.reason
     raw = RawError(
-        text=said if said or code else f"{operation.name.removeprefix(_SHELL).strip()} failed",
+        text=text if text or code else f"{operation.name.removeprefix(_SHELL).strip()} failed",
         type=code,
         message=event.reason,
         exit_code=event.exit_code,
@@ -95,21 +95,21 @@ def _outcome(event: ErrorEvent, tool: str, pipeline: Pipeline) -> str:
     elif event.code is not None or event.reason:
         flagged = True
     exit_code = None if flagged is False else event.exit_code
-    said = event.text or event.reason
-    return pipeline.detect(said, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
+    text = event.text or event.reason
+    return pipeline.detect(text, tool=tool, arguments=event.command, flagged=flagged, exit_code=exit_code).outcome
 
 
 def _notes(event: ErrorEvent, code: str, facts: Facts) -> str:
-    """Return what an event says beside what its class does: the command, how it ended, how long it took."""
-    told = f"{facts.type} {facts.cause}"
+    """Return the notes beside a class: the command of an event, how it ended, how long it took."""
+    shown = f"{facts.type} {facts.cause}"
     notes = [facts.tally, one_line(redact(event.command), _MAX_NOTE)]
-    if code and code not in told:
+    if code and code not in shown:
         notes.append(f"code {one_line(redact(code), _MAX_NOTE)}")
     if event.exit_code is not None and facts.type != f"exit code {event.exit_code}":
         notes.append(f"exit code {event.exit_code}")
     if event.duration is not None:
         notes.append(_seconds(event.duration))
-    if event.text and (reason := one_line(redact(event.reason), _MAX_NOTE)) and reason not in told:
+    if event.text and (reason := one_line(redact(event.reason), _MAX_NOTE)) and reason not in shown:
         notes.append(reason)
     return ", ".join(filter(None, notes))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from otel_errcompact.digest.block import CLOSING, OPENING, block
-from otel_errcompact.digest.inline import Digest, inline, refusal
+from otel_errcompact.digest.block import CLOSING, OPENING, render_block
+from otel_errcompact.digest.inline import Digest, render_inline, render_refusal
 from otel_errcompact.digest.options import DigestOptions
 from otel_errcompact.digest.shown import ALL_FORGOTTEN, NOTHING_SHOWN, Shown
 from otel_errcompact.digest.situation import Situation
@@ -18,11 +18,11 @@ __all__ = [
     "DigestOptions",
     "Shown",
     "Situation",
-    "block",
     "cut_middle",
     "encodable",
-    "inline",
     "one_line",
     "plain_lines",
-    "refusal",
+    "render_block",
+    "render_inline",
+    "render_refusal",
 ]

@@ -1,11 +1,11 @@
-"""The block of recent errors: rendered anew each turn, and only when there are failures."""
+"""The block of recent errors: rendered each turn, and only while there are failures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import wording
-from otel_errcompact.digest.budget import squeezed
+from otel_errcompact.digest.budget import shorten_lines
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line
 
@@ -18,7 +18,7 @@ OPENING: Final = "[RECENT ERRORS]"
 CLOSING: Final = "[/RECENT ERRORS]"
 
 
-def block(
+def render_block(
     history: History,
     *,
     options: DigestOptions,
@@ -28,19 +28,19 @@ def block(
     count_tokens: TokenCounter = estimate_tokens,
 ) -> str:
     """
-    Return the `[RECENT ERRORS]` block of a run, within `options.block_tokens`; empty if there is nothing to say.
+    Return the `[RECENT ERRORS]` block of a run, within `options.block_tokens`; empty if there is nothing to show.
 
     Args:
         history: The run's error classes.
         options: Budget and line length.
-        escalation: The breach that stands, if there is one.
+        escalation: The escalation that stands, if there is one.
         unhandled: The newest escalation that no handler has answered, while its class is open.
-        guidance: What a human answered to the last escalation.
+        guidance: The human's answer to the last escalation.
         count_tokens: How tokens are counted.
     """
     live = [found for found in reversed(list(history)) if not found.resolved]
     if not live:
-        return _guidance_alone(guidance, options)
+        return _render_guidance(guidance, options)
     marks: list[str] = []
     if escalation is not None:
         limit = options.line_characters
@@ -50,7 +50,7 @@ def block(
         marks.append(one_line(reported, options.line_characters))
     if guidance:
         marks.append(f"OPERATOR: {one_line(guidance, options.line_characters)}")
-    classes = [_class_lines(found, options) for found in live]
+    classes = [_render_class(found, options) for found in live]
     escalated = escalation.key if escalation is not None else ""
     kept = {index: lines for index, lines in enumerate(classes) if live[index].key == escalated}
     for index, lines in enumerate(classes):
@@ -58,11 +58,11 @@ def block(
         if count_tokens("\n".join(_frame(trial, marks, len(classes)))) > options.block_tokens:
             break
         kept = trial
-    return squeezed(options.block_tokens, count_tokens, _frame(kept or {0: classes[0]}, marks, len(classes)))
+    return shorten_lines(options.block_tokens, count_tokens, _frame(kept or {0: classes[0]}, marks, len(classes)))
 
 
-def _guidance_alone(guidance: str, options: DigestOptions) -> str:
-    """What a human has said reaches the agent though no class is open."""
+def _render_guidance(guidance: str, options: DigestOptions) -> str:
+    """Return a human's message, which reaches the agent though no class is open."""
     return f"OPERATOR: {one_line(guidance, options.line_characters)}" if guidance else ""
 
 
@@ -72,8 +72,8 @@ def _frame(kept: dict[int, list[str]], marks: list[str], total: int) -> list[str
     return [OPENING, *body, *cut, *marks, CLOSING]
 
 
-def _class_lines(error_class: ErrorClass, options: DigestOptions) -> list[str]:
-    head = wording.head(error_class.facts, error_class.tool, options.line_characters)
+def _render_class(error_class: ErrorClass, options: DigestOptions) -> list[str]:
+    head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
     row = f", {error_class.streak} in a row" if error_class.streak > 1 else ""
     count = f" (x{error_class.count}{row})" if error_class.count > 1 else ""
     lines = [f"{head}{count} #{error_class.short}"]

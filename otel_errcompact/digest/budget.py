@@ -1,4 +1,4 @@
-"""How lines are kept within a budget of tokens: every cut is visible."""
+"""Lines within a budget of tokens: every cut is visible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MIN_WIDTH: Final = 24
 
 
-def fitting(budget: int, count_tokens: TokenCounter, lines: list[str], tail: list[str]) -> tuple[str, int]:
+def join_within(budget: int, count_tokens: TokenCounter, lines: list[str], tail: list[str]) -> tuple[str, int]:
     """
     Join `lines` and `tail` under the budget.
 
@@ -28,10 +28,10 @@ def fitting(budget: int, count_tokens: TokenCounter, lines: list[str], tail: lis
         text = "\n".join([*lines[:kept], f"  {CUT} {len(lines) - kept} more lines", *tail])
         if count_tokens(text) <= budget:
             return text, kept
-    return squeezed(budget, count_tokens, [lines[0], *tail]), 1
+    return shorten_lines(budget, count_tokens, [lines[0], *tail]), 1
 
 
-def squeezed(budget: int, count_tokens: TokenCounter, lines: list[str]) -> str:
+def shorten_lines(budget: int, count_tokens: TokenCounter, lines: list[str]) -> str:
     """Join `lines`, all of which must stay, and cut the longest ones, visibly, until they fit the budget."""
     width = max(map(len, lines))
     text = "\n".join(lines)

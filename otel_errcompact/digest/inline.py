@@ -1,4 +1,4 @@
-"""The text that replaces one failed call's result: all that is needed at first sight, later only what is new."""
+"""The text that replaces the result of a failed call: whole at first, then only what is new."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.masking import values
 from otel_errcompact.digest import wording
-from otel_errcompact.digest.budget import fitting
+from otel_errcompact.digest.budget import join_within
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.redaction.redact import redact
@@ -34,16 +34,14 @@ _values: Final = lru_cache(maxsize=256)(values)
 
 
 class Digest(NamedTuple):
-    """
-    What the agent reads of one failure.
-    """
+    """What the agent reads of one failure."""
 
     text: str
     shown: Shown
     """What the agent has been shown once it has read the text."""
 
 
-def inline(
+def render_inline(
     raw: RawError,
     error_class: ErrorClass,
     shown: Shown,
@@ -55,7 +53,7 @@ def inline(
     """
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
-    The first occurrence says all that is needed to fix it; a repeat says what failed, how often, and what is new.
+    The first occurrence holds all that is needed to fix it; a repeat what failed, how often, and what is new.
     Lines that the agent has been shown in this run are not shown again, unless its context has lost them. A text
     shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond any budget.
 
@@ -68,13 +66,13 @@ def inline(
         count_tokens: How tokens are counted.
     """
     if raw.tool in options.verbatim_tools:
-        return Digest(_verbatim(raw, error_class, situation), shown)
+        return Digest(_render_verbatim(raw, error_class, situation), shown)
     if error_class.count > 1 and not shown.of(error_class.key).forgotten:
-        return _repeat(raw, error_class, shown, situation, options, count_tokens)
-    return _whole(raw, error_class, shown, situation, options, count_tokens)
+        return _render_repeat(raw, error_class, shown, situation, options, count_tokens)
+    return _render_whole(raw, error_class, shown, situation, options, count_tokens)
 
 
-def refusal(
+def render_refusal(
     error_class: ErrorClass,
     failures: int,
     attempts: int,
@@ -94,7 +92,7 @@ def refusal(
         reported: Whether the loop has been reported to the operators.
         options: The length of a line.
     """
-    head = wording.head(error_class.facts, error_class.tool, options.line_characters)
+    head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
     stop = "; the run is stopped" if loop_halt and attempts >= loop_halt else ""
     if loop_halt > attempts:
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
@@ -105,12 +103,12 @@ def refusal(
     )
 
 
-def _verbatim(raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
-    mark = wording.repeat(error_class, situation) if error_class.count > 1 else wording.warning(situation)
+def _render_verbatim(raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
+    mark = wording.mark_repeat(error_class, situation) if error_class.count > 1 else wording.write_warning(situation)
     return "\n".join(filter(None, (redact(quoted_lines(raw.text)), mark)))
 
 
-def _whole(
+def _render_whole(
     raw: RawError,
     error_class: ErrorClass,
     shown: Shown,
@@ -120,24 +118,24 @@ def _whole(
 ) -> Digest:
     facts = error_class.facts
     again = error_class.count > 1
-    name = wording.repeat(error_class, situation) if again else f"#{error_class.short}"
-    head = f"{wording.head(facts, raw.tool, options.line_characters)} {name}{wording.detected(raw)}"
-    fresh = _unseen(facts.details, shown)
+    name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
+    head = f"{wording.write_head(facts, raw.tool, options.line_characters)} {name}{wording.mark_detected(raw)}"
+    fresh = _choose_lines(facts.details, shown)
     lines = [f"  | {line}" for detail in fresh if (line := one_line(detail, options.line_characters))]
     known = len(facts.details) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
-    marks = [] if again else list(filter(None, (wording.warning(situation),)))
-    text, kept = fitting(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
+    marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
+    text, kept = join_within(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
     hint = (error_class.hint,) if kept > len(lines) + len(left_out) else ()
     of_class = replace(shown.of(error_class.key), facts=facts, forgotten=False)
     shown = shown.set_class(error_class.key, of_class).add_lines((*fresh[: kept - 1], *hint))
-    marks = [wording.repeat(error_class, situation)] if again else marks
+    marks = [wording.mark_repeat(error_class, situation)] if again else marks
     stays = redact(quoted_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
     return Digest("\n".join((stays, *marks)) if stays else text, shown)
 
 
-def _unseen(lines: tuple[str, ...], shown: Shown) -> tuple[str, ...]:
+def _choose_lines(lines: tuple[str, ...], shown: Shown) -> tuple[str, ...]:
     """
     Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
     """
@@ -146,7 +144,7 @@ def _unseen(lines: tuple[str, ...], shown: Shown) -> tuple[str, ...]:
     return fresh if saved > len(_SEEN) else lines
 
 
-def _repeat(
+def _render_repeat(
     raw: RawError,
     error_class: ErrorClass,
     shown: Shown,
@@ -154,22 +152,20 @@ def _repeat(
     options: DigestOptions,
     count_tokens: TokenCounter,
 ) -> Digest:
-    new, lines, shown = _evidence(error_class, shown)
-    facts, mark = error_class.facts, wording.repeat(error_class, situation)
+    new, lines, shown = _find_news(error_class, shown)
+    facts, mark = error_class.facts, wording.mark_repeat(error_class, situation)
     cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
-    head = f"[{wording.kind(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
+    head = f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
     evidence = [f"  | {one_line(line, options.line_characters)}" for line in lines]
-    text, kept = fitting(options.inline_tokens, count_tokens, [head, *evidence], [])
+    text, kept = join_within(options.inline_tokens, count_tokens, [head, *evidence], [])
     stays = redact(quoted_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
     if stays:
         return Digest(f"{stays}\n{mark}", shown)
     return Digest(text, shown.add_lines(lines[: kept - 1]))
 
 
-def _evidence(error_class: ErrorClass, shown: Shown) -> tuple[str, tuple[str, ...], Shown]:
-    """
-    Return what is new in a repeat: values in few words, and lines the like of which the agent has not been shown.
-    """
+def _find_news(error_class: ErrorClass, shown: Shown) -> tuple[str, tuple[str, ...], Shown]:
+    """Return what is new in a repeat: values in few words, and lines the like of which the agent has not been shown."""
     facts, of_class = error_class.facts, shown.of(error_class.key)
     before = of_class.facts
     # Most repeats are equal to the last one, and then there is nothing to look at.
@@ -177,19 +173,19 @@ def _evidence(error_class: ErrorClass, shown: Shown) -> tuple[str, tuple[str, ..
         return "", (), shown
     details = of_class.details.add(shown.lines.seen(before.details))
     lines = details.unseen(shown.lines.unseen(facts.details))
-    news = [*_moved(facts, before), *_changed(facts, before)]
+    news = [*_find_moves(facts, before), *_find_new_values(facts, before)]
     shown = shown.set_class(error_class.key, replace(of_class, facts=facts, details=details))
     return (f", now {', '.join(news)}" if news else ""), lines, shown
 
 
-def _moved(facts: Facts, before: Facts) -> list[str]:
+def _find_moves(facts: Facts, before: Facts) -> list[str]:
     line = facts.location.line
     moved = [f"line {line}"] if line is not None and line != before.location.line else []
     return [*moved, facts.tally] if facts.tally and facts.tally != before.tally else moved
 
 
-def _changed(facts: Facts, before: Facts) -> list[str]:
-    # What the repeated cause shows need not be said twice.
+def _find_new_values(facts: Facts, before: Facts) -> list[str]:
+    # The repeated cause shows them.
     if facts.cause == before.cause or len(facts.cause) <= MAX_REPEATED_CAUSE:
         return []
     known = _values(before.cause)

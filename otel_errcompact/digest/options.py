@@ -1,4 +1,4 @@
-"""How much the agent is told."""
+"""How long digests may be."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class DigestOptions(BaseModel):
-    """
-    How much the agent is told.
-    """
+    """How long digests may be."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

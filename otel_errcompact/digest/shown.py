@@ -23,9 +23,7 @@ _template: Final = lru_cache(maxsize=1_024)(mask)
 
 @dataclass(frozen=True, slots=True)
 class ShownLines:
-    """
-    Lines that the agent has been shown, oldest first.
-    """
+    """Lines that the agent has been shown, oldest first."""
 
     limit: int = MAX_LINES
     """How many lines are remembered; the oldest go first."""
@@ -56,9 +54,7 @@ class ShownLines:
 
 @dataclass(frozen=True, slots=True)
 class ShownClass:
-    """
-    What the agent has been shown of one error class.
-    """
+    """What the agent has been shown of one error class."""
 
     facts: Facts | None = None
     """The facts whose lines were shown last."""
@@ -75,9 +71,7 @@ _UNSEEN: Final = ShownClass()
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """
-    What the agent of a run has been shown.
-    """
+    """What the agent of a run has been shown."""
 
     lines: ShownLines = field(default=ShownLines())
     """Lines of any class."""

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """
-    What one failure means for its run.
-    """
+    """What one failure means for its run."""
 
     decision: Decision = CARRY_ON
     streak: int = 1

@@ -1,4 +1,4 @@
-"""How many tokens a text costs: estimated, or counted by a real tokenizer."""
+"""The number of tokens in a text: estimated, or counted by a real tokenizer."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz "
 
 
 class TokenCounter(Protocol):
-    """
-    Anything that tells how many tokens a text costs.
-    """
+    """Counts the tokens of a text."""
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens in `text`."""
@@ -41,9 +39,7 @@ class TokenCounter(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """
-    Estimate the tokens of `text` as a quarter of its characters, rounded up.
-    """
+    """Estimate the tokens of `text` as a quarter of its characters, rounded up."""
     return (len(text) + 3) // 4
 
 
@@ -91,9 +87,7 @@ def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
 
 @cache
 def default_counter() -> TokenCounter:
-    """
-    Return the best counter there is: tiktoken's if it is installed and can load its encoding, else the estimator.
-    """
+    """Return the best counter there is: tiktoken's if it is installed and can load its encoding, else the estimator."""
     try:
         counter, _ = _load(ENCODING)
     except MissingExtraError:
@@ -102,9 +96,7 @@ def default_counter() -> TokenCounter:
 
 
 def _load(encoding: str) -> tuple[TokenCounter | None, str]:
-    """
-    Return the counter, or what kept tiktoken from loading the encoding.
-    """
+    """Return the counter, or what kept tiktoken from loading the encoding."""
     try:
         tiktoken: Any = import_module("tiktoken")
     except ImportError as error:

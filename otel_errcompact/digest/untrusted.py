@@ -52,7 +52,7 @@ def quoted_lines(text: str) -> str:
 
 
 def cut_middle(text: str, limit: int, note: str = "") -> str:
-    """Return a text without its middle where it is longer than `limit`, visibly; `note` says what remains of it."""
+    """Return a text without its middle where it is longer than `limit`; the cut shows its size and `note`."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -70,7 +70,7 @@ def encodable(text: str) -> str:
 
 
 def _is_harmless(text: str) -> bool:
-    """Tell whether a text is one clean line already, as most are."""
+    """Return whether a text is one clean line already, as most are."""
     return (
         text.isascii()
         and text.isprintable()

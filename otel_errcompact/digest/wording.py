@@ -1,4 +1,4 @@
-"""How digests say things: what failed, that it failed again, and how close the run is to an escalation."""
+"""The words of digests: what failed, that it failed again, and how close the run is to an escalation."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ _COUNTED: Final[dict[Threshold, str]] = {
 }
 
 
-def head(facts: Facts, tool: str, limit: int) -> str:
+def write_head(facts: Facts, tool: str, limit: int) -> str:
     """Return what failed in the pattern's own form: `[type] at place: cause (40 tests)`."""
     place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
     where = f" at {place}" if place else ""
-    name = kind(facts.type)
+    name = name_type(facts.type)
     tally = f" ({facts.tally})" if facts.tally else ""
     cause = one_line(facts.cause, max(limit - len(name) - len(where) - len(tally), 80))
     return f"[{name}]{where}: {cause}{tally}" if cause else f"[{name}]{where}{tally}"
 
 
-def detected(raw: RawError) -> str:
-    """Return what gave a failure away that the tool did not report; whether it reported a success is not known."""
+def mark_detected(raw: RawError) -> str:
+    """Return the sign of a failure that the tool did not report; whether it reported a success is unknown."""
     return f" (detected: {one_line(raw.detected, 80)})" if raw.detected else ""
 
 
 @lru_cache(maxsize=256)
-def kind(name: str) -> str:
+def name_type(name: str) -> str:
     """Return a type as it may stand in brackets."""
     short = name if len(name) <= MAX_KIND else name.rpartition(".")[2]
     return one_line(short, MAX_KIND).replace("[", "(").replace("]", ")") or "Error"
 
 
-def repeat(error_class: ErrorClass, situation: Situation) -> str:
-    """Return that a class failed again, how often, and how the run stands because of it."""
+def mark_repeat(error_class: ErrorClass, situation: Situation) -> str:
+    """Return that a class failed again, how often, and the notice of its run."""
     row = f", {situation.streak} in a row" if situation.streak > 1 else ""
-    news = notice(situation)
+    news = write_notice(situation)
     return f"#{error_class.short} again (x{error_class.count}{row}{f'; {news}' if news else ''})"
 
 
-def notice(situation: Situation) -> str:
-    """Return what the agent is to know of its run: a threshold, a loop; empty if there is nothing."""
+def write_notice(situation: Situation) -> str:
+    """Return the notice of a threshold or a loop; empty if there is none."""
     decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
@@ -85,7 +85,7 @@ def _consequence(situation: Situation) -> str:
     return f"reported to the operators, the run goes on; {_advice(situation)}"
 
 
-def warning(situation: Situation) -> str:
-    """Return the same as a line of its own, for a class that is new and has no count to stand beside."""
-    said = notice(situation)
-    return f"NOTICE: {said}" if said else ""
+def write_warning(situation: Situation) -> str:
+    """Return the notice as a line of its own, for a class that is new and shows no count."""
+    notice = write_notice(situation)
+    return f"NOTICE: {notice}" if notice else ""

@@ -65,7 +65,7 @@ class FailureCounter:
             record: What `prepare` has returned, or a record of it.
             started: When the compaction began, by the timer.
         """
-        stopped = state.breach is not None
+        stopped = state.escalation is not None
         tick = self._next_tick() if record.tick is None else record.tick
         agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent

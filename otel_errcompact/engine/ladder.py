@@ -22,9 +22,7 @@ NO_HANDLER: Final = "no escalation handler was given"
 
 
 class Step(NamedTuple):
-    """
-    What the counts of one failure or refusal have led to.
-    """
+    """What the counts of one failure or refusal have led to."""
 
     decision: Decision
     counts: Counts
@@ -75,8 +73,8 @@ class Ladder:
         state.escalated_at = tick
         if decision.threshold in ASKING:
             error_class.escalated = error_class.unlifted = True
-        state.breach = self._escalation(state, error_class, decision, tick, span)
-        step = step._replace(escalation=state.breach)
+        state.escalation = self._escalation(state, error_class, decision, tick, span)
+        step = step._replace(escalation=state.escalation)
         if state.asks_at(decision.threshold, halts=decision.halts):
             return step
         if decision.halts and state.can_halt:
@@ -85,23 +83,23 @@ class Ladder:
 
     def answer(self, state: RunState, action: ActionName, message: str, tick: int = 0) -> AnsweredEscalation | None:
         """Answer the escalation that stands; None if there is none, or if that was its answer before."""
-        if state.breach is None or (state.answer is not None and state.answer.action == action):
+        if state.escalation is None or (state.answer is not None and state.answer.action == action):
             return None
         tick = tick or self._next_tick()
-        answered = AnsweredEscalation(escalation=state.breach, action=action, message=message, tick=tick)
+        answered = AnsweredEscalation(escalation=state.escalation, action=action, message=message, tick=tick)
         state.answered.append(answered)
         state.answer = answered
         if action == "continue":
             state.resume(message)
         elif action == "unhandled":
-            state.breach = state.answer = None
+            state.escalation = state.answer = None
         return answered
 
     def answer_by_default(self, state: RunState, message: str) -> AnsweredEscalation | None:
         """Answer the escalation that stands as without a handler; None if there is none, or if it has its answer."""
-        if state.breach is None or state.answer is not None:
+        if state.escalation is None or state.answer is not None:
             return None
-        return self.answer(state, "halt" if state.breach.halts and state.can_halt else "unhandled", message)
+        return self.answer(state, "halt" if state.escalation.halts and state.can_halt else "unhandled", message)
 
     def _escalation(
         self, state: RunState, error_class: ErrorClass, decision: Decision, tick: int, span: SpanRef | None

@@ -27,7 +27,7 @@ from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.engine.postponed import PostponedCounts
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.state import RunState
-from otel_errcompact.escalator.actions import Action, Continue, action_name
+from otel_errcompact.escalator.actions import Action, Continue, name_action
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
@@ -163,9 +163,7 @@ class Ledger:
         return self.close(run_id, failed=failed).report
 
     def close(self, run_id: str, *, failed: bool = False) -> EndedRun:
-        """
-        Forget a run and return what it answers from now on; see `end`.
-        """
+        """Forget a run and return what it answers from now on; see `end`."""
         self._postponed.run()
         state = self.store.discard(run_id) or self._create(run_id)
         if state.answer is None:
@@ -209,7 +207,7 @@ class Ledger:
         self, run_id: str, raw: RawError, *, record: FailureRecord | None = None, whole: bool = False
     ) -> Observation:
         """
-        Count one failure and return what became of it. The raw error is handed to the audit sink first.
+        Count one failure and return its observation. The audit sink gets the raw error first.
 
         Args:
             run_id: The run's id.
@@ -245,9 +243,7 @@ class Ledger:
         return observation
 
     def handled(self, run_id: str, raw: RawError) -> None:
-        """
-        Count a failure inside a call that in the end succeeded: for the operator, never for the agent.
-        """
+        """Count a failure inside a call that in the end succeeded: for the operator, never for the agent."""
         self._listeners.notify_raw(run_id, raw)
         found = self._pipeline.classify(raw)
         agent = raw.agent
@@ -284,7 +280,7 @@ class Ledger:
             operation: The operation that succeeded; that of the tool, arguments and target if None.
             arguments: The call's arguments as JSON.
             agent: Whose call it is; the run's agent if empty.
-            target: What the call is about, where its arguments do not tell.
+            target: What the call is about, where its arguments do not name it.
             began: The tick at which the agent asked for the call; 0 is now.
             directory: The call's working directory; empty if unknown.
             call: The call's fingerprint; that of tool, arguments and directory if empty.
@@ -338,7 +334,7 @@ class Ledger:
 
         A call is refused once it has failed `thresholds.refuse` times with the same arguments in the same directory,
         none of them transient, while no call of the agent has succeeded: of 1,773 such retries none worked. Five
-        minutes after the last failure one is let through.
+        minutes after its last failure it may be made once.
 
         Args:
             run_id: The run's id.
@@ -384,7 +380,7 @@ class Ledger:
         self._notify_step(step)
         return text
 
-    # What the agent reads and the application asks.
+    # Reading.
 
     def digest(self, run_id: str) -> str:
         """Return the block of recent errors for the agent's next prompt; empty if there is none, or in `observe`."""
@@ -422,7 +418,7 @@ class Ledger:
         """
         Settle the escalation that stands in a run; `Continue` gives it fresh counters. Without one, nothing happens.
         """
-        self.settle(run_id, action_name(action), action.message if isinstance(action, Continue) else action.reason)
+        self.settle(run_id, name_action(action), action.message if isinstance(action, Continue) else action.reason)
 
     def settle(self, run_id: str, action: ActionName, message: str) -> None:
         """
@@ -431,7 +427,7 @@ class Ledger:
         Args:
             run_id: The run's id.
             action: What was done.
-            message: What was said.
+            message: The message with it.
         """
         with self.store.find(run_id) as state:
             answered = None if state is None else self._ladder.answer(state, action, message)
@@ -455,7 +451,7 @@ class Ledger:
 
         Args:
             run_id: The run's id.
-            message: What the human said.
+            message: The human's message.
         """
         resumed: Resumed | None = None
         with self.store.find(run_id) as state:

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """
-    Is notified of what happens in runs. Override what you need; nothing here is called under a run's lock.
-    """
+    """Receives what happens in runs. Override what you need; nothing here is called under a run's lock."""
 
     stage = "listener"
-    """What the listener is called when it fails itself."""
+    """The name of the listener in the log, should it fail."""
 
     def on_raw(self, run_id: str, raw: RawError) -> None:
         """Keep the raw error; called before anything else is done with it."""
@@ -52,19 +50,19 @@ class Listener:
         """Receive an identical call that was not executed again."""
 
     def on_escalated(self, escalation: Escalation) -> None:
-        """Receive a breach, before it is answered."""
+        """Receive an escalation, before it is answered."""
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Receive a breach and its answer."""
+        """Receive an escalation and its answer."""
 
     def on_resumed(self, resumed: Resumed) -> None:
-        """Receive a run with failures that a human lets continue; no escalation stood."""
+        """Receive a run with failures that continues by a human's word; no escalation stood."""
 
     def on_run_end(self, report: RunReport) -> None:
         """Receive the account of a run at its end."""
 
     def on_evicted(self, report: RunReport) -> None:
-        """Receive the account of a run that nobody opened, forgotten to bound memory."""
+        """Receive the account of a run that was never opened, and is forgotten to bound memory."""
 
 
 class Listeners:
@@ -86,7 +84,7 @@ class Listeners:
 
     @property
     def want_successes(self) -> bool:
-        """Whether a listener wants to know of successes."""
+        """Whether a listener receives successes."""
         return bool(self._of_success)
 
     def add(self, listener: Listener) -> None:
@@ -123,7 +121,7 @@ class Listeners:
 
     def _set(self, listeners: tuple[Listener, ...]) -> None:
         self._all = listeners
-        # Mostly no listener wants the raw error or the success, and every call would pay for asking.
+        # Mostly no listener receives raw errors or successes, and each call would pay for asking.
         self._of_raw = tuple(one for one in listeners if getattr(one.on_raw, "__func__", None) is not Listener.on_raw)
         self._of_success = tuple(
             one for one in listeners if getattr(one.on_succeeded, "__func__", None) is not Listener.on_succeeded

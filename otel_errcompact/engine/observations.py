@@ -1,4 +1,4 @@
-"""What becomes of failures, calls and runs, as plain data: what the ledger returns, and what it tells its listeners."""
+"""Failures, calls and runs as plain data: what the ledger returns, and what its listeners receive."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ Standing = Literal["carry_on", "pending", "halt", "pause"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """
-    What became of one failure.
-    """
+    """One failure, counted."""
 
     run_id: str
     agent: str
@@ -63,14 +61,12 @@ class Observation:
     """What digests show beside the class."""
 
     escalation: Escalation | None = None
-    """The breach this occurrence led to."""
+    """The escalation this occurrence led to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRecord:
-    """
-    A failure that is ready to be counted.
-    """
+    """A failure that is ready to be counted."""
 
     found: Classified
     kind: FailureKind
@@ -86,9 +82,7 @@ class FailureRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """
-    Whether a run may continue, and why not.
-    """
+    """Whether a run may continue, and why not."""
 
     standing: Standing = "carry_on"
     escalation: Escalation | None = None
@@ -105,9 +99,7 @@ CONTINUES: Final = Verdict()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """
-    An identical call that was not executed again.
-    """
+    """An identical call that was not executed again."""
 
     run_id: str
     agent: str
@@ -136,14 +128,12 @@ class Refusal:
 
     time_ns: int = 0
     escalation: Escalation | None = None
-    """The breach this refusal led to."""
+    """The escalation this refusal led to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Success:
-    """
-    A call that succeeded in a run in which something has failed.
-    """
+    """A call that succeeded in a run in which something has failed."""
 
     run_id: str
     agent: str
@@ -163,23 +153,19 @@ class Success:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """
-    A run that was allowed to go on with fresh counters, without an escalation that stood.
-    """
+    """A run that continues with fresh counters, where no escalation stood."""
 
     run_id: str
     agent: str
     message: str
-    """What the human said."""
+    """The human's message."""
 
     tick: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedRun:
-    """
-    What a run answers after its end.
-    """
+    """A run after its end."""
 
     report: RunReport
     verdict: Verdict
@@ -190,9 +176,7 @@ class EndedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunRun:
-    """
-    A run in which something has failed.
-    """
+    """A run in which something has failed."""
 
     run_id: str
     agent: str

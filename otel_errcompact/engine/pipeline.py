@@ -18,7 +18,7 @@ from otel_errcompact.compactor.classify import Classified, classify
 from otel_errcompact.compactor.hints import hint_for
 from otel_errcompact.detector.kinds import EXECUTED, FailureKind, kind_of
 from otel_errcompact.detector.results import ResultVerdict, classify_result
-from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, block, inline
+from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.errors import Facts
 from otel_errcompact.runtime.guard import Guard
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class FailureMemory:
-    """
-    What is known of the failures of one run, or of one list.
-    """
+    """What is known of the failures of one run, or of one list."""
 
     history: History
     """What has failed and what has succeeded."""
@@ -119,7 +117,7 @@ class Pipeline:
     def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
         """Return the text of one failure, and remember that the agent is shown it."""
         options, count_tokens = self._options, self.count_tokens
-        digest = inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
+        digest = render_inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
         memory.shown = digest.shown
         return digest.text
 
@@ -131,8 +129,8 @@ class Pipeline:
         unhandled: Escalation | None = None,
         guidance: str = "",
     ) -> str:
-        """Return the block of recent errors; empty if there is nothing to say."""
-        return block(
+        """Return the block of recent errors; empty if no class is open."""
+        return render_block(
             memory.history,
             options=self._options,
             escalation=escalation,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class PostponedCounts:
     """
-    Counts that wait until their run is whole again. A child process starts without any.
+    Counts that are due once their run is whole again. A child process starts without any.
 
     Args:
         is_held: Whether this thread is at work on a run.
@@ -29,7 +29,7 @@ class PostponedCounts:
         self._waiting.append((run_id, count))
 
     def run(self) -> None:
-        """Make the counts that wait, oldest first, up to one whose run is still held."""
+        """Make the counts that are due, oldest first, up to one whose run is still held."""
         while self._waiting:
             try:
                 run_id, count = self._waiting.popleft()

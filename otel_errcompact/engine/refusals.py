@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
-from otel_errcompact.digest import refusal
+from otel_errcompact.digest import render_refusal
 from otel_errcompact.engine.observations import Refusal
 from otel_errcompact.escalator.decision import Rows
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """
-    A call that has failed before and is not made again.
-    """
+    """A call that has failed before and is not made again."""
 
     tool: str
     arguments: str
@@ -36,7 +34,7 @@ class RefusedCall:
     def render(self, state: RunState, options: DigestOptions, *, attempt: int = 0) -> str:
         """Return why the call is refused; `attempt` is 1 where this attempt is not counted yet."""
         attempts = self.repeated.attempts.count + attempt
-        return refusal(
+        return render_refusal(
             self.error_class,
             self.repeated.failed,
             attempts,

@@ -18,9 +18,7 @@ Result = Literal["clean", "recovered", "unresolved", "failed", "halted"]
 
 
 class ClassReport(BaseModel):
-    """
-    One error class of a run.
-    """
+    """One error class of a run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,9 +40,7 @@ class ClassReport(BaseModel):
 
 
 class RunReport(BaseModel):
-    """
-    The account of one run.
-    """
+    """The account of one run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,7 +52,7 @@ class RunReport(BaseModel):
     """Failures inside a call that in the end succeeded."""
 
     after_escalation: int
-    """Failures that went on after an escalation nobody had lifted."""
+    """Failures after an escalation that no `Continue` had lifted."""
 
     raw_tokens: int
     digest_tokens: int
@@ -71,11 +67,11 @@ class RunReport(BaseModel):
     def to_markdown(self) -> str:
         """Return the report as a Markdown document."""
         head = [
-            f"# Run {_cell(self.run_id)}: {self.result}",
+            f"# Run {_escape(self.run_id)}: {self.result}",
             "",
             (
-                f"{_counted(self.occurrences, 'failure', 'failures')} in "
-                f"{_counted(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
+                f"{_pluralise(self.occurrences, 'failure', 'failures')} in "
+                f"{_pluralise(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
                 f"{self.after_escalation} after an escalation. "
                 f"Raw errors {self.raw_tokens} tokens, digests {self.digest_tokens}."
             ),
@@ -88,8 +84,8 @@ class RunReport(BaseModel):
         if not self.classes:
             return []
         rows = [
-            f"| {found.status} | {_cell(found.tool)} | {_cell(_error(found))} | {found.count} | {_cell(found.hint)} | "
-            f"`{found.key}` |"
+            f"| {found.status} | {_escape(found.tool)} | {_escape(_describe(found))} | {found.count} | "
+            f"{_escape(found.hint)} | `{found.key}` |"
             for found in self.classes
         ]
         return ["", "| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|", *rows]
@@ -98,14 +94,14 @@ class RunReport(BaseModel):
         if not self.escalations:
             return []
         rows = [
-            f"- {answered.action}: {_cell(str(answered.escalation))}"
-            + (f" ({_cell(answered.message)})" if answered.message else "")
+            f"- {answered.action}: {_escape(str(answered.escalation))}"
+            + (f" ({_escape(answered.message)})" if answered.message else "")
             for answered in self.escalations
         ]
         return ["", "## Escalations", "", *rows]
 
 
-def class_report(error_class: ErrorClass) -> ClassReport:
+def report_class(error_class: ErrorClass) -> ClassReport:
     """Return the account of one error class."""
     facts = error_class.facts
     return ClassReport(
@@ -125,15 +121,15 @@ def class_report(error_class: ErrorClass) -> ClassReport:
     )
 
 
-def _counted(count: int, one: str, many: str) -> str:
+def _pluralise(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _error(found: ClassReport) -> str:
+def _describe(found: ClassReport) -> str:
     where = f" at {found.location}" if found.location else ""
     tally = f" ({found.tally})" if found.tally else ""
     return f"[{found.type}]{where}: {found.cause}{tally}"
 
 
-def _cell(text: str) -> str:
+def _escape(text: str) -> str:
     return one_line(text).replace("|", "\\|")

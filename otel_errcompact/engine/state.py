@@ -1,4 +1,4 @@
-"""The state of one run, as a store keeps it, and what it amounts to."""
+"""The state of one run, with the verdict and the report that follow from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.digest import cut_middle
 from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
 from otel_errcompact.engine.pipeline import FailureMemory
-from otel_errcompact.engine.report import Result, RunReport, class_report
+from otel_errcompact.engine.report import Result, RunReport, report_class
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class RunState(FailureMemory):
-    """
-    Everything that is known of one run.
-    """
+    """The state of one run, as a store keeps it."""
 
     run_id: str
     agent: str
@@ -32,14 +30,14 @@ class RunState(FailureMemory):
     after_escalation: int = 0
     raw_tokens: int = 0
     digest_tokens: int = 0
-    breach: Escalation | None = None
+    escalation: Escalation | None = None
     """The escalation that stands: not yet answered, or answered with `Halt` or `Pause`."""
 
     answer: AnsweredEscalation | None = None
-    """The answer to the standing breach; None while it has none."""
+    """The answer to the standing escalation; None while it has none."""
 
     guidance: str = ""
-    """What a human said when the run was last allowed to continue."""
+    """The message of the human that let the run continue last."""
 
     answered: list[AnsweredEscalation] = field(default_factory=list["AnsweredEscalation"])
     attended: bool = False
@@ -95,11 +93,11 @@ class RunState(FailureMemory):
 
         One turn takes one step at most, and while an escalation stands there is no other.
         """
-        return self.breach is None and began > self.escalated_at
+        return self.escalation is None and began > self.escalated_at
 
     def resume(self, message: str) -> None:
         """Give the run fresh counters, and keep a human's message for its digests."""
-        self.breach = self.answer = None
+        self.escalation = self.answer = None
         self.guidance = message
         self.history.refresh()
 
@@ -119,7 +117,7 @@ class RunState(FailureMemory):
 
     def render_block(self, pipeline: Pipeline) -> str:
         """Return the block of recent errors, with the escalation that stands."""
-        return pipeline.render_block(self, escalation=self.breach, unhandled=self.unhandled, guidance=self.guidance)
+        return pipeline.render_block(self, escalation=self.escalation, unhandled=self.unhandled, guidance=self.guidance)
 
     def settings(self, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
         """Return the settings of the run, as listeners read them at its first failure."""
@@ -137,17 +135,17 @@ class RunState(FailureMemory):
 
     def verdict(self) -> Verdict:
         """Return whether the run may continue."""
-        if self.breach is None:
+        if self.escalation is None:
             return CONTINUES
         if self.answer is None:
-            return Verdict(standing="pending", escalation=self.breach)
+            return Verdict(standing="pending", escalation=self.escalation)
         # Any other answer has lifted the escalation.
         standing: Standing = "halt" if self.answer.action == "halt" else "pause"
-        return Verdict(standing=standing, escalation=self.breach, reason=self.answer.message)
+        return Verdict(standing=standing, escalation=self.escalation, reason=self.answer.message)
 
     def report(self) -> RunReport:
         """Return the account of the run so far."""
-        classes = tuple(sorted(map(class_report, self.history), key=lambda found: found.first_seen_ns))
+        classes = tuple(sorted(map(report_class, self.history), key=lambda found: found.first_seen_ns))
         return RunReport(
             run_id=self.run_id,
             agent=self.agent,

@@ -15,28 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """
-    Stop the run: the next gate raises `RunHalted`.
-    """
+    """Stop the run: the next gate raises `RunHalted`."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """
-    Let the run go on with fresh counters.
-    """
+    """Let the run continue with fresh counters."""
 
     message: str = ""
-    """What the human said; the agent reads it in the next digest."""
+    """The human's message; the agent reads it in the next digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """
-    Hold the run until a human answers: gates raise `RunPaused` until `run.resume()`.
-    """
+    """Hold the run until a human answers: gates raise `RunPaused` until `run.resume()`."""
 
     reason: str = ""
 
@@ -48,13 +42,13 @@ Handler = Callable[[Escalation], "Action | Awaitable[Action]"]
 _WORDS: Final[dict[str, type[Halt | Continue | Pause]]] = {"halt": Halt, "continue": Continue, "pause": Pause}
 
 
-def action_of(reply: object) -> Action:
+def read_action(reply: object) -> Action:
     """
     Return the action that a human's reply stands for.
 
     Args:
-        reply: An action; yes or no as a bool; a text, which lets the agent go on and is shown to it; or a mapping with
-            an `action` (`halt`, `continue`, `pause`) and a `message`.
+        reply: An action; yes or no as a bool; a text, which lets the agent continue and is shown to it; or a mapping
+            with an `action` (`halt`, `continue`, `pause`) and a `message`.
 
     Raises:
         ConfigurationError: `reply` is none of these.
@@ -66,17 +60,17 @@ def action_of(reply: object) -> Action:
     if isinstance(reply, str):
         return _WORDS[reply.lower()]() if reply.lower() in _WORDS else Continue(reply)
     if isinstance(reply, Mapping):
-        told = cast("Mapping[str, object]", reply)
-        if (kind := _WORDS.get(str(told.get("action")))) is not None:
-            return kind(str(told.get("message") or ""))
+        fields = cast("Mapping[str, object]", reply)
+        if (kind := _WORDS.get(str(fields.get("action")))) is not None:
+            return kind(str(fields.get("message") or ""))
     raise ConfigurationError(
         f"the answer to an escalation was {reply!r}; answer Halt(), Continue() or Pause(), yes or no, a text for the "
         "agent, or {'action': 'continue', 'message': '...'}"
     )
 
 
-def action_name(action: Action) -> ActionName:
-    """Return what an answer is called in telemetry and reports."""
+def name_action(action: Action) -> ActionName:
+    """Return the name of an answer in telemetry and reports."""
     if isinstance(action, Halt):
         return "halt"
     return "continue" if isinstance(action, Continue) else "pause"

@@ -18,9 +18,7 @@ Level = Literal["carry_on", "notice", "escalate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """
-    What the thresholds are compared with, after one occurrence.
-    """
+    """What the thresholds are compared with, after one occurrence."""
 
     same: int = 0
     rejected: int = 0
@@ -34,9 +32,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """
-    What the counts call for after one occurrence or refusal.
-    """
+    """What the counts call for after one occurrence or refusal."""
 
     level: Level = "carry_on"
     threshold: Threshold = "same"
@@ -51,9 +47,7 @@ CARRY_ON: Final = Decision()
 
 @dataclass(slots=True, kw_only=True)
 class Rows:
-    """
-    The rows of failures that one occurrence or refusal belongs to.
-    """
+    """The rows of failures that one occurrence or refusal belongs to."""
 
     rejected: bool
     """Whether nothing was executed."""
@@ -90,7 +84,7 @@ def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> 
     """
     counts = rows.counts
     if may_escalate:
-        reached = [step for step in _steps(rows, counts, thresholds) if step.count >= step.limit]
+        reached = [step for step in _list_steps(rows, counts, thresholds) if step.count >= step.limit]
         if reached:
             return max(reached, key=lambda step: (step.halts, thresholds.asks(step.threshold)))
     streak = max(counts.same, counts.rejected)
@@ -114,21 +108,21 @@ def mark_escalated(rows: Rows, decision: Decision) -> None:
         row.mark_escalated(halted=decision.threshold == "loop" and decision.halts)
 
 
-def _steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
+def _list_steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
     """Yield the steps that have not been taken yet, whether their counts are reached or not."""
     if rows.repeated is not None:
-        yield from _loop_steps(rows.repeated.attempts, counts.loop, thresholds)
+        yield from _list_loop_steps(rows.repeated.attempts, counts.loop, thresholds)
     if rows.streak is None:
         return
     if not rows.streak.escalated:
-        yield _step("rejected" if rows.rejected else "same", counts, thresholds)
+        yield _make_step("rejected" if rows.rejected else "same", counts, thresholds)
     if not rows.history.row.escalated:
-        yield _step("consecutive", counts, thresholds)
+        yield _make_step("consecutive", counts, thresholds)
     if not rows.history.budget_escalated:
-        yield _step("total", counts, thresholds)
+        yield _make_step("total", counts, thresholds)
 
 
-def _loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[Decision]:
+def _list_loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[Decision]:
     if not row.halted:
         yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop_halt, halts=True)
     if not row.escalated:
@@ -136,7 +130,7 @@ def _loop_steps(row: Attempts, count: int, thresholds: Thresholds) -> Iterator[D
         yield Decision(level="escalate", threshold="loop", count=count, limit=thresholds.loop, halts=halts)
 
 
-def _step(threshold: Threshold, counts: Counts, thresholds: Thresholds) -> Decision:
+def _make_step(threshold: Threshold, counts: Counts, thresholds: Thresholds) -> Decision:
     return Decision(
         level="escalate",
         threshold=threshold,

@@ -13,9 +13,7 @@ ActionName = Literal["halt", "continue", "pause", "unhandled"]
 
 
 class Escalation(BaseModel):
-    """
-    A threshold was reached: what a handler is given to decide on.
-    """
+    """A threshold was reached; a handler decides on it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,9 +48,7 @@ class Escalation(BaseModel):
 
 
 class AnsweredEscalation(BaseModel):
-    """
-    An escalation and what was done about it.
-    """
+    """An escalation and its answer."""
 
     model_config = ConfigDict(frozen=True)
 

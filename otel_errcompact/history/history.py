@@ -26,9 +26,7 @@ Outcome = Literal["new", "repeat", "handled", "after_escalation"]
 
 @dataclass(slots=True, kw_only=True)
 class ErrorClass:
-    """
-    All failures of one run that share a dedup key.
-    """
+    """All failures of one run that share a dedup key."""
 
     key: str
     short: str
@@ -73,9 +71,7 @@ class ErrorClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """
-    What one failure has changed.
-    """
+    """What one failure has changed."""
 
     error_class: ErrorClass
     attempts: Attempts
@@ -205,7 +201,7 @@ class History:
         self.repeats.succeed(agent)
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
-            ended = [streak.succeed(began, call) for streak in _covered(operation, error_class.streaks)]
+            ended = [streak.succeed(began, call) for streak in _find_covered(operation, error_class.streaks)]
             if any(ended) and not error_class.is_open():
                 error_class.resolved = True
                 resolved.append(error_class)
@@ -213,7 +209,7 @@ class History:
 
     def is_failing(self, operation: Operation) -> bool:
         """Return whether the streak of an operation, or of one that it covers, has not ended."""
-        streaks = (streak for known in self._classes.values() for streak in _covered(operation, known.streaks))
+        streaks = (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
         return any(streak.live is not None for streak in streaks)
 
     def refresh(self) -> None:
@@ -266,7 +262,7 @@ class History:
         self.evicted_unresolved += not gone.resolved
 
 
-def _covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
+def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
     """Return the streaks of what an operation covers; mostly that is itself alone."""
     if operation.wide:
         return [streak for failing, streak in streaks.items() if covers(operation, failing)]

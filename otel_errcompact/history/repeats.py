@@ -15,14 +15,12 @@ MAX_AGENTS: Final = 16
 """Agents of one run whose calls are remembered."""
 
 REFUSED_FOR_NS: Final = 300_000_000_000
-"""Five minutes: how long after its last failure a call is refused; later one is let through, as a probe."""
+"""Five minutes: how long after its last failure a call is refused; later it may be made once, as a probe."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RepeatedCall:
-    """
-    One call, by its tool, arguments and working directory, that has failed since anything last succeeded.
-    """
+    """One call, by its tool, arguments and working directory, that has failed since anything last succeeded."""
 
     attempts: Attempts = field(default_factory=Attempts)
     """Its failures and refusals, by turns."""
@@ -43,7 +41,7 @@ class RepeatedCall:
 
     def is_refused(self, limit: int, now_ns: int) -> bool:
         """
-        Return whether it must not be made again: it has failed `limit` times for reasons that waiting does not mend.
+        Return whether it must not be made again: it has failed `limit` times for reasons that waiting does not change.
 
         Args:
             limit: Failures from which on it is refused.
@@ -55,9 +53,7 @@ class RepeatedCall:
 
 
 class RepeatedCalls:
-    """
-    The failed calls of a run, by agent. The success of any call of an agent clears those of that agent.
-    """
+    """The failed calls of a run, by agent. The success of any call of an agent clears those of that agent."""
 
     def __init__(self) -> None:
         self._agents: OrderedDict[str, OrderedDict[str, RepeatedCall]] = OrderedDict()
@@ -91,5 +87,5 @@ class RepeatedCalls:
         self._agents.pop(agent, None)
 
     def clear(self) -> None:
-        """Forget all failed calls: a human has said something, or the run is resumed."""
+        """Forget all failed calls: a human has answered, or the run is resumed."""
         self._agents.clear()

@@ -12,9 +12,7 @@ MAX_ENDED: Final = 8
 
 
 class Attempt(NamedTuple):
-    """
-    One failure of a row.
-    """
+    """One failure of a row."""
 
     tick: int
     """When it was recorded, and so shown to the agent."""
@@ -125,9 +123,7 @@ class Attempts:
 
 
 class Streak:
-    """
-    The failures of one class in one operation: the row that is live, and ended ones that may be restored.
-    """
+    """The failures of one class in one operation: the row that is live, and ended ones that may be restored."""
 
     __slots__ = ("_ended", "_failed_at", "live")
 

@@ -15,11 +15,11 @@ from otel_errcompact.digest import (
     OPENING,
     DigestOptions,
     Situation,
-    block,
-    inline,
     one_line,
     plain_lines,
-    refusal,
+    render_block,
+    render_inline,
+    render_refusal,
 )
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
@@ -60,7 +60,7 @@ def read(
     memory: Memory, error: RawError, made: ErrorClass, situation: Situation, *, options: DigestOptions = OPTIONS
 ) -> str:
     """What the agent reads; it is shown it."""
-    text, memory.shown = inline(error, made, memory.shown, situation, options=options)
+    text, memory.shown = render_inline(error, made, memory.shown, situation, options=options)
     return text
 
 
@@ -399,7 +399,7 @@ def test_a_hostile_error_forges_nothing() -> None:
     found = Facts(type="[x]\n" + HOSTILE, cause=HOSTILE, location=Location(function=HOSTILE), details=(HOSTILE,))
     memory = Memory()
     text = shown(memory, found, text=LONG)
-    whole = block(memory.history, options=OPTIONS)
+    whole = render_block(memory.history, options=OPTIONS)
     assert text.count("\n") == 1
     assert whole.count(OPENING) == whole.count(CLOSING) == 1
     for line in [*text.splitlines(), *whole.splitlines()[1:-1]]:
@@ -434,10 +434,10 @@ def test_a_text_that_stays_whole_forges_no_line_of_ours(line: str) -> None:
 def test_nothing_failed_means_nothing_said() -> None:
     """The block is empty without failures, and when all are resolved."""
     memory = Memory()
-    assert block(memory.history, options=OPTIONS) == ""
+    assert render_block(memory.history, options=OPTIONS) == ""
     failed(memory, facts())
     memory.history.succeed(Operation("db.query"))
-    assert block(memory.history, options=OPTIONS) == ""
+    assert render_block(memory.history, options=OPTIONS) == ""
 
 
 def test_the_block_lists_classes_by_recency_with_counts() -> None:
@@ -448,7 +448,7 @@ def test_the_block_lists_classes_by_recency_with_counts() -> None:
     failed(memory, facts(location=QUERY))
     failed(memory, facts("'user_id'", type="KeyError"), key="ab12000000000000")
     failed(memory, facts(location=QUERY))
-    assert block(memory.history, options=OPTIONS) == (
+    assert render_block(memory.history, options=OPTIONS) == (
         "[RECENT ERRORS]\n"
         "[ConnectionError] at query (db.py:42): connection refused (x3, 3 in a row) #3f2a\n"
         "[KeyError] at tool db.query: 'user_id' (x2, 2 in a row) #ab12\n"
@@ -461,7 +461,7 @@ def test_the_block_escalates_and_passes_on_what_a_human_said(escalation: Escalat
     """The escalation and the operator's word stand at the end."""
     memory = Memory()
     failed(memory, facts())
-    text = block(
+    text = render_block(
         memory.history,
         options=OPTIONS,
         escalation=escalation,
@@ -481,7 +481,7 @@ def test_classes_beyond_the_budget_are_counted_and_the_escalated_one_stays(escal
     for number in range(20):
         failed(memory, facts(f"cause number {number} {'y' * 60}"), key=f"{number:04}aaaaaaaaaaaa")
     options = DigestOptions(block_tokens=120)
-    text = block(memory.history, options=options, escalation=escalation)
+    text = render_block(memory.history, options=options, escalation=escalation)
     assert estimate_tokens(text) <= 120
     assert "cause number 19" in text
     assert "connection refused #3f2a" in text
@@ -495,11 +495,11 @@ def test_a_refusal_names_the_class_and_the_way_out() -> None:
     where = "[ConnectionError] at query (db.py:42): connection refused #3f2a"
     said = "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since"
     advice = "Change the arguments or the approach."
-    assert refusal(made, 2, 3, loop_halt=0, options=OPTIONS) == f"{said}. {advice}\n{where}"
-    assert refusal(made, 2, 3, loop_halt=6, options=OPTIONS) == (
+    assert render_refusal(made, 2, 3, loop_halt=0, options=OPTIONS) == f"{said}. {advice}\n{where}"
+    assert render_refusal(made, 2, 3, loop_halt=6, options=OPTIONS) == (
         f"{said}; this was attempt 3, at 6 the run is stopped. {advice}\n{where}"
     )
-    assert refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped. {advice}\n{where}"
+    assert render_refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped. {advice}\n{where}"
 
 
 words = st.text(max_size=300)
@@ -521,7 +521,7 @@ def test_a_digest_never_exceeds_its_budget(
         found = Facts(type=kind, cause=cause, location=Location(function=function), details=tuple(details))
         error, made = failed(memory, found, key=f"{number % 3:04}aaaaaaaaaaaa", hint=one_line(hint))
         assert estimate_tokens(read(memory, error, made, Situation(streak=made.streak), options=options)) <= budget
-    text = block(memory.history, options=options, guidance=guidance)
+    text = render_block(memory.history, options=options, guidance=guidance)
     assert estimate_tokens(text) <= budget
     assert text.upper().count("RECENT ERRORS]") >= 2
     assert text.count(OPENING) == text.count(CLOSING) == 1
@@ -542,10 +542,10 @@ def test_rendering_is_pure(causes: list[tuple[str, list[str]]], forgotten: bool,
         error, made = failed(memory, facts(cause, details=tuple(details)), hint="look", tool=tool)
         before = pickle.dumps(memory.history), deepcopy(memory.shown)
         situation = Situation(streak=made.streak)
-        first = inline(error, made, memory.shown, situation, options=options)
-        assert inline(error, made, memory.shown, situation, options=options) == first
-        assert block(memory.history, options=options) == block(memory.history, options=options)
-        assert refusal(made, 2, 3, options=options) == refusal(made, 2, 3, options=options)
+        first = render_inline(error, made, memory.shown, situation, options=options)
+        assert render_inline(error, made, memory.shown, situation, options=options) == first
+        assert render_block(memory.history, options=options) == render_block(memory.history, options=options)
+        assert render_refusal(made, 2, 3, options=options) == render_refusal(made, 2, 3, options=options)
         assert (pickle.dumps(memory.history), memory.shown) == before
         memory.shown = first.shown
 

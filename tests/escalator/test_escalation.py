@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from otel_errcompact.detector.kinds import FailureKind
-from otel_errcompact.escalator.actions import Continue, Halt, Pause, action_name
+from otel_errcompact.escalator.actions import Continue, Halt, Pause, name_action
 from otel_errcompact.escalator.decision import Decision, Rows, decide, mark_escalated
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.thresholds import ASKING, THRESHOLDS, Thresholds
@@ -204,4 +204,4 @@ def test_an_escalation_reads_as_a_sentence(escalation: Escalation) -> None:
 )
 def test_actions_have_names(action: Halt | Continue | Pause, name: str) -> None:
     """Telemetry and reports know an answer by its name."""
-    assert action_name(action) == name
+    assert name_action(action) == name

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.layers.editing import Edits
-from otel_errcompact.context.layers.failures import Failures, ListedFailure, digested, pruned
+from otel_errcompact.context.layers.failures import Failures, ListedFailure, mark_digest, mark_resolved
 from otel_errcompact.context.layers.keeping import Keeper
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
@@ -36,7 +36,7 @@ LEAST_TOKENS: Final = 100
 """Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
 
 BATCH_TOKENS: Final = 2_000
-"""What is to be gained at once before old messages are edited: a provider's cache then reads anew what follows."""
+"""What is to be gained at once before old messages are edited: a provider's cache then loses what follows."""
 
 HUGE_INPUT_TOKENS: Final = 1_000
 """Inputs of failed calls are shortened beyond this ..."""
@@ -60,9 +60,7 @@ _HANDED_OUT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorPass:
-    """
-    The error pass as a layer, with what it has to know besides.
-    """
+    """The error pass as a layer, with its settings."""
 
     digest: DigestOptions = field(default_factory=DigestOptions)
     """How long a digest may be, and which tools' errors stay whole."""
@@ -80,9 +78,7 @@ errors: Final = ErrorPass()
 
 
 class _Call(NamedTuple):
-    """
-    The call that a result answers.
-    """
+    """The call that a result answers."""
 
     tool: str
     arguments: str
@@ -90,9 +86,7 @@ class _Call(NamedTuple):
 
 
 class _New(NamedTuple):
-    """
-    What takes the place of a part.
-    """
+    """The text that replaces a part."""
 
     text: str
     tokens: int
@@ -100,9 +94,7 @@ class _New(NamedTuple):
 
 
 class _Pass:
-    """
-    One walk through a conversation.
-    """
+    """One walk through a conversation."""
 
     def __init__(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> None:
         self._conversation = conversation
@@ -124,7 +116,7 @@ class _Pass:
         self._gain = 0
         self._answers = 0
         self._place = ""
-        """The newest place: others look alike, so that it tells what a marker will cost."""
+        """The newest place: others look alike, so that it shows the cost of a marker."""
         self._keeper = Keeper(workspace, "errors")
 
     def run(self) -> Edited:
@@ -145,10 +137,10 @@ class _Pass:
                     part.failed or open_ or part.tokens >= LEAST_TOKENS or _OURS in part.text
                 ):
                     self._look_at(Spot(m, p), part)
-        return self._edited()
+        return self._finish()
 
     def _look_at(self, spot: Spot, part: Part) -> None:
-        """Find out what a result is, and act on it."""
+        """Classify a result, and act on it."""
         call = self._call_of(spot, part)
         found = marker_of(part.text) if "[errcompact " in part.text else None
         if found is not None:
@@ -157,7 +149,7 @@ class _Pass:
                 raw = RawError(text="", tool=call.tool, operation=self._operation(call))
                 if key := self._failures.add_digested(spot, found, part.text, raw, part.tokens):
                     self._place = found.place
-                    self._fails(raw, key, call)
+                    self._note_failure(raw, key, call)
             return
         if not part.failed and not self._may_matter(part, call) and not self._may_resolve(call):
             return
@@ -167,19 +159,19 @@ class _Pass:
         if verdict.outcome == "failure":
             self._compact(spot, part, call, verdict.reason if verdict.detected else "")
         elif verdict.outcome == "success":
-            self._succeeds(call)
+            self._note_success(call)
 
     @staticmethod
     def _may_matter(part: Part, call: _Call) -> bool:
-        """Nearly all results are healthy, and to judge one costs twice as much as this."""
+        """Return whether a result may be a failure: classifying it costs twice as much, and nearly all are healthy."""
         return part.tokens >= LEAST_TOKENS and may_have_failed(part.text, tool=call.tool, arguments=call.arguments)
 
     def _may_resolve(self, call: _Call) -> bool:
         scopes = self._open.get(call.tool)
-        return scopes is not None and bool(self._covered(self._operation(call), scopes))
+        return scopes is not None and bool(self._find_covered(self._operation(call), scopes))
 
     @staticmethod
-    def _covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
+    def _find_covered(operation: Operation, scopes: set[Operation]) -> set[Operation]:
         """Return those of many operations whose failures this one's success ends; mostly that is looked up."""
         if operation.wide:
             return {scope for scope in scopes if covers(operation, scope)}
@@ -223,34 +215,34 @@ class _Pass:
         )
         count_tokens = self._workspace.count_tokens
         is_verbatim = call.tool in self._settings.digest.verbatim_tools
-        # With an image it costs more than its text, and no digest tells what is on it.
+        # With an image it costs more than its text, and no digest describes it.
         is_removed = not is_verbatim and part.tokens >= LEAST_TOKENS and part.tokens <= count_tokens(part.text)
         error_class = self._failures.add(raw, is_removed=is_removed)
-        self._fails(raw, error_class.key, call)
+        self._note_failure(raw, error_class.key, call)
         if not is_removed:
             return
-        new = self._digest(raw, part, error_class)
+        new = self._render(raw, part, error_class)
         text, tokens, place = new or _New(part.text, part.tokens, "")
         self._failures.put(spot, ListedFailure(error_class.key, text, tokens, f"{part.tokens:,}", place))
         if new is not None:
             self._edits[spot] = new
 
-    def _digest(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
+    def _render(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
         """Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept."""
         count_tokens = self._workspace.count_tokens
         for digest in self._failures.digests(raw, error_class):
-            # Places look alike: the one before tells what this one will cost, so that nothing is archived in vain.
-            likely = f"{digest}\n{digested(error_class, part.tokens, self._place)}"
+            # Places look alike: the one before shows the cost of this one, so that nothing is archived in vain.
+            likely = f"{digest}\n{mark_digest(error_class, part.tokens, self._place)}"
             if count_tokens(likely) >= part.tokens:
                 continue
             place = self._keep(part.text)
-            text = f"{digest}\n{digested(error_class, part.tokens, place)}"
+            text = f"{digest}\n{mark_digest(error_class, part.tokens, place)}"
             tokens = count_tokens(text)
             if place and tokens < part.tokens:
                 return _New(text, tokens, place)
         return None
 
-    def _fails(self, raw: RawError, key: str, call: _Call) -> None:
+    def _note_failure(self, raw: RawError, key: str, call: _Call) -> None:
         """Note that an operation has failed: its class is not resolved any more, and a huge input will grow old."""
         self._open.setdefault(raw.tool, set()).add(raw.scope)
         for spot in self._failures.spots(key):
@@ -260,21 +252,21 @@ class _Pass:
 
     # Proof that a failure is over.
 
-    def _succeeds(self, call: _Call) -> None:
+    def _note_success(self, call: _Call) -> None:
         if not self._may_resolve(call):
             return
         operation, scopes = self._operation(call), self._open[call.tool]
-        scopes -= self._covered(operation, scopes)
+        scopes -= self._find_covered(operation, scopes)
         if not scopes:
             del self._open[call.tool]
         for error_class in self._failures.history.succeed(operation):
             for spot in self._failures.spots(error_class.key):
                 listed = self._failures.listed[spot]
-                line = pruned(error_class, listed.raw_tokens, listed.place or self._place)
-                self._is_due(spot, listed.tokens - self._workspace.count_tokens(line))
+                line = mark_resolved(error_class, listed.raw_tokens, listed.place or self._place)
+                self._note_due(spot, listed.tokens - self._workspace.count_tokens(line))
         self._edit_old()
 
-    def _is_due(self, spot: Spot, gain: int) -> None:
+    def _note_due(self, spot: Spot, gain: int) -> None:
         """Note that an old part can be edited."""
         if gain > 0:
             self._gain += gain - self._due.get(spot, 0)
@@ -288,7 +280,7 @@ class _Pass:
         results: list[Spot] = []
         for spot in due:
             if self._part(spot).kind == "call":
-                self._shorten(spot)
+                self._edit_input(spot)
             elif self._prune(spot):
                 results.append(spot)
         self._failures.prune(results)
@@ -299,7 +291,7 @@ class _Pass:
         place = listed.place or self._keep(listed.text)
         if error_class is None or not place:
             return False
-        line = pruned(error_class, listed.raw_tokens, place)
+        line = mark_resolved(error_class, listed.raw_tokens, place)
         tokens = self._workspace.count_tokens(line)
         if tokens >= listed.tokens:
             return False
@@ -311,11 +303,11 @@ class _Pass:
     def _age_inputs(self) -> None:
         while self._inputs and self._inputs[0][0] <= self._answers:
             _, spot = self._inputs.popleft()
-            if spot not in self._edits and (shorter := self._shorter_input(spot, self._place)):
-                self._is_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
+            if spot not in self._edits and (shorter := self._shorten_input(spot, self._place)):
+                self._note_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
         self._edit_old()
 
-    def _shorter_input(self, spot: Spot, place: str) -> str:
+    def _shorten_input(self, spot: Spot, place: str) -> str:
         """Return the input of a call with long strings in it shortened, the first cut naming the place; or nothing."""
         part = self._part(spot)
         if _OURS in part.text:
@@ -330,10 +322,10 @@ class _Pass:
         text, cuts = _CUT.subn(named, shorter, count=1)
         return text if cuts else ""
 
-    def _shorten(self, spot: Spot) -> None:
+    def _edit_input(self, spot: Spot) -> None:
         part = self._part(spot)
         place = self._keep(part.text)
-        text = self._shorter_input(spot, place) if place else ""
+        text = self._shorten_input(spot, place) if place else ""
         tokens = self._workspace.count_tokens(text)
         if text and tokens < part.tokens:
             self._edits[spot] = _New(text, tokens, place)
@@ -346,7 +338,7 @@ class _Pass:
         self._place = place or self._place
         return place
 
-    def _edited(self) -> Edited:
+    def _finish(self) -> Edited:
         edits = Edits(self._conversation)
         for spot in sorted(self._edits):
             new, part = self._edits[spot], self._part(spot)

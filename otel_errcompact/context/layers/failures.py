@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from otel_errcompact.history.history import ErrorClass
 
 MAX_CLASSES: Final = 100
-"""Error classes that are told apart; the least recently seen is forgotten first."""
+"""Error classes that are kept; the least recently seen is forgotten first."""
 
 _MAX_RECALLED: Final = 256
 """Digests whose lines are gone through when others were pruned."""
@@ -36,9 +36,7 @@ _HINT: Final = "  hint: "
 
 
 class ListedFailure(NamedTuple):
-    """
-    A failure as the list holds it.
-    """
+    """A failure as the list holds it."""
 
     key: str
     text: str
@@ -96,9 +94,7 @@ class Failures:
         return error_class
 
     def add_digested(self, spot: Spot, found: Marker, text: str, raw: RawError, tokens: int) -> str:
-        """
-        Count a failure that an earlier pass has digested and return its key; empty if the marker is not of such.
-        """
+        """Count a failure that an earlier pass has digested and return its key; empty if the marker is not of such."""
         match = _DIGESTED.match(found.what)
         if match is None:
             return ""
@@ -110,7 +106,7 @@ class Failures:
         classified = Classified(facts=Facts(type=kind, cause=""), key=key, template="")
         error_class = self._pipeline.record(memory, raw, classified, hint="").error_class
         error_class.count = max(int(count), error_class.count)
-        memory.shown = memory.shown.add_facts(key, None).add_lines(_lines_of(text))
+        memory.shown = memory.shown.add_facts(key, None).add_lines(_read_lines(text))
         self._places[key] = found.place
         self.put(spot, ListedFailure(key, text, tokens, raw_tokens, found.place))
         return key
@@ -133,7 +129,7 @@ class Failures:
         shown_as = error_class if is_named else replace(error_class, count=1)
         yield self._pipeline.render(self._memory, raw, shown_as, Situation(streak=error_class.streak))
         if is_named:
-            yield f"{wording.kind(error_class.facts.type)} #{error_class.short} again (x{error_class.count})"
+            yield f"{wording.name_type(error_class.facts.type)} #{error_class.short} again (x{error_class.count})"
 
     def prune(self, spots: list[Spot]) -> None:
         """Forget failures that are one line now: the next one like them is shown whole again."""
@@ -149,17 +145,17 @@ class Failures:
                 error_class.count = 0
                 memory.shown = memory.shown.add_facts(failure.key, None)
         newest = [self.listed[spot] for spot in islice(reversed(self.listed), _MAX_RECALLED)]
-        left = (line for failure in reversed(newest) for line in _lines_of(failure.text))
+        left = (line for failure in reversed(newest) for line in _read_lines(failure.text))
         memory.shown = replace(memory.shown, lines=ShownLines().add(left))
 
     def _key(self, label: str, kind: str) -> str:
         """Return the key of the class that a marker names; empty if this pass has not met it."""
         known = self.history.get(label) or self.history.find(label)
-        return known.key if known is not None and wording.kind(known.facts.type) == kind else ""
+        return known.key if known is not None and wording.name_type(known.facts.type) == kind else ""
 
     def _as_labelled(self, found: Classified) -> Classified:
         """Return a class under the name it has in the list, of which an earlier pass has written the beginning only."""
-        kind = wording.kind(found.facts.type)
+        kind = wording.name_type(found.facts.type)
         for label, known in self._labels.get(found.key[:4], ()):
             if found.key.startswith(label) and known == kind:
                 return replace(found, key=label)
@@ -177,21 +173,21 @@ class Failures:
             self._memory.shown = self._memory.shown.add_facts(error_class.key, facts)
 
 
-def _lines_of(text: str) -> list[str]:
+def _read_lines(text: str) -> list[str]:
     """Return the evidence and then the hints of a digest."""
     lines = text.split("\n")
     return [line[len(mark) :] for mark in (_DETAIL, _HINT) for line in lines if line.startswith(mark)]
 
 
-def digested(error_class: ErrorClass, tokens: int, place: str) -> str:
+def mark_digest(error_class: ErrorClass, tokens: int, place: str) -> str:
     """Return the marker of a digest: it names the class, how often it has failed, and the place of the raw error."""
-    return marker("errors", f"{_named(error_class)}, {tokens:,} tokens", place)
+    return marker("errors", f"{_name_class(error_class)}, {tokens:,} tokens", place)
 
 
-def pruned(error_class: ErrorClass, raw_tokens: str, place: str) -> str:
+def mark_resolved(error_class: ErrorClass, raw_tokens: str, place: str) -> str:
     """Return the one line that is left of a resolved failure."""
-    return marker("errors", f"{_named(error_class)}, resolved since, {raw_tokens} tokens", place)
+    return marker("errors", f"{_name_class(error_class)}, resolved since, {raw_tokens} tokens", place)
 
 
-def _named(error_class: ErrorClass) -> str:
-    return f"#{error_class.short} {wording.kind(error_class.facts.type)} x{error_class.count}"
+def _name_class(error_class: ErrorClass) -> str:
+    return f"#{error_class.short} {wording.name_type(error_class.facts.type)} x{error_class.count}"

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 
 class StoredRun(Protocol):
-    """
-    What a store reads of the state of a run.
-    """
+    """What a store reads of the state of a run."""
 
     run_id: str
     history: History
@@ -26,23 +24,21 @@ S = TypeVar("S", bound=StoredRun)
 
 
 class Store(Protocol[S]):
-    """
-    Where the state of runs lives.
-    """
+    """Where the state of runs lives."""
 
     evicted_runs: int
     """Runs that were forgotten to bound memory."""
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
-        """Hand out the run's state, alone under the run's lock; a run that is unknown is created."""
+        """Return the run's state, alone under the run's lock; a run that is unknown is created."""
         ...
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
-        """Hand out the run's state, alone under the run's lock; None for a run that is unknown."""
+        """Return the run's state, alone under the run's lock; None for a run that is unknown."""
         ...
 
     def is_held(self, run_id: str) -> bool:
-        """Tell whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        """Return whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
         ...
 
     def account(self, state: S) -> None:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 class MemoryLimits(BaseModel):
-    """
-    How much is remembered; the least recently used goes first.
-    """
+    """How much is remembered; the least recently used goes first."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,7 +64,7 @@ class MemoryStore(Generic[S]):
         reset_in_child(self._reset)
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
-        """Hand out the run's state, alone under the run's lock; a run that is unknown is created."""
+        """Return the run's state, alone under the run's lock; a run that is unknown is created."""
         with self._lock:
             entry = self._entries.get(run_id)
             if entry is None:
@@ -76,12 +74,12 @@ class MemoryStore(Generic[S]):
         return Held(entry.lock, entry.state)
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
-        """Hand out the run's state, alone under the run's lock; None for a run that is unknown."""
+        """Return the run's state, alone under the run's lock; None for a run that is unknown."""
         entry = self._entries.get(run_id)
         return _NOTHING if entry is None else Held(entry.lock, entry.state)
 
     def is_held(self, run_id: str) -> bool:
-        """Tell whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        """Return whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
         entry = self._entries.get(run_id)
         return entry is not None and entry.lock.is_mine()
 
@@ -114,7 +112,7 @@ class MemoryStore(Generic[S]):
                 entry.classes, entry.characters = classes, characters
             evicted = self._evict()
         for gone in evicted:
-            # Not under the run's lock: whoever evicts it may hold it.
+            # Not under the run's lock: the thread that evicts it may hold it.
             self._on_evict(gone.state)
 
     def _evict(self) -> list[_Entry[S]]:
