@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.events import compact_errors
     from otel_errcompact.context.guard import OverflowGuard, Sent
     from otel_errcompact.context.lanes import Lanes
-    from otel_errcompact.context.layers.summary import SummaryRequest
+    from otel_errcompact.context.layers.requests import SummaryRequest
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
     from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
     from otel_errcompact.context.telemetry import ContextTelemetry
@@ -34,7 +34,7 @@ _MODULES: Final = {
     "context.events": ("compact_errors",),
     "context.guard": ("OverflowGuard", "Sent"),
     "context.lanes": ("Lanes",),
-    "context.layers.summary": ("SummaryRequest",),
+    "context.layers.requests": ("SummaryRequest",),
     "context.notes": ("Compaction", "Cut", "LayerNote"),
     "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
     "context.telemetry": ("ContextTelemetry",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
-    from otel_errcompact.context.layers.summary import Summarize, Summary, SummaryRequest
+    from otel_errcompact.context.layers.requests import Summarize, Summary, SummaryRequest
     from otel_errcompact.context.messages import FormatName
 
 ANTHROPIC_BETA: Final = "compact-2026-09-04"

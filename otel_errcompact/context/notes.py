@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation
 
 LayerName = Literal["results", "snip", "errors", "micro", "summary", "reactive"]
-Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
-"""Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller."""
-
-LAYERS: Final[tuple[LayerName, ...]] = ("results", "snip", "errors", "micro", "summary", "reactive")
-"""All layers in the order in which they run: cheap first, expensive last.
+"""
+All layers in the order in which they run: cheap first, expensive last. Each is `LAYER` in `layers/<name>.py`.
 
 Errors come after what takes things out: what is gone need not be classified, and no digest refers to it as seen before.
 """
 
-_FORGETTING: Final = frozenset({"snip", "micro", "summary", "reactive"})
+Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
+"""Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller."""
+
+LAYERS: Final[tuple[LayerName, ...]] = get_args(LayerName)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,9 @@ class LayerNote:
     problem: str = ""
     """Why the layer could not do its work, or not all of it; what it could not keep whole it has not cut."""
 
+    forgets: bool = False
+    """Whether what the layer cuts is out of the agent's sight."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
@@ -89,7 +92,7 @@ class Compaction:
 
         Failures and the newest results are shortened without that, for what matters of them stays to be seen.
         """
-        return any(note.cuts and note.layer in _FORGETTING for note in self.notes)
+        return any(note.cuts and note.forgets for note in self.notes)
 
     @property
     def fits(self) -> bool:

@@ -10,20 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from otel_errcompact.config import Options
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
-from otel_errcompact.context.layers import Edited, Layer, Workspace
-from otel_errcompact.context.layers.errors import ErrorPass
-from otel_errcompact.context.layers.micro import micro
-from otel_errcompact.context.layers.reactive import reactive
-from otel_errcompact.context.layers.results import results
-from otel_errcompact.context.layers.snip import snip
-from otel_errcompact.context.layers.summary import summarise
-from otel_errcompact.context.notes import LAYERS, Compaction, LayerNote, invalidated_tokens
+from otel_errcompact.context.layers import Edited, Workspace, all_layers
+from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
+from otel_errcompact.context.schedule import Schedule, check_options
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
@@ -31,26 +26,20 @@ from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running,
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
 
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive
-    from otel_errcompact.context.layers.summary import Answer, Summarize, Summary, SummaryRequest
+    from otel_errcompact.context.layers import Layer
+    from otel_errcompact.context.layers.requests import Answer, Summarize, Summary, SummaryRequest
+    from otel_errcompact.context.layers.workspace import Steps
     from otel_errcompact.context.messages import Conversation, FormatName
     from otel_errcompact.context.notes import LayerName, Reason
+    from otel_errcompact.context.schedule import Occasion
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.digest.tokens import TokenCounter
 
 T = TypeVar("T")
-
-Occasion = Literal["over_trigger", "overflow", "asked"]
-"""Why a list is compacted: before every call of a model, after one that was refused, or because somebody wants it."""
-
-BATCHES: Final = 4
-"""Old results are not touched for less than this part of the way from the trigger to the target."""
-
-_CHEAP: Final[Mapping[LayerName, Layer]] = {"results": results, "snip": snip, "micro": micro}
-_BY_THEIR_OWN_LIMITS: Final = ("results", "errors")
 
 LONG: Final = 10_000
 """Messages from which on reading a list would keep the garbage collector busy for more than half of the time."""
@@ -93,14 +82,22 @@ class ContextWindow:
         guard: Guard | None = None,
     ) -> None:
         environment = Options.from_environ() if options is None else Options(context=options)
-        self.options = _checked(environment.context)
+        self.options = environment.context
+        check_options(self.options)
         self.archive: Archive = FolderArchive(self.options.folder) if archive is None else archive
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
-        self._summaries = CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds)
-        errors = ErrorPass(digest=digest or environment.digest, hidden_failures=environment.hidden_failures)
-        self._cheap = {**_CHEAP, "errors": errors}
+        self._layers = [layer for layer in all_layers() if summarize is not None or not layer.asks]
+        self._workspace = Workspace(
+            archive=self.archive,
+            options=self.options,
+            count_tokens=self.count_tokens,
+            target_tokens=0,
+            summaries=CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds),
+            digest=digest or environment.digest,
+            hidden_failures=environment.hidden_failures,
+        )
         self._clock = clock
         self._timer = timer
         self._observers = (global_telemetry(),) if observers is None else tuple(observers)
@@ -171,13 +168,18 @@ class ContextWindow:
         with _collector_paused(len(messages)):
             given = formats.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
-        schedule = _Schedule(self.options, room, progress.tokens, reason)
-        for layer in LAYERS:
-            if layer == "summary" and self._summarize is None:
-                continue
-            due = schedule.due(layer, progress.tokens)
+        schedule = Schedule(self.options, room, progress.tokens, reason)
+        workspace = replace(
+            self._workspace,
+            target_tokens=schedule.target,
+            room_tokens=schedule.room,
+            least_gain_tokens=schedule.least_gain,
+            session=session,
+        )
+        for layer in self._layers:
+            due = layer.due(schedule, progress.tokens)
             if due is not None:
-                yield from self._run(layer, due, progress, schedule, session)
+                yield from self._run(layer, due, progress, workspace)
         problems = self._settle(given, progress)
         return Compaction(
             messages=formats.write(progress.conversation),
@@ -197,14 +199,14 @@ class ContextWindow:
         return max(0, self.options.window_tokens - self.options.reserve_tokens - beside_tokens)
 
     def _run(
-        self, layer: LayerName, reason: Reason, progress: _Progress, schedule: _Schedule, session: str
+        self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace
     ) -> Generator[SummaryRequest, Answer, None]:
         before, tokens = progress.conversation, progress.tokens
         start, began = self._clock(), self._timer()
         try:
-            edited = yield from self._edit(layer, before, schedule, session)
+            edited = yield from self._edit(layer, before, workspace)
         except Exception as error:  # noqa: BLE001 - the agent goes on with what it had, and a note says so
-            self.guard.record_failure(f"context.{layer}", error)
+            self.guard.record_failure(f"context.{layer.name}", error)
             edited = Edited(before, problem=f"the layer failed: {type(error).__name__}: {error}")
         after = tokens if edited.conversation is before else edited.conversation.tokens
         if after > tokens:
@@ -213,7 +215,7 @@ class ContextWindow:
         progress.step(
             edited.conversation,
             LayerNote(
-                layer=layer,
+                layer=layer.name,
                 reason=reason,
                 tokens_before=tokens,
                 tokens_after=after,
@@ -221,43 +223,15 @@ class ContextWindow:
                 start_ns=start,
                 duration_ns=self._timer() - began,
                 cuts=edited.cuts,
-                problem=edited.problem or _too_large(layer, after, schedule.hard_limit),
+                problem=edited.problem,
+                forgets=layer.forgets,
             ),
         )
 
-    def _edit(
-        self, layer: LayerName, conversation: Conversation, schedule: _Schedule, session: str
-    ) -> Generator[SummaryRequest, Answer, Edited]:
-        workspace = Workspace(
-            archive=self.archive,
-            options=self.options,
-            count_tokens=self.count_tokens,
-            target_tokens=schedule.target,
-            least_gain_tokens=schedule.least_gain,
-        )
-        if layer == "summary":
-            return (yield from self._summary(conversation, workspace, session))
+    def _edit(self, layer: Layer, conversation: Conversation, workspace: Workspace) -> Steps:
         with _collector_paused(len(conversation.messages)):
-            if layer == "reactive":
-                return reactive(conversation, workspace, room_tokens=schedule.hard_limit)
-            return self._cheap[layer](conversation, workspace)
-
-    def _summary(
-        self, conversation: Conversation, workspace: Workspace, session: str
-    ) -> Generator[SummaryRequest, Answer, Edited]:
-        """Have the middle summarised, unless that has failed lately: each attempt is a call of a model."""
-        if not self._summaries.allows(session):
-            failures, seconds = self.options.breaker_failures, self.options.breaker_seconds
-            problem = (
-                f"nobody was asked, for summaries have failed {failures} times in a row; again after {seconds:g} s"
-            )
-            return Edited(conversation, problem=problem)
-        edited = yield from summarise(conversation, workspace, session=session)
-        if edited.problem:
-            self._summaries.failed(session)
-        elif edited.cuts:
-            self._summaries.succeeded(session)
-        return edited
+            edited = layer.edit(conversation, workspace)
+        return edited if isinstance(edited, Edited) else (yield from edited)
 
     def _settle(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
         """
@@ -303,45 +277,6 @@ class ContextWindow:
             with self.guard.stage("context.observer"):
                 observer(compaction)
         return compaction
-
-
-class _Schedule:
-    """
-    Which layer is due at which estimate.
-
-    Args:
-        options: The shares of the room.
-        room: What the list may cost.
-        tokens: What it costs.
-        reason: Why it is compacted. What a provider has refused is too large, however small its estimate is.
-    """
-
-    def __init__(self, options: ContextOptions, room: int, tokens: int, reason: Occasion) -> None:
-        limit = min(room, tokens) if reason == "overflow" else room
-        self.room = room
-        self.target = int(limit * options.target_share)
-        self.hard_limit = self.target if reason == "overflow" else room
-        """What the reactive layer must reach."""
-        self._trigger = int(limit * options.trigger_share)
-        self.least_gain = (self._trigger - self.target) // BATCHES if reason == "over_trigger" else 0
-        """What is worth a prompt cache; what gains less is left to the reactive layer, which goes to the target."""
-        self._reason: Occasion = reason
-        self._begun = reason != "over_trigger"
-
-    def due(self, layer: LayerName, tokens: int) -> Reason | None:
-        """Return why a layer runs now; None if it does not."""
-        if layer in _BY_THEIR_OWN_LIMITS:
-            return "always"
-        if layer == "reactive":
-            return self._last_resort(tokens)
-        # What has begun goes on to the target, so that the next time is far.
-        self._begun = self._begun or tokens > self._trigger
-        return self._reason if self._begun and tokens > self.target else None
-
-    def _last_resort(self, tokens: int) -> Reason | None:
-        if tokens <= self.hard_limit:
-            return None
-        return "overflow" if self._reason == "overflow" else "over_window"
 
 
 class _Step(NamedTuple):
@@ -390,36 +325,6 @@ class _Progress:
         return note.layer
 
 
-def _checked(options: ContextOptions) -> ContextOptions:
-    """
-    Return options that do not contradict one another.
-
-    Raises:
-        ConfigurationError: They do.
-    """
-    if options.reserve_tokens >= options.window_tokens:
-        raise ConfigurationError(
-            f"reserve_tokens ({options.reserve_tokens}) leaves nothing of window_tokens ({options.window_tokens}): "
-            "make the reserve smaller than the model's window"
-        )
-    if options.target_share > options.trigger_share:
-        raise ConfigurationError(
-            f"target_share ({options.target_share}) is above trigger_share ({options.trigger_share}): compaction stops "
-            "at the target, so that it must not lie above where it begins"
-        )
-    if options.preview_tokens > options.result_budget_tokens:
-        raise ConfigurationError(
-            f"preview_tokens ({options.preview_tokens}) is above result_budget_tokens "
-            f"({options.result_budget_tokens}): a preview must cost less than all results may"
-        )
-    if options.head_messages >= options.snip_messages:
-        raise ConfigurationError(
-            f"head_messages ({options.head_messages}) is not below snip_messages ({options.snip_messages}): there is "
-            "no middle that could be taken out"
-        )
-    return options
-
-
 @contextmanager
 def _collector_paused(messages: int) -> Generator[None]:
     """
@@ -437,12 +342,6 @@ def _collector_paused(messages: int) -> Generator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _too_large(layer: LayerName, tokens: int, limit: int) -> str:
-    if layer != "reactive" or tokens <= limit:
-        return ""
-    return f"{tokens} tokens do not fit into {limit}, and nothing that is left can be shortened"
 
 
 async def _in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from otel_errcompact.context.endpoints import anthropic_compaction, openai_compaction
-from otel_errcompact.context.layers.summary import SummaryRequest
+from otel_errcompact.context.layers.requests import SummaryRequest
 from otel_errcompact.exceptions import ConfigurationError
 
 TASK = {"role": "user", "content": "the task"}

@@ -16,7 +16,7 @@ from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError, LaneError
 from otel_errcompact.context.guard import OverflowGuard, Sent
 from otel_errcompact.context.lanes import Lanes
-from otel_errcompact.context.layers.summary import SummaryRequest
+from otel_errcompact.context.layers.requests import SummaryRequest
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
 

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from otel_errcompact.context.layers import all_layers
+from otel_errcompact.context.notes import LAYERS
 from tests.context.compactions import COMPACTION, RESULTS
 
 if TYPE_CHECKING:
     from otel_errcompact.context.notes import LayerName
+
+
+def test_each_name_has_its_layer() -> None:
+    """In a module of that name; all of them in the order in which they run."""
+    assert tuple(layer.name for layer in all_layers()) == LAYERS
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,6 @@ if TYPE_CHECKING:
 )
 def test_it_says_whether_the_agent_has_lost_sight_of_something(layer: LayerName, *, forgets: bool) -> None:
     """Where a layer has cut, and not where it has only run."""
-    note = replace(RESULTS, layer=layer)
+    note = replace(RESULTS, layer=layer, forgets=all_layers()[LAYERS.index(layer)].forgets)
     assert replace(COMPACTION, notes=(note,)).forgets is forgets
     assert not replace(COMPACTION, notes=(replace(note, cuts=()),)).forgets

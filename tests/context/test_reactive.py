@@ -41,9 +41,10 @@ def run(
         options=ContextOptions(),
         count_tokens=estimate_tokens,
         target_tokens=target,
+        room_tokens=room,
     )
     given = formats.read(messages, estimate_tokens, "openai-chat")
-    edited = reactive(given, workspace, room_tokens=room)
+    edited = reactive(given, workspace)
     return edited, formats.write(edited.conversation)
 
 
@@ -155,7 +156,7 @@ def test_a_task_with_no_cut_behind_it_goes_with_its_turn():
     assert made == [
         {"role": "user", "content": "[errcompact reactive: 4 messages, 115 tokens; whole: memory:00000002]"},
     ]
-    assert edited.problem == ""
+    assert edited.problem == "22 tokens do not fit into 10, and nothing that is left can be shortened"
 
 
 def test_a_task_of_pictures_becomes_its_text():

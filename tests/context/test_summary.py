@@ -12,7 +12,8 @@ import pytest
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.layers.summary import SummaryRequest, calls_a_tool
+from otel_errcompact.context.layers.requests import SummaryRequest
+from otel_errcompact.context.layers.summary import calls_a_tool
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 

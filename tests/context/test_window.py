@@ -7,6 +7,7 @@ import copy
 import gc
 import sys
 import time
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from otel_errcompact.context.archive import FolderArchive, MemoryArchive
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.layers import Edited
+from otel_errcompact.context.layers import results as results_module
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.notes import Compaction
 from otel_errcompact.context.window import ContextWindow
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from otel_errcompact.context.layers import Workspace
-    from otel_errcompact.context.layers.summary import SummaryRequest
+    from otel_errcompact.context.layers.requests import SummaryRequest
 
 SMALL = ContextOptions(
     window_tokens=1_500,
@@ -242,12 +244,17 @@ def call(number: int, size: int) -> list[Any]:
 def test_a_note_says_what_a_layer_did(monkeypatch):
     """When, how long, and what a prompt cache has to read anew: all from the first changed message on."""
     ticks = iter(range(100))
-    monkeypatch.setitem(window_module._CHEAP, "results", without_message(2))
+    use_for_results(monkeypatch, without_message(2))
     one = window(clock=lambda: 1_000 + next(ticks), timer=lambda: next(ticks))
     compaction = one.compact([said(number) for number in range(4)])
     note = compaction.notes[0]
     assert (note.layer, note.tokens_before, note.tokens_after, note.invalidated_tokens) == ("results", 416, 312, 208)
     assert (note.start_ns, note.duration_ns) == (1_000, 1)
+
+
+def use_for_results(monkeypatch: pytest.MonkeyPatch, edit: Any) -> None:
+    """Have windows that are made from now on run another layer in the place of the first."""
+    monkeypatch.setattr(results_module, "LAYER", replace(results_module.LAYER, edit=edit))
 
 
 def without_message(index: int) -> Any:
@@ -264,7 +271,7 @@ def test_a_layer_that_makes_it_grow_is_discarded(monkeypatch):
     def twice(conversation: Conversation, _: Any) -> Edited:
         return Edited(Conversation(format=conversation.format, messages=conversation.messages * 2))
 
-    monkeypatch.setitem(window_module._CHEAP, "results", twice)
+    use_for_results(monkeypatch, twice)
     messages = [said(number) for number in range(3)]
     compaction = window().compact(messages)
     assert same_objects(compaction.messages, messages)
@@ -277,7 +284,7 @@ def test_a_layer_that_raises_is_left_out(monkeypatch):
     def failing(conversation: Conversation, _: Any) -> Edited:
         raise KeyError("x")
 
-    monkeypatch.setitem(window_module._CHEAP, "results", failing)
+    use_for_results(monkeypatch, failing)
     monkeypatch.setattr(Guard, "strict", False)
     one = window()
     compaction = one.compact([said(0)])
@@ -287,7 +294,7 @@ def test_a_layer_that_raises_is_left_out(monkeypatch):
 
 def test_a_layer_that_breaks_the_rules_is_taken_back(monkeypatch):
     """A list that the provider accepted is never sent as one that it refuses."""
-    monkeypatch.setitem(window_module._CHEAP, "results", without_message(1))
+    use_for_results(monkeypatch, without_message(1))
     monkeypatch.setattr(Guard, "strict", False)
     one = window()
     messages = [said(0), *call(1, 40), said(1)]
@@ -650,7 +657,7 @@ def test_a_quadratic_pass_would_be_seen(monkeypatch: pytest.MonkeyPatch, room: i
             sum(message.tokens for message in conversation.messages[:index])
         return Edited(conversation)
 
-    monkeypatch.setattr(window_module, "_CHEAP", {**window_module._CHEAP, "results": quadratic})
+    use_for_results(monkeypatch, quadratic)
     assert growth("openai-chat", room) > AT_MOST
 
 

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from otel_errcompact.context.layers.workspace import Edited, Layer, Workspace
+from importlib import import_module
+from typing import cast
 
-__all__ = ["Edited", "Layer", "Workspace"]
+from otel_errcompact.context.layers.workspace import Edited, Layer, Workspace
+from otel_errcompact.context.notes import LAYERS
+
+__all__ = ["Edited", "Layer", "Workspace", "all_layers"]
+
+
+def all_layers() -> list[Layer]:
+    """Return the layers in the order in which they run."""
+    return [cast("Layer", import_module(f"{__name__}.{name}").LAYER) for name in LAYERS]

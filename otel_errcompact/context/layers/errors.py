@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.failures import Failures, ListedFailure, mark_digest, mark_resolved
 from otel_errcompact.context.layers.keeping import Keeper
+from otel_errcompact.context.layers.workspace import Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot, pairs_of
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shortened_arguments
 from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.detector.results import may_have_failed
@@ -75,6 +77,13 @@ class ErrorPass:
 
 errors: Final = ErrorPass()
 """The error pass with its defaults."""
+
+
+def _edit(conversation: Conversation, workspace: Workspace) -> Edited:
+    return ErrorPass(digest=workspace.digest, hidden_failures=workspace.hidden_failures)(conversation, workspace)
+
+
+LAYER: Final = Layer(name="errors", due=Schedule.always, edit=_edit, forgets=False)
 
 
 class _Call(NamedTuple):

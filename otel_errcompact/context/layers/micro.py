@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, described
-from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot
+from otel_errcompact.context.schedule import Schedule
 
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
@@ -55,6 +56,9 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         edits.replace(spot, with_new_text(part, line, tokens), tool=tool, place=kept.place)
         excess -= part.tokens - tokens
     return edits.edited(keeper.problem)
+
+
+LAYER: Final = Layer(name="micro", due=Schedule.to_target, edit=micro)
 
 
 def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:

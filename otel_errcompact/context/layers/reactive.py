@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context import formats
 from otel_errcompact.context.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.layers.summary import is_summary, task_of
-from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points, is_gap
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shortened, shortened_arguments
 from otel_errcompact.context.transcript import json_lines
 
@@ -38,27 +39,28 @@ _MARK: Final = "errcompact"
 _MARKED_CALL: Final = f'{{"{_MARK}":'
 
 
-def reactive(conversation: Conversation, workspace: Workspace, *, room_tokens: int | None = None) -> Edited:
+def reactive(conversation: Conversation, workspace: Workspace) -> Edited:
     """
     Take out all turns between the task and the newest ones that fit, then shorten what is left until it fits.
 
-    Results are shortened first, then inputs, then texts: down to the target. If that is more than `room_tokens`, the
+    Results are shortened first, then inputs, then texts: down to the target. If that is more than the room, the
     task's text is shortened too, and if need be the last turn is taken out.
-
-    Args:
-        conversation: The list.
-        workspace: Archive and target.
-        room_tokens: What the list must not cost more than, whatever it takes; the target by default.
     """
     draft = _Draft(conversation, workspace)
-    room = workspace.target_tokens if room_tokens is None else room_tokens
+    room = workspace.target_tokens if workspace.room_tokens is None else workspace.room_tokens
     try:
         _reach_target(draft)
         if draft.tokens > room:
             _reach_room(draft, room)
     except OSError as error:
         return draft.edited(problem=f"messages stay, since they could not be kept: {error}")
-    return draft.edited()
+    fits = draft.tokens <= room
+    return draft.edited(
+        "" if fits else f"{draft.tokens} tokens do not fit into {room}, and nothing that is left can be shortened"
+    )
+
+
+LAYER: Final = Layer(name="reactive", due=Schedule.to_room, edit=reactive)
 
 
 def _reach_target(draft: _Draft) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, described, is_picture, with_preview
-from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.detector.results import classify_result, may_have_failed
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
         edits.replace(spot, smaller, tool=tool, place=place)
         excess -= part.tokens - smaller.tokens
     return edits.edited(keeper.problem)
+
+
+LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=False)
 
 
 def _preview(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.formats import from_user
-from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
         return Edited(conversation)
     cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=made.tokens, place=place)
     return Edited(replace(conversation, messages=(*messages[:start], made, *messages[end:])), (cut,))
+
+
+LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
 def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.exceptions import ConversationError
-from otel_errcompact.context.layers.workspace import Edited
+from otel_errcompact.context.layers.requests import Answer, SummaryRequest
+from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points, is_gap
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
 from otel_errcompact.digest import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.context.layers.workspace import Workspace
-    from otel_errcompact.context.messages import FormatName, Message, Part
+    from otel_errcompact.context.layers.workspace import Steps, Workspace
+    from otel_errcompact.context.messages import Message, Part
 
 MAX_SUMMARY_TOKENS: Final = 8_000
 _SHARE_OF_TARGET: Final = 4
@@ -63,59 +63,27 @@ At most {limit_tokens} tokens. The whole transcript is kept at {place}; whoever 
 leave out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRequest:
-    """
-    What a summariser is given. With any model, `prompt` is all it needs: `ask_model(request.prompt)`.
-    """
-
-    instructions: str
-    """What to write, and what to keep; forbids tool calls."""
-
-    messages: tuple[object, ...] = field(repr=False)
-    """The provider's own messages from the first on, the caller's objects: the task, and all that is to be replaced."""
-
-    transcript: str = field(repr=False)
-    """The same as text, for a model of any provider, with no tool calls in it that would need their tools declared."""
-
-    format: FormatName
-    session: str
-    place: str
-    """Where the whole of what is replaced is kept already."""
-
-    limit_tokens: int
-    """What the answer may cost."""
-
-    replaced_tokens: int
-    """What it replaces."""
-
-    tools: tuple[()] = ()
-    """Hand on no tools: a summary is written and not worked out."""
-
-    @property
-    def prompt(self) -> str:
-        """The transcript and the instructions, as one message for any model."""
-        return f"{self.transcript}\n\n{self.instructions}"
+def summarise(conversation: Conversation, workspace: Workspace) -> Steps:
+    """Have the middle summarised, unless that has failed lately: each attempt is a call of a model."""
+    session, summaries, options = workspace.session, workspace.summaries, workspace.options
+    if not summaries.allows(session):
+        failures, seconds = options.breaker_failures, options.breaker_seconds
+        problem = f"nobody was asked, for summaries have failed {failures} times in a row; again after {seconds:g} s"
+        return Edited(conversation, problem=problem)
+    edited = yield from _replace_middle(conversation, workspace)
+    if edited.problem:
+        summaries.failed(session)
+    elif edited.cuts:
+        summaries.succeeded(session)
+    return edited
 
 
-Summary: TypeAlias = str | Sequence[object]
-"""A text, or the provider's own messages where it compacts by itself."""
-
-Summarize: TypeAlias = Callable[[SummaryRequest], Summary | Awaitable[Summary]]
-"""Writes a summary, at once or awaited."""
-
-Answer: TypeAlias = Summary | Exception
-"""What came of asking."""
+LAYER: Final = Layer(name="summary", due=Schedule.to_target, edit=summarise, asks=True)
+"""The turns between the task and the newest ones, as one text."""
 
 
-def summarise(
-    conversation: Conversation, workspace: Workspace, *, session: str = ""
-) -> Generator[SummaryRequest, Answer, Edited]:
-    """
-    Replace the turns between the task and the newest ones by a summary, which whoever drives this generator fetches.
-
-    The transcript is kept first. An answer that is no summary leaves the conversation as it was.
-    """
+def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
+    # The transcript is kept first. An answer that is no summary leaves the conversation as it was.
     middle = _middle(conversation, workspace)
     if middle is None:
         return Edited(conversation)
@@ -125,7 +93,7 @@ def summarise(
         )
     except OSError as error:
         return Edited(conversation, problem=f"nothing was summarised, for the transcript could not be kept: {error}")
-    answer = yield _request(conversation, middle, place, session)
+    answer = yield _request(conversation, middle, place, workspace.session)
     checked = _checked(answer, conversation, middle, place, workspace)
     if isinstance(checked, str):
         return Edited(conversation, problem=checked)

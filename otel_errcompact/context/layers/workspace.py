@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from otel_errcompact.context.breaker import CircuitBreaker
+from otel_errcompact.context.layers.requests import Answer, SummaryRequest
+from otel_errcompact.digest import DigestOptions
 
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.messages import Conversation
-    from otel_errcompact.context.notes import Cut
+    from otel_errcompact.context.notes import Cut, LayerName, Reason
+    from otel_errcompact.context.schedule import Schedule
     from otel_errcompact.digest.tokens import TokenCounter
 
 
@@ -26,6 +32,17 @@ class Workspace:
     count_tokens: TokenCounter
     target_tokens: int
     """How small the conversation should become; a layer stops cutting when it is."""
+
+    room_tokens: int | None = None
+    """What the conversation must not cost more than; the target if None."""
+
+    session: str = ""
+    summaries: CircuitBreaker = field(default_factory=CircuitBreaker)
+    """Leaves conversations alone whose summaries keep failing."""
+
+    digest: DigestOptions = field(default_factory=DigestOptions)
+    hidden_failures: bool = True
+    """Whether a result counts as a failure that is plainly one although its tool reported none."""
 
     least_gain_tokens: int = 0
     """What editing old messages must gain at once, since a prompt cache then reads anew what follows."""
@@ -44,11 +61,25 @@ class Edited(NamedTuple):
     """Why something that should have been cut was not: the archive could not keep it."""
 
 
-class Layer(Protocol):
+Steps: TypeAlias = Generator[SummaryRequest, Answer, Edited]
+"""The work of a layer that asks the caller's summariser: each request is answered before the next step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
     """
     One layer: never makes the estimate grow, never separates a call from its result, never raises for a full disk.
     """
 
-    def __call__(self, conversation: Conversation, workspace: Workspace) -> Edited:
-        """Return the conversation with what the layer cuts taken out."""
-        ...
+    name: LayerName
+    due: Callable[[Schedule, int], Reason | None]
+    """When the layer runs, by what the conversation costs; a method of `Schedule`."""
+
+    edit: Callable[[Conversation, Workspace], Edited | Steps]
+    """Return the conversation with what the layer cuts taken out."""
+
+    forgets: bool = True
+    """Whether what it cuts is out of the agent's sight; not so where what matters of it stays to be seen."""
+
+    asks: bool = False
+    """Whether it needs the caller's summariser."""
