@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def environment(folder: Path, *packages: str | Path) -> Path:
+def interpreters() -> list[str]:
+    """The Pythons that are there of those that are supported, oldest first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [kind.rpartition(" ")[2] for kind in project["classifiers"] if " :: 3." in kind]
+    folders = sorted((Path.home() / ".pyenv" / "versions").glob("3.*/bin"))
+    path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
+    found = filter(None, (shutil.which(f"python{version}", path=path) for version in versions))
+    # A shim of pyenv is there for versions that are not chosen, and fails.
+    return [name for name in found if subprocess.run([name, "-V"], capture_output=True, check=False).returncode == 0]
+
+
+PYTHONS = interpreters() or [sys.executable]
+
+
+def environment(folder: Path, *packages: str | Path, interpreter: str = sys.executable) -> Path:
     """Make a virtual environment outside the checkout and return its interpreter."""
-    uv("venv", "--quiet", "--python", sys.executable, folder / "venv")
+    uv("venv", "--quiet", "--python", interpreter, folder / "venv")
     python = folder / "venv" / "bin" / "python"
     uv("pip", "install", "--quiet", "--python", python, *packages)
     return python
@@ -109,9 +124,10 @@ def test_the_core_needs_no_opentelemetry(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "packages",
+    ("interpreter", "packages"),
     [
         pytest.param(
+            PYTHONS[0],
             (
                 "opentelemetry-api==1.38.0",
                 "opentelemetry-sdk==1.38.0",
@@ -121,12 +137,14 @@ def test_the_core_needs_no_opentelemetry(wheel: Path, tmp_path: Path) -> None:
             ),
             id="oldest",
         ),
-        pytest.param(("opentelemetry-sdk", "opentelemetry-exporter-otlp", "pydantic"), id="newest"),
+        pytest.param(PYTHONS[-1], ("opentelemetry-sdk", "opentelemetry-exporter-otlp", "pydantic"), id="newest"),
     ],
 )
-def test_the_wheel_passes_the_library_s_tests(wheel: Path, tmp_path: Path, packages: tuple[str, ...]) -> None:
-    """The oldest and the newest OpenTelemetry, the checkout out of sight."""
-    python = environment(tmp_path, wheel, *packages, *TOOLS)
+def test_the_wheel_passes_the_library_s_tests(
+    wheel: Path, tmp_path: Path, interpreter: str, packages: tuple[str, ...]
+) -> None:
+    """The oldest and the newest Python and OpenTelemetry, the checkout out of sight."""
+    python = environment(tmp_path, wheel, *packages, *TOOLS, interpreter=interpreter)
     assert " passed" in run_tests(python, tmp_path)
 
 

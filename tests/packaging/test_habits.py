@@ -1,0 +1,105 @@
+"""What checks a change: one set of targets, on one machine, in git and in hosted CI."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def targets() -> set[str]:
+    """The targets of the Makefile that are shown."""
+    return set(re.findall(r"^([a-z0-9-]+):.*##", read("Makefile"), re.MULTILINE))
+
+
+def called(text: str) -> set[str]:
+    """The targets that a script or a step makes."""
+    return {target for line in re.findall(r"make ((?:[a-z0-9-]+ ?)+)$", text, re.MULTILINE) for target in line.split()}
+
+
+@pytest.fixture(scope="module", name="workflow")
+def _workflow() -> dict[str, Any]:
+    return yaml.safe_load(read(".github/workflows/ci.yml"))
+
+
+def test_hosted_ci_runs_what_the_machine_runs(workflow: dict[str, Any]) -> None:
+    """The same targets in both, all of which exist."""
+    hosted = {
+        target for job in workflow["jobs"].values() for step in job["steps"] for target in called(step.get("run", ""))
+    }
+    assert hosted == called(read(".ci/run"))
+    assert hosted <= targets()
+
+
+def test_each_job_of_hosted_ci_can_run(workflow: dict[str, Any]) -> None:
+    """It names a machine, ends, waits for jobs that exist, and each step either uses or runs something."""
+    jobs = workflow["jobs"]
+    # YAML 1.1 reads the word `on` as true.
+    assert set(workflow[True]) == {"push", "pull_request"}
+    for name, job in jobs.items():
+        assert job["runs-on"] == "ubuntu-latest", name
+        assert 0 < job["timeout-minutes"] <= 90, name
+        assert set(job.get("needs", [])) <= set(jobs), name
+        assert [step for step in job["steps"] if ("uses" in step) == ("run" in step)] == [], name
+        assert job["steps"][0]["uses"].startswith("actions/checkout@"), name
+
+
+def test_hosted_ci_tests_every_python_that_is_supported(workflow: dict[str, Any]) -> None:
+    """From the floor to the newest that the package names."""
+    project = tomllib.loads(read("pyproject.toml"))
+    named = [kind.rpartition(" ")[2] for kind in project["project"]["classifiers"] if " :: 3." in kind]
+    assert workflow["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+    assert project["project"]["requires-python"] == f">={named[0]}"
+    assert project["tool"]["ruff"]["target-version"] == f"py{named[0].replace('.', '')}"
+    assert project["tool"]["mypy"]["python_version"] == project["tool"]["pyright"]["pythonVersion"] == named[0]
+
+
+def test_git_checks_what_ci_checks() -> None:
+    """The hooks start the programs that the lock file names, out of the environment."""
+    hooks = [hook for repo in yaml.safe_load(read(".pre-commit-config.yaml"))["repos"] for hook in repo["hooks"]]
+    assert {hook["id"] for hook in hooks} == {"ruff", "ruff-format", "codespell", "import-linter"}
+    assert [hook["id"] for hook in hooks if not hook["entry"].startswith(".venv/bin/")] == []
+    assert {hook["language"] for hook in hooks} == {"system"}
+
+
+def test_the_lock_file_pins_with_hashes_and_names_no_host() -> None:
+    """Whoever installs chooses the index; what comes from it must be what was locked."""
+    lock = read("requirements.lock")
+    assert "://" not in lock
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert [entry.partition("\n")[0] for entry in entries if "==" not in entry or "--hash=sha256:" not in entry] == []
+
+
+def test_the_lock_file_has_all_that_the_project_names() -> None:
+    """`make lock` writes it again."""
+    project = tomllib.loads(read("pyproject.toml"))
+    extras = project["project"]["optional-dependencies"]
+    groups = project["dependency-groups"]
+    asked = [*project["project"]["dependencies"], *extras["otlp"], *extras["cli"]]
+    asked += [name for group in ("test", "dashboards", "lint", "e2e") for name in groups[group]]
+    locked = set(re.findall(r"^([a-z0-9-]+)==", read("requirements.lock"), re.MULTILINE))
+    names = {re.split(r"[\[<>=; ]", name, maxsplit=1)[0].lower().replace("_", "-") for name in asked}
+    assert names - locked == set()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if (ROOT / page).exists()])
+def test_each_path_of_a_page_exists(page: str) -> None:
+    """A module is named from the root of the repository or of the package, a page also from beside the page."""
+    text = read(page)
+    named = set(re.findall(r"`([\w./-]+\.(?:py|md|toml|yml|yaml|json|lock))`", text))
+    named |= set(re.findall(r"`([\w.-]+/(?:[\w.-]+/)*)`", text))
+    named |= set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text))
+    named -= {".venv/", ".environments/"}
+    roots = (ROOT, ROOT / "otel_errcompact", (ROOT / page).parent)
+    assert sorted(name for name in named if not any((root / name).exists() for root in roots)) == []
