@@ -19,7 +19,7 @@ from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Continue
-from otel_errcompact.lab.html_report import Gathering, play, write_page
+from otel_errcompact.lab.html_report import Collector, play, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,10 +158,10 @@ def _page_of_trajectory(folder: Path, *texts: str) -> Path:
 
 
 def _page_of(file: Path) -> Path:
-    gathering = Gathering()
-    play([file], gathering, options=Options(), on_problem=_refuse)
+    collector = Collector()
+    play([file], collector, options=Options(), on_problem=_refuse)
     page = file.with_name("report.html")
-    write_page(gathering.page(), page)
+    write_page(collector.page(), page)
     return page
 
 

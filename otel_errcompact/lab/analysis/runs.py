@@ -195,7 +195,7 @@ class _Reading:
             self.retries.record_success(before=retry.before, refused=retry.refused)
 
     def _succeed(self, call: RecordedCall, began: int) -> None:
-        # Nothing that has failed can be resolved yet; which operation a call is takes longer to tell than all else.
+        # No failure is open, so that nothing can be resolved; finding the operation is the most expensive step.
         if self.breaches.total:
             operation = operation_of(call.tool, call.arguments)
             self.ledger.succeed(

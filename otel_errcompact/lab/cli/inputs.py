@@ -81,7 +81,7 @@ class Input:
 
 
 class _MalformedError(ValueError):
-    """A line does not hold what it should."""
+    """A line lacks the expected value."""
 
 
 def _field_of(line: bytes, field: str) -> str:

@@ -35,7 +35,7 @@ def play(
 
     Args:
         files: Trajectory files and transcripts.
-        collector: What goes on the page.
+        collector: Collects the data of the page.
         options: All options; read from the environment if None. No trajectory file is written.
         on_problem: Takes what is malformed.
         on_bytes: Takes the number of bytes read since its last call.
@@ -54,7 +54,7 @@ class _Played:
 
     def __init__(self, options: Options, collector: Collector, stack: ExitStack) -> None:
         self._options = options
-        self._gathering = collector
+        self._collector = collector
         self._stack = stack
         self._pipelines: dict[bool, Pipeline] = {}
 
@@ -67,7 +67,7 @@ class _Played:
         """Play the records of one file, neighbours of one kind together."""
         begun = False
         for failures_only, group in itertools.groupby(records, key=holds_only_failures):
-            self._gathering.begin(str(file), failures_only=failures_only, more=begun)
+            self._collector.begin(str(file), failures_only=failures_only, more=begun)
             begun = True
             pipeline = self._pipeline(failures_only)
             for record in group:
@@ -76,12 +76,12 @@ class _Played:
 
     def _take(self, runs: Iterable[ReplayedRun]) -> None:
         for run in runs:
-            self._gathering.take(run)
+            self._collector.take(run)
 
     def _pipeline(self, failures_only: bool) -> Pipeline:
         if failures_only not in self._pipelines:
             update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
-            opened = open_pipeline(self._options.model_copy(update=update), listeners=(self._gathering,))
+            opened = open_pipeline(self._options.model_copy(update=update), listeners=(self._collector,))
             self._pipelines[failures_only] = self._stack.enter_context(opened)
         return self._pipelines[failures_only]
 

@@ -54,7 +54,7 @@ class ReplayedRun(BaseModel):
 
     tool_calls: int
     failures: int
-    """Occurrences: failures that the agent would be told of."""
+    """Occurrences: failures that the agent would see."""
 
     detected: int
     """Those of the failures that the record itself did not flag."""
