@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_exception_name
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, StatementTable, is_exception_name
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
@@ -74,18 +74,21 @@ _SCRIPT: Final = re.compile(
     r"(?P<file>[\w-]{0,100}[./][\w./-]{1,200})(?:: line |: |:)(?P<line>[0-9]{1,6}): (?P<message>\S.*)"
 )
 
-_BY_LANGUAGE: Final = (
-    ("UnboundVariable", re.compile(r".{0,200}: (?:unbound variable|parameter (?:null or )?not set)$")),
-    ("SyntaxError", re.compile(r"(?:.{0,200}: )?(?:[Ss]yntax error|parse error|unexpected EOF while looking for)\b")),
-    ("BadSubstitution", re.compile(r"(?:.{0,200}: )?[Bb]ad substitution")),
-    ("NoMatch", re.compile(r"no matches found: ")),
-    ("NotExecutable", re.compile(r".{1,200}: (?:cannot execute\b|bad interpreter: )")),
-    ("ShellError", re.compile(
-        r".{1,200}: (?:ambiguous redirect|integer expression expected|too many arguments|unary operator expected"
-        r"|binary operator expected|not a valid identifier|readonly variable|numeric argument required"
-        r"|bad array subscript|unexpected operator|not set)$|.{0,200}division by (?:0|zero)\b"
-    )),
-)  # fmt: skip
+_BY_LANGUAGE: Final = StatementTable(
+    ("UnboundVariable", r".{0,200}: (?:unbound variable|parameter (?:null or )?not set)$"),
+    ("SyntaxError", r"(?:.{0,200}: )?(?:[Ss]yntax error|parse error|unexpected EOF while looking for)\b"),
+    ("BadSubstitution", r"(?:.{0,200}: )?[Bb]ad substitution"),
+    ("NoMatch", r"no matches found: "),
+    ("NotExecutable", r".{1,200}: (?:cannot execute\b|bad interpreter: )"),
+    (
+        "ShellError",
+        (
+            r".{1,200}: (?:ambiguous redirect|integer expression expected|too many arguments|unary operator expected"
+            r"|binary operator expected|not a valid identifier|readonly variable|numeric argument required"
+            r"|bad array subscript|unexpected operator|not set)$|.{0,200}division by (?:0|zero)\b"
+        ),
+    ),
+)
 """What shells say of a script itself."""
 
 _TURNED_ROUND: Final = re.compile(
@@ -204,7 +207,7 @@ def _by_shell(line: str) -> Statement | None:
     found = own or _SCRIPT.match(line)
     if found is None:
         return None
-    kind = next((kind for kind, form in _BY_LANGUAGE if form.match(found["message"])), "ShellError" if own else "")
+    kind = _BY_LANGUAGE.type_of(found["message"]) or ("ShellError" if own else "")
     return Statement(kind, found["message"], _place_in_script(line)) if kind else None
 
 

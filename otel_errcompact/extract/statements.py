@@ -80,6 +80,31 @@ class Statement(NamedTuple):
     location: Location = NOWHERE
 
 
+class StatementTable:
+    """
+    Forms in which lines state a failure, each with its type; the first one that matches decides.
+
+    Args:
+        rows: Types and patterns. The group `message` of a pattern is what the line states, its group `type` the type
+            where the row has none.
+    """
+
+    def __init__(self, *rows: tuple[str, str]) -> None:
+        self._rows = tuple((kind, re.compile(pattern)) for kind, pattern in rows)
+
+    def read(self, line: str) -> Statement | None:
+        """Return what a line states, or nothing where it has none of the forms."""
+        for kind, pattern in self._rows:
+            found = pattern.match(line)
+            if found is not None:
+                return Statement(kind or found["type"], found["message"])
+        return None
+
+    def type_of(self, line: str) -> str:
+        """Return the type of what a line states, empty where it has none of the forms."""
+        return next((kind for kind, pattern in self._rows if pattern.match(line)), "")
+
+
 def indentation(line: str) -> int:
     """Return how many characters of white space a line begins with."""
     return len(line) - len(line.lstrip())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
-from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.extract.statements import StatementTable, is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,37 +60,37 @@ _DPKG_STATED: Final = re.compile(
 )
 _DPKG_NEEDS: Final = re.compile(r"dpkg: dependency problems prevent configuration of (?P<what>\S{1,200}):$")
 _BEGINNING: Final = ("Setting up ", "Unpacking ", "Preparing to unpack ", "Removing ", "(Reading database")
-_OTHERS: Final = (
+_OTHERS: Final = StatementTable(
     (
-        re.compile(
+        "DnfError",
+        (
             r"Error: (?P<message>Unable to find a match: .{1,300}|No (?:package|match).{1,300}"
             r"|There are no enabled repositories.{0,300}|Failed to download metadata for repo .{1,600}"
             r"|Cannot find a valid baseurl .{1,300}|Cannot retrieve repository metadata .{1,300}|Nothing to do)"
         ),
-        "DnfError",
     ),
-    (re.compile(r" Problem(?: [0-9]{1,3})?: (?P<message>.{1,600})"), "DnfError"),
+    ("DnfError", r" Problem(?: [0-9]{1,3})?: (?P<message>.{1,600})"),
     (
-        re.compile(
+        "ApkError",
+        (
             r"ERROR: (?P<message>(?:unable to select packages|Unable to lock database"
             r"|[Uu]nsatisfiable constraints).{0,300})"
         ),
-        "ApkError",
     ),
     (
-        re.compile(
+        "BrewError",
+        (
             r"(?:Error|Warning): (?P<message>No (?:available formula|formulae|casks|similarly named).{1,400}"
             r"|Cask '.{1,300}|\S{1,200}: no bottle available!|.{1,200}: (?:Failed to download resource"
             r"|wrong number of arguments).{0,300})"
         ),
-        "BrewError",
     ),
     (
-        re.compile(
+        "PacmanError",
+        (
             r"error: (?P<message>target not found: .{1,300}|failed to (?:prepare|commit|synchronize"
             r"|init) .{1,300})"
         ),
-        "PacmanError",
     ),
 )
 _OTHER_STARTS: Final = ("Error: ", "ERROR: ", "error: ", "Warning: ", " Problem")
@@ -210,16 +210,12 @@ def _processed(package: str, output: Sequence[str], after: Sequence[str]) -> Mem
 
 def _of_others(lines: Sequence[str]) -> Iterator[Member]:
     for number, line in enumerate(lines):
-        for form, kind in _OTHERS if line.startswith(_OTHER_STARTS) else ():
-            found = form.match(line)
-            if found is not None:
-                listed = [item.strip() for item in takewhile(lambda item: item.startswith("  "), lines[number + 1 :])]
-                message = (
-                    f"{found['message']} {listed.pop(0)}"
-                    if found["message"].endswith(":") and listed
-                    else found["message"]
-                )
-                yield Member(kind, message, details=tuple(listed[:3]))
+        stated = _OTHERS.read(line) if line.startswith(_OTHER_STARTS) else None
+        if stated is not None:
+            listed = [item.strip() for item in takewhile(lambda item: item.startswith("  "), lines[number + 1 :])]
+            is_heading = stated.message.endswith(":") and listed
+            message = f"{stated.message} {listed.pop(0)}" if is_heading else stated.message
+            yield Member(stated.type, message, details=tuple(listed[:3]))
 
 
 FORMAT: Final = Format(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
-from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.extract.statements import StatementTable, is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,52 +16,49 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_HEADLINES: Final = (
+_HEADLINES: Final = StatementTable(
     (
-        re.compile(
+        "ManifestError",
+        (
             r"failed to (?:parse manifest|load manifest|parse lock file)|could not (?:find|parse) `?Cargo"
             r"|invalid character|manifest path `|current package believes|virtual manifests must"
         ),
-        "ManifestError",
     ),
-    (re.compile(r"failed to run custom build command for `"), "BuildScriptError"),
+    ("BuildScriptError", r"failed to run custom build command for `"),
     (
-        re.compile(
+        "ResolutionError",
+        (
             r"failed to (?:select a version|get `|load source|download|fetch|resolve|query|update registry)"
             r"|no matching package|cyclic package|checksum for `|package .{1,200} cannot be built because"
             r"|rustc .{1,60} is not supported by|unable to get packages|the crate `.{1,200}` could not be found"
             r"|failed to sync"
         ),
-        "ResolutionError",
     ),
     (
-        re.compile(
+        "TargetError",
+        (
             r"no (?:bin|bins|example|test|bench|lib|library|default-run) targets?|a bin target must be available"
             r"|`cargo run` (?:could not determine|requires)|target `.{1,100}` in package"
             r"|package ID specification `|no library targets|(?:none of the selected packages"
             r"|the package `?'?[^`']{1,100}'?`?) (?:contains?|does not contain) (?:this|these)"
         ),
-        "TargetError",
     ),
-    (re.compile(r"no such (?:sub)?command: `"), "UsageError"),
+    ("UsageError", r"no such (?:sub)?command: `"),
+    ("LockFileError", r"(?:the lock file|cannot (?:create|update) the lock file) .{1,400}--(?:locked|frozen)"),
     (
-        re.compile(r"(?:the lock file|cannot (?:create|update) the lock file) .{1,400}--(?:locked|frozen)"),
-        "LockFileError",
-    ),
-    (
-        re.compile(
+        "ToolchainError",
+        (
             r"(?:toolchain|component|target) '.{1,100}' (?:is not installed|for target|does not|is (?:un|not ))"
             r"|rustup could not choose|'cargo.{0,60}' is not installed for the toolchain"
         ),
-        "ToolchainError",
     ),
-    (re.compile(r"process didn't exit successfully: `"), "ProcessError"),
+    ("ProcessError", r"process didn't exit successfully: `"),
     (
-        re.compile(
+        "ManifestError",
+        (
             r"package `.{1,200}` is not a member|multiple workspace roots|failed to (?:read|open"
             r"|write) `.{1,400}Cargo"
         ),
-        "ManifestError",
     ),
 )
 _MANIFEST: Final = re.compile(r"failed to parse manifest at `(?P<file>[^`]{1,500})`")
@@ -76,15 +73,11 @@ def extract(text: Text) -> Facts | None:
     """Return the facts of the first error that cargo states in a form of its own."""
     lines = text.lines
     for number, line in enumerate(lines):
-        kind = _kind_of(line[7:]) if line.startswith("error: ") else ""
+        kind = _HEADLINES.type_of(line[7:]) if line.startswith("error: ") else ""
         facts = _read(kind, line[7:], lines[number + 1 :]) if kind else None
         if facts is not None:
             return facts
     return None
-
-
-def _kind_of(headline: str) -> str:
-    return next((kind for form, kind in _HEADLINES if form.match(headline)), "")
 
 
 def _read(kind: str, headline: str, after: Sequence[str]) -> Facts | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.statements import StatementTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,43 +29,38 @@ _CLIENT: Final = re.compile(
 )
 _CLIENTS: Final = ("psql: ", "pg_", "createdb: ", "dropdb: ", "createuser: ", "vacuumdb: ", "reindexdb: ")
 _SEVERITIES: Final = ("ERROR:  ", "FATAL:  ", "PANIC:  ")
-_CONDITIONS: Final = (
-    (re.compile(r"relation \".{1,200}\" does not exist|table \".{1,200}\" does not exist"), "UndefinedTable"),
-    (re.compile(r"column .{1,200} does not exist"), "UndefinedColumn"),
+_CONDITIONS: Final = StatementTable(
+    ("UndefinedTable", r"relation \".{1,200}\" does not exist|table \".{1,200}\" does not exist"),
+    ("UndefinedColumn", r"column .{1,200} does not exist"),
+    ("UndefinedFunction", r"(?:function|operator|aggregate|procedure) .{1,400} does not exist|operator does not exist"),
+    ("UndefinedObject", r"(?:type|schema|role|extension|index|constraint) .{1,200} does not exist"),
+    ("InvalidCatalogName", r".{0,200}database \".{1,100}\" does not exist"),
+    ("SyntaxError", r"syntax error|unterminated quoted"),
+    ("UniqueViolation", r"duplicate key value violates unique constraint"),
+    ("ForeignKeyViolation", r".{0,300}violates foreign key constraint"),
+    ("CheckViolation", r".{0,300}violates check constraint"),
+    ("NotNullViolation", r"null value in column .{1,300} violates not-null constraint"),
+    ("DuplicateObject", r"(?:relation|schema|database|role|column|type) .{1,300} already exists"),
+    ("InFailedSqlTransaction", r"current transaction is aborted"),
+    ("DeadlockDetected", r"deadlock detected"),
+    ("SerializationFailure", r"could not serialize access"),
+    ("QueryCanceled", r"canceling statement due to"),
+    ("InsufficientPrivilege", r"permission denied for|must be (?:owner|superuser)"),
+    ("InvalidTextRepresentation", r"invalid input (?:syntax|value)"),
+    ("StringDataRightTruncation", r"value too long for type"),
+    ("DivisionByZero", r"division by zero"),
+    ("AmbiguousColumn", r"column reference .{1,200} is ambiguous"),
+    ("UndefinedTable", r"missing FROM-clause entry|invalid reference to FROM-clause"),
     (
-        re.compile(r"(?:function|operator|aggregate|procedure) .{1,400} does not exist|operator does not exist"),
-        "UndefinedFunction",
-    ),
-    (re.compile(r"(?:type|schema|role|extension|index|constraint) .{1,200} does not exist"), "UndefinedObject"),
-    (re.compile(r".{0,200}database \".{1,100}\" does not exist"), "InvalidCatalogName"),
-    (re.compile(r"syntax error|unterminated quoted"), "SyntaxError"),
-    (re.compile(r"duplicate key value violates unique constraint"), "UniqueViolation"),
-    (re.compile(r".{0,300}violates foreign key constraint"), "ForeignKeyViolation"),
-    (re.compile(r".{0,300}violates check constraint"), "CheckViolation"),
-    (re.compile(r"null value in column .{1,300} violates not-null constraint"), "NotNullViolation"),
-    (re.compile(r"(?:relation|schema|database|role|column|type) .{1,300} already exists"), "DuplicateObject"),
-    (re.compile(r"current transaction is aborted"), "InFailedSqlTransaction"),
-    (re.compile(r"deadlock detected"), "DeadlockDetected"),
-    (re.compile(r"could not serialize access"), "SerializationFailure"),
-    (re.compile(r"canceling statement due to"), "QueryCanceled"),
-    (re.compile(r"permission denied for|must be (?:owner|superuser)"), "InsufficientPrivilege"),
-    (re.compile(r"invalid input (?:syntax|value)"), "InvalidTextRepresentation"),
-    (re.compile(r"value too long for type"), "StringDataRightTruncation"),
-    (re.compile(r"division by zero"), "DivisionByZero"),
-    (re.compile(r"column reference .{1,200} is ambiguous"), "AmbiguousColumn"),
-    (re.compile(r"missing FROM-clause entry|invalid reference to FROM-clause"), "UndefinedTable"),
-    (
-        re.compile(
-            r"(?:.{0,200}password authentication failed|.{0,200}no pg_hba\.conf entry|.{0,200}Peer authentication)"
-        ),
         "InvalidAuthorization",
+        r"(?:.{0,200}password authentication failed|.{0,200}no pg_hba\.conf entry|.{0,200}Peer authentication)",
     ),
-    (re.compile(r".{0,300}(?:too many clients|remaining connection slots)"), "TooManyConnections"),
+    ("TooManyConnections", r".{0,300}(?:too many clients|remaining connection slots)"),
     (
-        re.compile(r"(?:connection to server|could not connect to server).{0,400}(?:Connection refused|No such file)"),
         "ECONNREFUSED",
+        r"(?:connection to server|could not connect to server).{0,400}(?:Connection refused|No such file)",
     ),
-    (re.compile(r"connection to server|could not (?:connect|translate host)"), "ConnectionFailure"),
+    ("ConnectionFailure", r"connection to server|could not (?:connect|translate host)"),
 )
 """How messages of PostgreSQL begin, and the names of their conditions in its manual."""
 
@@ -154,7 +150,7 @@ def _statement(found: re.Match[str], after: Sequence[str]) -> Member:
     message = found["message"]
     if message.endswith(":") and after:
         message = f"{message} {after[0].strip()}"
-    kind = next((kind for form, kind in _CONDITIONS if form.match(message)), "PostgresError")
+    kind = _CONDITIONS.type_of(message) or "PostgresError"
     place = Location(file=fields["script"], line=int(fields["line"])) if fields.get("script") else NOWHERE
     return Member(fields.get("state") or kind, message, place, details=tuple(_fields(after)))
 

@@ -10,6 +10,7 @@ from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.recognition import facts_of_output
+from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.extract.table import LAST_RESORT
 
 if TYPE_CHECKING:
@@ -34,49 +35,37 @@ _FAILED_STEP: Final = re.compile(r"#(?P<number>[0-9]{1,6}) ERROR: (?P<message>pr
 _LEGACY_STEP: Final = re.compile(r"Step [0-9]{1,4}/[0-9]{1,4} : (?P<step>.{1,1000})")
 _LEGACY_CHATTER: Final = re.compile(r" ---> |Removing intermediate container ")
 _SHELL: Final = re.compile(r"/bin/(?:ba|a|da)?sh -\w{1,10} ")
-_STATED: Final = (
+_STATED: Final = StatementTable(
     (
-        re.compile(
-            r"(?:docker: |ERROR: |error during connect: )?(?P<message>Cannot connect to the Docker daemon.{0,300})"
-        ),
         "DaemonNotRunning",
+        r"(?:docker: |ERROR: |error during connect: )?(?P<message>Cannot connect to the Docker daemon.{0,300})",
     ),
-    (re.compile(r"(?P<message>error during connect: .{1,600})"), "DaemonNotRunning"),
+    ("DaemonNotRunning", r"(?P<message>error during connect: .{1,600})"),
     (
-        re.compile(
-            r"(?:docker: |ERROR: )?(?P<message>permission denied while trying to connect to the [Dd]ocker .{1,600})"
-        ),
         "EACCES",
+        r"(?:docker: |ERROR: )?(?P<message>permission denied while trying to connect to the [Dd]ocker .{1,600})",
     ),
+    ("DockerError", r"(?:docker: |ERROR: for \S{1,100} {1,4})?[Ee]rror response from daemon: (?P<message>.{1,1000})"),
     (
-        re.compile(r"(?:docker: |ERROR: for \S{1,100} {1,4})?[Ee]rror response from daemon: (?P<message>.{1,1000})"),
         "DockerError",
+        r"(?:ERROR: )?(?P<message>unable to (?:prepare context|evaluate symlinks in Dockerfile path).{1,600})",
     ),
+    ("ComposeError", r"(?P<message>dependency failed to start: .{1,600})"),
     (
-        re.compile(
-            r"(?:ERROR: )?(?P<message>unable to (?:prepare context|evaluate symlinks in Dockerfile path).{1,600})"
-        ),
-        "DockerError",
-    ),
-    (re.compile(r"(?P<message>dependency failed to start: .{1,600})"), "ComposeError"),
-    (
-        re.compile(
+        "ComposeError",
+        (
             r"(?P<message>no configuration file provided: not found|service \"[^\"]{1,100}\" (?:depends on"
             r"|refers to|has) .{1,400}|validating .{1,400}compose.{1,400}|(?:parsing"
             r"|yaml: ).{0,300}compose.{1,400}|no such service: .{1,200})"
         ),
-        "ComposeError",
     ),
+    ("UsageError", r"docker: (?P<message>(?:unknown command: |'.{1,100}' is not a docker command|invalid ).{0,400})"),
     (
-        re.compile(r"docker: (?P<message>(?:unknown command: |'.{1,100}' is not a docker command|invalid ).{0,400})"),
         "UsageError",
-    ),
-    (
-        re.compile(
+        (
             r"(?P<message>(?:unknown (?:shorthand )?flag: |invalid argument |flag needs an argument: "
             r"|\"?docker .{0,60}\"? requires ).{1,300})"
         ),
-        "UsageError",
     ),
 )
 _REFERENCE: Final = re.compile(r" of ref [\w:-]{20,100}(?=: )")
@@ -199,10 +188,9 @@ def _stated(lines: Sequence[str]) -> Facts | None:
     """Read the line with which docker, its daemon or compose refuses."""
     is_usage = any(line.startswith(_USAGE) for line in lines[-4:])
     for line in lines:
-        for form, kind in _STATED:
-            found = form.match(line)
-            if found is not None and (is_usage or kind != "UsageError"):
-                return Facts(type=kind, cause=clip(_CONTAINER.sub("", found["message"])))
+        stated = _STATED.read(line)
+        if stated is not None and (is_usage or stated.type != "UsageError"):
+            return Facts(type=stated.type, cause=clip(_CONTAINER.sub("", stated.message)))
     return None
 
 

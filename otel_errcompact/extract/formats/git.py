@@ -11,7 +11,7 @@ from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
-from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.extract.statements import StatementTable, is_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,43 +19,37 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_TYPES: Final = (
-    (re.compile(r"not a git repository"), "NotARepository"),
-    (re.compile(r"detected dubious ownership"), "DubiousOwnership"),
-    (re.compile(r"Unable to create '.{1,500}\.lock'"), "LockExists"),
-    (re.compile(r"(?:pathspec '|'.{1,300}' did not match any file|invalid reference: )"), "PathspecError"),
+_TYPES: Final = StatementTable(
+    ("NotARepository", r"not a git repository"),
+    ("DubiousOwnership", r"detected dubious ownership"),
+    ("LockExists", r"Unable to create '.{1,500}\.lock'"),
+    ("PathspecError", r"(?:pathspec '|'.{1,300}' did not match any file|invalid reference: )"),
+    ("UnknownRevision", r"(?:ambiguous argument '|bad (?:revision|object) |unknown revision|Needed a single revision)"),
+    ("PatchFailed", r"(?:patch failed: |corrupt patch|.{1,300}: patch does not apply|No valid patches)"),
     (
-        re.compile(r"(?:ambiguous argument '|bad (?:revision|object) |unknown revision|Needed a single revision)"),
-        "UnknownRevision",
-    ),
-    (re.compile(r"(?:patch failed: |corrupt patch|.{1,300}: patch does not apply|No valid patches)"), "PatchFailed"),
-    (
-        re.compile(
+        "AuthenticationFailed",
+        (
             r"(?:Authentication failed|could not read (?:Username|Password)|Invalid username or password"
             r"|Permission to .{1,200} denied|.{1,200}: Permission denied \(publickey|Host key verification failed)"
         ),
-        "AuthenticationFailed",
     ),
     (
-        re.compile(
+        "RemoteError",
+        (
             r"(?:unable to access '|unable to (?:connect|look up)|Could not read from remote"
             r"|'.{1,300}' does not appear to be a git repository|repository '.{1,400}' not found"
             r"|couldn't find remote ref|No such remote|ssh: )"
         ),
-        "RemoteError",
     ),
     (
-        re.compile(
+        "UncleanWorktree",
+        (
             r"(?:Your local changes|The following untracked|Entry '.{1,300}' not uptodate|cannot (?:pull|rebase"
             r"|switch)|[Yy]ou have unstaged|Please commit|Committing is not possible|Pulling is not possible"
             r"|Merging is not|You have not concluded|Exiting because of|the following files? ha(?:s|ve) )"
         ),
-        "UncleanWorktree",
     ),
-    (
-        re.compile(r"(?:unrecognized argument|unknown (?:option|switch|style|subcommand)|.{1,40} requires a value)"),
-        "UsageError",
-    ),
+    ("UsageError", r"(?:unrecognized argument|unknown (?:option|switch|style|subcommand)|.{1,40} requires a value)"),
 )
 _OWN_ERROR: Final = re.compile(
     r"error: (?:pathspec '|patch failed: |corrupt patch|.{1,300}: patch does not apply|could not (?:apply|lock"
@@ -151,7 +145,7 @@ def _stated(lines: Sequence[str]) -> Facts | None:
     others = (lines[number] for number in stated if number != at and not _is_consequence(lines[number]))
     advice = (line.strip() for line in lines if line.startswith(("    git ", "\tgit ")))
     return Facts(
-        type=next((kind for form, kind in _TYPES if form.match(message)), "GitError"),
+        type=_TYPES.type_of(message) or "GitError",
         cause=clip(message),
         location=_place(message),
         details=details((*advice, *others, _hint(lines))),

@@ -12,6 +12,7 @@ from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.messages.error_bodies import without_advice
+from otel_errcompact.extract.statements import StatementTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,32 +20,32 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_KUBECTL: Final = (
-    (re.compile(r"Error from server \((?P<type>\w{1,60})\): (?P<message>.{1,1000})"), ""),
-    (re.compile(r"Error from server(?: \([^)]{1,80}\))?: (?P<message>.{1,1000})"), "ServerError"),
-    (re.compile(r"(?P<message>The connection to the server \S{1,300} was refused)"), "ECONNREFUSED"),
-    (re.compile(r"(?P<message>Unable to connect to the server: .{1,600})"), "ServerUnreachable"),
+_KUBECTL: Final = StatementTable(
+    ("", r"Error from server \((?P<type>\w{1,60})\): (?P<message>.{1,1000})"),
+    ("ServerError", r"Error from server(?: \([^)]{1,80}\))?: (?P<message>.{1,1000})"),
+    ("ECONNREFUSED", r"(?P<message>The connection to the server \S{1,300} was refused)"),
+    ("ServerUnreachable", r"(?P<message>Unable to connect to the server: .{1,600})"),
     (
-        re.compile(
+        "KubectlError",
+        (
             r"error: (?P<message>(?:You must be logged in|the server doesn't have a resource type"
             r"|error parsing .{1,300}|unable to recognize|no matches for kind|error validating|context \""
             r"|no context exists|the path \".{1,300}\" does|resource mapping not found"
             r"|timed out waiting for the condition|unable to upgrade connection|unable to forward port).{0,600})"
         ),
-        "KubectlError",
     ),
-    (re.compile(r"Error in configuration: (?P<message>.{1,600})"), "KubectlError"),
-    (re.compile(r"(?P<message>The \w{1,60} \"[^\"]{1,300}\" is invalid:.{0,1000})"), "Invalid"),
-    (re.compile(r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<type>[A-Z_]{5,40}): (?P<message>.{1,1000})"), ""),
-    (re.compile(r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<message>.{1,1000})"), "GcloudError"),
-    (re.compile(r"ERROR: \((?P<type>[A-Z]\w{2,80})\) (?P<message>.{1,1000})"), ""),
+    ("KubectlError", r"Error in configuration: (?P<message>.{1,600})"),
+    ("Invalid", r"(?P<message>The \w{1,60} \"[^\"]{1,300}\" is invalid:.{0,1000})"),
+    ("", r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<type>[A-Z_]{5,40}): (?P<message>.{1,1000})"),
+    ("GcloudError", r"ERROR: \(gcloud\.[\w.-]{1,100}\) (?P<message>.{1,1000})"),
+    ("", r"ERROR: \((?P<type>[A-Z]\w{2,80})\) (?P<message>.{1,1000})"),
     (
-        re.compile(
+        "HelmError",
+        (
             r"Error: (?P<message>(?:INSTALLATION|UPGRADE|UNINSTALL|ROLLBACK) FAILED: .{1,1000}"
             r"|failed to download \"|chart \".{1,300}\" .{0,300}|repo .{1,100} not found"
             r"|Kubernetes cluster unreachable: .{1,600}|Chart\.ya?ml file is missing|release: not found)"
         ),
-        "HelmError",
     ),
 )
 _TITLE: Final = re.compile(r"Error: (?P<title>\S.{0,400})$")
@@ -74,13 +75,12 @@ def _kubectl(lines: Sequence[str]) -> Facts | None:
 
 
 def _refusal(line: str, after: Sequence[str]) -> Member | None:
-    for form, kind in _KUBECTL:
-        found = form.match(line)
-        if found is not None:
-            listed = takewhile(lambda line: line.startswith("* "), after) if line.rstrip().endswith(":") else ()
-            message = " ".join((found["message"].rstrip(), "; ".join(entry[2:] for entry in listed))).rstrip()
-            return Member(kind or found["type"], clip(without_advice(message)))
-    return None
+    stated = _KUBECTL.read(line)
+    if stated is None:
+        return None
+    listed = takewhile(lambda line: line.startswith("* "), after) if line.rstrip().endswith(":") else ()
+    message = " ".join((stated.message.rstrip(), "; ".join(entry[2:] for entry in listed))).rstrip()
+    return Member(stated.type, clip(without_advice(message)))
 
 
 # --- terraform -------------------------------------------------------------------------------------------------------

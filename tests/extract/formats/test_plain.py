@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.statements import is_heading, is_telling, last_statement, statement_of
+from otel_errcompact.extract.statements import (
+    Statement,
+    StatementTable,
+    is_heading,
+    is_telling,
+    last_statement,
+    statement_of,
+)
 from tests.extract.reading import facts_alone
 
 facts = facts_alone("plain")
@@ -150,3 +157,12 @@ def test_telling_words(line):
 def test_lines_without_telling_words():
     """Progress is not telling."""
     assert not is_telling("rendering chunk 3 of 7")
+
+
+def test_a_table_of_statements():
+    """The first form that matches decides; a row without a type takes that in the line."""
+    table = StatementTable(("Missing", r"cow: (?P<message>no milk.*)"), ("", r"(?P<type>[a-z]{3}): (?P<message>.+)"))
+    assert table.read("cow: no milk today") == Statement("Missing", "no milk today")
+    assert table.read("cow: asleep") == Statement("cow", "asleep")
+    assert table.read("nothing") is None
+    assert (table.type_of("cow: no milk"), table.type_of("nothing")) == ("Missing", "")
