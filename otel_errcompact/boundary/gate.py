@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.boundary.waiting import ThreadWaiter, is_waited_for, task_waiter, within
 from otel_errcompact.digest import one_line
-from otel_errcompact.engine.ledger import NO_HANDLER
+from otel_errcompact.engine.ladder import NO_HANDLER
 from otel_errcompact.escalator.actions import Action, Continue, Halt, Handler, Pause
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.exceptions import ConfigurationError

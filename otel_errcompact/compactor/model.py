@@ -144,7 +144,6 @@ class ModelExtractor:
             return self._answers.get(key)
 
     def _ask(self, key: str, parts: tuple[str, ...]) -> None:
-        """Ask the reader, and wait no longer than allowed."""
         failed: list[BaseException] = []
         thread = Thread(target=self._read, args=(key, parts, failed), name="errcompact-model", daemon=True)
         try:

@@ -11,7 +11,7 @@ from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.digest import ALL_FORGOTTEN
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.counting import FailureCounter
-from otel_errcompact.engine.ladder import NO_HANDLER, Ladder
+from otel_errcompact.engine.ladder import Ladder
 from otel_errcompact.engine.listeners import Listener, Listeners
 from otel_errcompact.engine.observations import (
     CONTINUES,
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.thresholds import Mode, Thresholds
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.history.stores import Store
-
-__all__ = ["NO_HANDLER", "Ledger", "Listener", "Observation", "Verdict"]
 
 
 class Ledger:

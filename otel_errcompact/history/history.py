@@ -64,6 +64,14 @@ class ErrorClass:
         """The longest live streak over the operations that fail with this class."""
         return max((streak.count for streak in self.streaks.values()), default=0)
 
+    def recur(self, facts: Facts, kind: FailureKind, time_ns: int) -> None:
+        """Count an occurrence, which opens the class."""
+        self.count += 1
+        self.facts = facts
+        self.kind = kind
+        self.last_seen_ns = time_ns
+        self.resolved = False
+
     def is_open(self) -> bool:
         """Return whether an operation that failed with this class has not succeeded since."""
         return self.uncounted or any(streak.live is not None for streak in self.streaks.values())
@@ -125,11 +133,6 @@ class History:
         matches = (found for found in reversed(self._classes.values()) if prefix and found.key.startswith(prefix))
         return next(matches, None)
 
-    @property
-    def consecutive(self) -> int:
-        """How many turns in a row had a failure at a boundary and no success after it."""
-        return self.row.count
-
     def record(
         self,
         raw: RawError,
@@ -158,13 +161,10 @@ class History:
         began = raw.began or tick
         error_class = self._classes.get(found.key) or self._add(raw, found, hint)
         self._classes.move_to_end(found.key)
-        was_resolved, error_class.resolved = error_class.resolved, False
+        was_resolved = error_class.resolved
         self.total += 1
         self.spent += 1
-        error_class.count += 1
-        error_class.facts = found.facts
-        error_class.kind = kind
-        error_class.last_seen_ns = raw.time_ns
+        error_class.recur(found.facts, kind, raw.time_ns)
         if raw.boundary:
             self.row.fail(began, tick)
             self.repeats.fail(

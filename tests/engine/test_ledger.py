@@ -8,7 +8,8 @@ import pytest
 from otel_errcompact.config import Options
 from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.digest import DigestOptions
-from otel_errcompact.engine.ledger import NO_HANDLER, Ledger
+from otel_errcompact.engine.ladder import NO_HANDLER
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Success, Verdict
 from otel_errcompact.errors import Operation

@@ -28,7 +28,7 @@ def test_a_repeat_counts_on_its_class() -> None:
     made = history.record(raw(time_ns=9), classified(found=facts("refused again"))).error_class
     assert (made.count, made.streak, made.first_seen_ns, made.last_seen_ns) == (2, 2, 5, 9)
     assert made.facts.cause == "refused again"
-    assert (history.total, history.spent, history.consecutive, len(history)) == (2, 2, 2, 1)
+    assert (history.total, history.spent, history.row.count, len(history)) == (2, 2, 2, 1)
 
 
 def test_success_of_the_operation_resolves_its_classes() -> None:
@@ -36,7 +36,7 @@ def test_success_of_the_operation_resolves_its_classes() -> None:
     history = History(max_classes=10)
     made = history.record(raw(), classified()).error_class
     assert history.succeed(Operation("db.query")) == (made,)
-    assert (made.count, made.streak, made.resolved, history.consecutive) == (1, 0, True, 0)
+    assert (made.count, made.streak, made.resolved, history.row.count) == (1, 0, True, 0)
 
 
 def test_success_of_another_operation_resolves_nothing() -> None:
@@ -44,7 +44,7 @@ def test_success_of_another_operation_resolves_nothing() -> None:
     history = History(max_classes=10)
     made = history.record(raw(tool="edit"), classified()).error_class
     assert history.succeed(Operation("list")) == ()
-    assert (made.streak, made.resolved, history.consecutive) == (1, False, 0)
+    assert (made.streak, made.resolved, history.row.count) == (1, False, 0)
 
 
 def test_a_resolved_class_that_fails_again_is_live_again() -> None:
@@ -80,7 +80,7 @@ def test_a_failure_outside_any_boundary_is_not_in_the_row() -> None:
     """Only what the agent sees counts as consecutive; everything counts in the total."""
     history = History(max_classes=10)
     history.record(raw(boundary=False), classified())
-    assert (history.total, history.consecutive) == (1, 0)
+    assert (history.total, history.row.count) == (1, 0)
 
 
 def test_classes_are_bounded_and_the_least_recently_seen_goes_first() -> None:
@@ -151,7 +151,7 @@ def test_failures_of_a_class_in_one_turn_count_once() -> None:
     history = History(max_classes=10)
     for tick in (4, 5, 6):
         made = history.record(raw(began=tick - 3), classified(), tick=tick).error_class
-    assert (made.count, made.streak, history.consecutive, history.total) == (3, 1, 1, 3)
+    assert (made.count, made.streak, history.row.count, history.total) == (3, 1, 1, 3)
     history.record(raw(began=5), classified(), tick=7)
     assert made.streak == 2
 
@@ -162,7 +162,7 @@ def test_the_successes_of_a_turn_come_first() -> None:
     made = history.record(raw(began=1), classified(), tick=2).error_class
     history.record(raw(began=3), classified(), tick=5)
     assert history.succeed(Operation("db.query"), began=4) == ()
-    assert (made.streak, history.consecutive) == (1, 1)
+    assert (made.streak, history.row.count) == (1, 1)
     assert history.succeed(Operation("db.query"), began=6) == (made,)
 
 
@@ -222,7 +222,7 @@ def test_fresh_counters_keep_what_happened() -> None:
         made = history.record(raw(), classified(), call="c1").error_class
     history.refresh()
     assert (made.streak, made.count, made.resolved) == (0, 3, False)
-    assert (history.total, history.spent, history.consecutive, bool(history.repeats)) == (3, 0, 0, False)
+    assert (history.total, history.spent, history.row.count, bool(history.repeats)) == (3, 0, 0, False)
     history.record(raw(), classified())
     assert (made.streak, history.spent) == (1, 1)
     assert history.succeed(Operation("db.query")) == (made,)

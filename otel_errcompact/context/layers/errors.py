@@ -145,11 +145,10 @@ class _Pass:
                 elif part.kind == "result" and (
                     part.failed or open_ or part.tokens >= LEAST_TOKENS or _OURS in part.text
                 ):
-                    self._look_at(Spot(m, p), part)
+                    self._take_result(Spot(m, p), part)
         return self._finish()
 
-    def _look_at(self, spot: Spot, part: Part) -> None:
-        """Classify a result, and act on it."""
+    def _take_result(self, spot: Spot, part: Part) -> None:
         call = self._call_of(spot, part)
         found = marker_of(part.text) if "[errcompact " in part.text else None
         if found is not None:
@@ -276,7 +275,6 @@ class _Pass:
         self._edit_old()
 
     def _note_due(self, spot: Spot, gain: int) -> None:
-        """Note that an old part can be edited."""
         if gain > 0:
             self._gain += gain - self._due.get(spot, 0)
             self._due[spot] = gain
