@@ -195,7 +195,7 @@ class _Reading:
             self.retries.record_success(before=retry.before, refused=retry.refused)
 
     def _succeed(self, call: RecordedCall, began: int) -> None:
-        # No failure is open, so that nothing can be resolved; finding the operation is the most expensive step.
+        # Before the first failure nothing can be resolved, and to find the operation is the most expensive step.
         if self.breaches.total:
             operation = operation_of(call.tool, call.arguments)
             self.ledger.succeed(

@@ -79,15 +79,15 @@ def print_tables(
     """
     console = console_of(PIPE_WIDTH)
     if heaviest:
-        print_fitting(console, _runs(heaviest, total, console.width), _SPARE_OF_RUNS)
+        print_fitting(console, _build_runs_table(heaviest, total, console.width), _SPARE_OF_RUNS)
         console.print(Text(_LEGEND))
         console.print()
-    for sentence in _sentences(total):
+    for sentence in _describe_total(total):
         console.print(Text(sentence))
     if total.counts.failures:
         console.print()
-        print_fitting(console, _thresholds(total), _SPARE_OF_STOPS)
-        for line in _stops(heaviest):
+        print_fitting(console, _build_thresholds_table(total), _SPARE_OF_STOPS)
+        for line in _describe_stops(heaviest):
             console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
     if calibration is not None and total.runs_with_outcome:
         _print_calibration(console, calibration, total, tolerance)
@@ -96,12 +96,12 @@ def print_tables(
         console.print(Text(sentence))
 
 
-def _grid(*, footer: bool = False) -> Grid:
+def _make_grid(*, footer: bool = False) -> Grid:
     return Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_footer=footer, footer_style="bold")
 
 
-def _runs(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
-    grid = _grid(footer=True)
+def _build_runs_table(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
+    grid = _make_grid(footer=True)
     longest = max(len(run.run_id) for run in heaviest)
     room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
     grid.add_column(
@@ -113,39 +113,39 @@ def _runs(heaviest: Sequence[RunAnalysis], total: Total, width: int) -> Grid:
         ("errors", f"{counts.failures:,}"),
         ("unsaid", f"{counts.silent + counts.unflagged:,}"),
         ("streak", f"{total.longest_streak:,}"),
-        ("result", _share(counts.error_tokens, counts.result_tokens)),
-        ("context", _share(counts.error_tokens, counts.context_tokens)),
-        ("again", _share(counts.class_repeats, counts.failures)),
-        ("lines", _share(counts.seen_characters + counts.doubled_characters, counts.error_characters)),
+        ("result", _format_share(counts.error_tokens, counts.result_tokens)),
+        ("context", _format_share(counts.error_tokens, counts.context_tokens)),
+        ("again", _format_share(counts.class_repeats, counts.failures)),
+        ("lines", _format_share(counts.seen_characters + counts.doubled_characters, counts.error_characters)),
         ("stop", f"{total.stopped['any'].runs:,}"),
         ("verdict", total.recommendation.advice),
     )
     for name, sum_ in columns:
         grid.add_column(name, sum_, justify="left" if name == "verdict" else "right", no_wrap=True)
     for run in heaviest:
-        grid.add_row(Text(printable(run.run_id)), *_cells(run))
+        grid.add_row(Text(printable(run.run_id)), *_build_cells(run))
     if total.runs_with_failures > len(heaviest):
         grid.add_row(Text(f"... {total.runs_with_failures - len(heaviest):,} more"))
     return grid
 
 
-def _cells(run: RunAnalysis) -> tuple[str, ...]:
+def _build_cells(run: RunAnalysis) -> tuple[str, ...]:
     counts = run.counts
     return (
         f"{counts.calls:,}",
         f"{counts.failures:,}",
         f"{counts.silent + counts.unflagged:,}",
         f"{run.longest_streak:,}",
-        _share(counts.error_tokens, counts.result_tokens),
-        _share(counts.error_tokens, counts.context_tokens),
-        _share(counts.class_repeats, counts.failures),
-        _share(counts.seen_characters + counts.doubled_characters, counts.error_characters),
+        _format_share(counts.error_tokens, counts.result_tokens),
+        _format_share(counts.error_tokens, counts.context_tokens),
+        _format_share(counts.class_repeats, counts.failures),
+        _format_share(counts.seen_characters + counts.doubled_characters, counts.error_characters),
         f"@{run.stop.call:,}" if run.stop is not None else "-",
         run.recommendation.advice,
     )
 
 
-def _sentences(total: Total) -> Iterator[str]:
+def _describe_total(total: Total) -> Iterator[str]:
     counts = total.counts
     if not counts.calls:
         yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
@@ -166,12 +166,12 @@ def _sentences(total: Total) -> Iterator[str]:
         yield (
             f"Silent: the record calls {counts.silent:,} of them successes "
             f"({share(counts.silent_tokens, counts.error_tokens):.0%} of their tokens); the text says otherwise: "
-            f"{_signs(total.silent_signs)}."
+            f"{_list_signs(total.silent_signs)}."
         )
     if counts.unflagged:
         yield (
             f"Unflagged: of {counts.unflagged:,} ({share(counts.unflagged_tokens, counts.error_tokens):.0%} of the "
-            f"tokens) the record does not say whether they failed; recognised by: {_signs(total.unflagged_signs)}."
+            f"tokens) the record does not say whether they failed; recognised by: {_list_signs(total.unflagged_signs)}."
         )
     if counts.guessed_tokens:
         yield "(?: may have been printed on purpose.)"
@@ -181,7 +181,7 @@ def _sentences(total: Total) -> Iterator[str]:
         f"{share(counts.seen_characters, counts.error_characters):.0%} are lines of earlier errors, "
         f"{share(counts.doubled_characters, counts.error_characters):.0%} lines that the same error has twice."
     )
-    yield f"Loops: {_loops(total)}; the longest row of any failures is {total.longest_row:,}."
+    yield f"Loops: {_describe_loops(total)}; the longest row of any failures is {total.longest_row:,}."
     yield (
         f"Digests: {counts.digest_tokens:,} tokens in place of {counts.error_tokens:,}. Of the whole bill that saves "
         f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
@@ -190,13 +190,13 @@ def _sentences(total: Total) -> Iterator[str]:
     )
 
 
-def _signs(signs: Counter[str]) -> str:
+def _list_signs(signs: Counter[str]) -> str:
     return ", ".join(
         f"{sign} {count:,}{'?' if confidence_in(sign) != 'high' else ''}" for sign, count in signs.most_common()
     )
 
 
-def _loops(total: Total) -> str:
+def _describe_loops(total: Total) -> str:
     erring = total.runs_with_failures
     long = sum(runs for length, runs in total.streaks.items() if length >= total.limit("same"))
     once = total.streaks[1]
@@ -206,48 +206,49 @@ def _loops(total: Total) -> str:
     )
 
 
-def _thresholds(total: Total) -> Grid:
-    grid = _grid()
+def _build_thresholds_table(total: Total) -> Grid:
+    grid = _make_grid()
     grid.add_column("Would have stopped", no_wrap=True)
     for name in ("runs", "calls after", "context after", "input after (no cache)"):
         grid.add_column(name, justify="right", no_wrap=True)
     for rule in RULES:
         stopped = total.stopped[rule]
-        after = stopped.after
+        after, counts = stopped.after, total.counts
         grid.add_row(
-            _rule(rule, None if rule == "any" else total.limit(rule)),
+            _name_rule(rule, None if rule == "any" else total.limit(rule)),
             f"{stopped.runs:,}",
-            f"{_amount(after.calls)} {_share(after.calls, total.counts.calls)}",
-            f"{_amount(after.context_tokens)} {_share(after.context_tokens, total.counts.context_tokens)}",
-            f"{_amount(after.input_tokens)} {_share(after.input_tokens, total.counts.input_tokens)}",
+            f"{_format_amount(after.calls)} {_format_share(after.calls, counts.calls)}",
+            f"{_format_amount(after.context_tokens)} {_format_share(after.context_tokens, counts.context_tokens)}",
+            f"{_format_amount(after.input_tokens)} {_format_share(after.input_tokens, counts.input_tokens)}",
         )
     return grid
 
 
-def _stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
+def _describe_stops(heaviest: Sequence[RunAnalysis]) -> Iterator[str]:
     stopped = [(run, run.stop) for run in heaviest if run.stop is not None]
     for run, stop in stopped[:MAX_STOPS]:
         how = {True: " (a good run)", False: " (a bad run)", None: ""}[run.succeeded]
-        yield f"  {_rule(stop.threshold, stop.limit)} at call {stop.call:,} of {run.run_id}{how}: {stop.error}"
+        yield f"  {_name_rule(stop.threshold, stop.limit)} at call {stop.call:,} of {run.run_id}{how}: {stop.error}"
 
 
 def _print_calibration(console: Console, calibration: Calibration, total: Total, tolerance: float) -> None:
     console.print()
-    print_fitting(console, _calibration(calibration.all, total), _SPARE_OF_CALIBRATION)
+    print_fitting(console, _build_calibration_table(calibration.all, total), _SPARE_OF_CALIBRATION)
     console.print(Text(_CALIBRATION_LEGEND))
     if len(calibration.by_agent) > 1:
         console.print()
-        print_fitting(console, _by_agent(calibration, tolerance), [f"{name} from" for name in reversed(THRESHOLDS)])
+        spare = [f"{name} from" for name in reversed(THRESHOLDS)]
+        print_fitting(console, _build_agents_table(calibration, tolerance), spare)
     if len(calibration.by_agent) > MAX_AGENTS:
         console.print(Text(f"... {len(calibration.by_agent) - MAX_AGENTS:,} more agents; --json has all"))
     console.print()
-    console.print(Text(_which(calibration.all, tolerance)))
-    console.print(Text(_powers(calibration.all, total)))
-    console.print(Text(_refusals(calibration.refusals)))
+    console.print(Text(_list_sparing_values(calibration.all, tolerance)))
+    console.print(Text(_describe_powers(calibration.all, total)))
+    console.print(Text(_describe_refusals(calibration.refusals)))
 
 
-def _calibration(table: Table, total: Total) -> Grid:
-    grid = _grid()
+def _build_calibration_table(table: Table, total: Total) -> Grid:
+    grid = _make_grid()
     grid.add_column("Stops", no_wrap=True)
     grid.add_column(f"good ({table.good:,})", no_wrap=True)
     grid.add_column(f"bad ({table.bad:,})", no_wrap=True)
@@ -258,21 +259,21 @@ def _calibration(table: Table, total: Total) -> Grid:
     for row in _select_rows(table, total):
         good, bad = row.good.stopped.after, row.bad.stopped.after
         grid.add_row(
-            f"{_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
-            _side(row.good),
-            _side(row.bad),
-            _ratio(row.control),
+            f"{_name_rule(row.rule, row.limit)}{' <' if _is_set(row, total) else ''}",
+            _format_side(row.good),
+            _format_side(row.bad),
+            _format_ratio(row.control),
             _KNOWS[row.control.power],
-            _amount(good.calls),
-            _amount(good.context_tokens),
-            _amount(bad.calls),
-            _amount(bad.context_tokens),
+            _format_amount(good.calls),
+            _format_amount(good.context_tokens),
+            _format_amount(bad.calls),
+            _format_amount(bad.context_tokens),
         )
     return grid
 
 
-def _by_agent(calibration: Calibration, tolerance: float) -> Grid:
-    grid = _grid()
+def _build_agents_table(calibration: Calibration, tolerance: float) -> Grid:
+    grid = _make_grid()
     grid.add_column("As set, by agent", no_wrap=True, max_width=20, overflow="ellipsis")
     for column in ("good", "bad"):
         grid.add_column(column, no_wrap=True)
@@ -304,28 +305,28 @@ def _is_set(row: Row, total: Total) -> bool:
     return row.rule == "any" or halts or row.limit == total.limit(row.rule)
 
 
-def _side(side: Side) -> str:
-    low, high = (_percent(bound) for bound in side.interval)
-    return f"{side.stopped.runs:>3,} {_percent(side.share):>4}% ({low}-{high})" if side.of else "  -"
+def _format_side(side: Side) -> str:
+    low, high = (_format_percent(bound) for bound in side.interval)
+    return f"{side.stopped.runs:>3,} {_format_percent(side.share):>4}% ({low}-{high})" if side.of else "  -"
 
 
-def _ratio(control: Control) -> str:
+def _format_ratio(control: Control) -> str:
     ratio, interval = control.ratio, control.interval
     if control.power == "few" or ratio is None or interval is None:
         return f"{control.observed:,} of {control.expected:.1f}" if control.stopped else "-"
     return f"{ratio:.2f} ({interval.low:.2f}-{interval.high:.2f})"
 
 
-def _powers(table: Table, total: Total) -> str:
+def _describe_powers(table: Table, total: Total) -> str:
     rows = [row for row in _select_rows(table, total) if _is_set(row, total)]
     told: list[str] = []
     for power, meaning in _POWER.items():
-        names = ", ".join(_rule(row.rule, row.limit) for row in rows if row.control.power == power)
+        names = ", ".join(_name_rule(row.rule, row.limit) for row in rows if row.control.power == power)
         told += [f"{meaning}: {names}"] if names else []
     return f"As set: {'; '.join(told)}."
 
 
-def _refusals(refusals: Refusals) -> str:
+def _describe_refusals(refusals: Refusals) -> str:
     if not refusals.retries:
         return "Refusals: no call was made again after it had failed with nothing succeeding between."
     return (
@@ -340,18 +341,18 @@ def _format_stopped(side: Side) -> str:
     return f"{side.stopped.runs:,} of {side.of:,}"
 
 
-def _which(table: Table, tolerance: float) -> str:
+def _list_sparing_values(table: Table, tolerance: float) -> str:
     if not table.good:
         return "No good run tells which values would leave good runs alone."
-    observed = ", ".join(_lowest(table, name, tolerance, surely=False) for name in THRESHOLDS)
-    surely = ", ".join(_lowest(table, name, tolerance, surely=True) for name in THRESHOLDS)
+    observed = ", ".join(_format_lowest(table, name, tolerance, surely=False) for name in THRESHOLDS)
+    surely = ", ".join(_format_lowest(table, name, tolerance, surely=True) for name in THRESHOLDS)
     return (
         f"Values that stop at most {tolerance:.1%} of the {table.good:,} good runs: {observed}; "
         f"with 95 % confidence: {surely}."
     )
 
 
-def _lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) -> str:
+def _format_lowest(table: Table, name: Threshold, tolerance: float, *, surely: bool) -> str:
     lowest = table.lowest(name, tolerance, surely=surely)
     return f"{name} none" if lowest is None else f"{name} from {lowest}"
 
@@ -367,7 +368,7 @@ def _recommend(total: Total) -> Iterator[str]:
         f"confidence {found.confidence}{because}."
     )
     shown: list[Advice] = [advice for advice in ADVICE if advice != "unknown" or total.runs_by_advice[advice]]
-    spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_band(advice)}" for advice in shown)
+    spread = ", ".join(f"{total.runs_by_advice[advice]:,} {_name_band(advice)}" for advice in shown)
     yield f"By run: {spread}. Records lack system prompts and tool schemas: true shares are lower."
     yield f"Verdict on loops: {_judge_loops(total)}"
 
@@ -383,12 +384,12 @@ def _judge_loops(total: Total) -> str:
     after = stopped.after
     return (
         f"worth a stop: {runs} repeated a failing call {limit} times with nothing succeeding between; stopped there, "
-        f"{after.calls:,} calls ({_share(after.calls, total.counts.calls)}) and {_amount(after.context_tokens)} tokens "
-        f"of the context would not have come."
+        f"{after.calls:,} calls ({_format_share(after.calls, total.counts.calls)}) and "
+        f"{_format_amount(after.context_tokens)} tokens of the context would not have come."
     )
 
 
-def _band(advice: Advice) -> str:
+def _name_band(advice: Advice) -> str:
     return {
         "must": f"over {MUST_ABOVE:.0%}",
         "use": f"over {USE_ABOVE:.0%}",
@@ -398,20 +399,20 @@ def _band(advice: Advice) -> str:
     }[advice]
 
 
-def _rule(rule: Rule, limit: int | None) -> str:
+def _name_rule(rule: Rule, limit: int | None) -> str:
     return "any of them" if limit is None else f"{rule} {limit:,}"
 
 
-def _share(part: float, whole: float) -> str:
-    return f"{_percent(share(part, whole))}%"
+def _format_share(part: float, whole: float) -> str:
+    return f"{_format_percent(share(part, whole))}%"
 
 
-def _percent(value: float) -> str:
+def _format_percent(value: float) -> str:
     percent = 100 * value
     return f"{percent:.1f}" if 0 < percent < _ROUND_FROM else f"{percent:.0f}"
 
 
-def _amount(number: int) -> str:
+def _format_amount(number: int) -> str:
     # As few characters as show its size.
     if number < _THOUSANDS_FROM:
         return f"{number:,}"

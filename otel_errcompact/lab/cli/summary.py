@@ -34,16 +34,16 @@ def print_summary(runs: Sequence[ReplayedRun]) -> None:
     total = total_of(runs)
     failing = sorted((run for run in runs if run.failures), key=lambda run: -run.failures)
     if failing:
-        print_fitting(console, _table(failing, total, console.width), _SPARE)
+        print_fitting(console, _build_table(failing, total, console.width), _SPARE)
         console.print()
-    for line in _account(total):
+    for line in _describe_total(total):
         console.print(line, markup=False, soft_wrap=not console.is_terminal)
-    for line in _escalations(runs):
+    for line in _describe_escalations(runs):
         # Text, since the square brackets of an error are no markup.
         console.print(Text(printable(line)), no_wrap=True, overflow="ellipsis")
 
 
-def _table(failing: Sequence[ReplayedRun], total: ReplayTotal, width: int) -> Table:
+def _build_table(failing: Sequence[ReplayedRun], total: ReplayTotal, width: int) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=True, footer_style="bold")
     longest = max(len(run.run_id) for run in failing[:MAX_ROWS])
     room = max(width - _NUMBERS_WIDTH, _MIN_NAME_WIDTH)
@@ -60,13 +60,13 @@ def _table(failing: Sequence[ReplayedRun], total: ReplayTotal, width: int) -> Ta
     for name, value in sums:
         table.add_column(name, f"{value:,}", justify="right", no_wrap=True)
     for run in failing[:MAX_ROWS]:
-        table.add_row(Text(printable(run.run_id)), *(f"{value:,}" for value in _numbers(run)))
+        table.add_row(Text(printable(run.run_id)), *(f"{value:,}" for value in _list_numbers(run)))
     if len(failing) > MAX_ROWS:
         table.add_row(Text(f"... {len(failing) - MAX_ROWS:,} more"))
     return table
 
 
-def _numbers(run: ReplayedRun) -> tuple[int, ...]:
+def _list_numbers(run: ReplayedRun) -> tuple[int, ...]:
     return (
         run.tool_calls,
         run.failures,
@@ -78,7 +78,7 @@ def _numbers(run: ReplayedRun) -> tuple[int, ...]:
     )
 
 
-def _account(total: ReplayTotal) -> Iterator[str]:
+def _describe_total(total: ReplayTotal) -> Iterator[str]:
     if not total.failures:
         yield f"No failures (runs: {total.runs:,}, calls: {total.tool_calls:,})."
         return
@@ -94,16 +94,16 @@ def _account(total: ReplayTotal) -> Iterator[str]:
         )
 
 
-def _escalations(runs: Sequence[ReplayedRun]) -> Iterator[str]:
+def _describe_escalations(runs: Sequence[ReplayedRun]) -> Iterator[str]:
     fired = [(run, escalation) for run in runs for escalation in run.escalations]
     if fired:
         yield f"Escalations that would have fired: {len(fired):,}"
     for run, escalation in fired[:MAX_ESCALATIONS]:
-        yield f"  {escalation.threshold} at call {escalation.call} of {run.run_id}: {_error(run, escalation)}"
+        yield f"  {escalation.threshold} at call {escalation.call} of {run.run_id}: {_describe_error(run, escalation)}"
     if len(fired) > MAX_ESCALATIONS:
         yield f"  ... {len(fired) - MAX_ESCALATIONS:,} more; --json has all"
 
 
-def _error(run: ReplayedRun, escalation: ReplayedEscalation) -> str:
+def _describe_error(run: ReplayedRun, escalation: ReplayedEscalation) -> str:
     found = next((found for found in run.report.classes if found.key == escalation.key), None)
     return f"[{found.type}] {found.cause}" if found is not None else escalation.key

@@ -117,8 +117,8 @@ def excerpt(text: str, *, first: int, last: int, width: int) -> str:
     return "\n".join([*lines[:first], f"... {left_out} more lines ...", *lines[len(lines) - last :]])
 
 
-def rows(table: Table, content: Iterable[tuple[str, ...]]) -> Table:
+def fill(table: Table, rows: Iterable[tuple[str, ...]]) -> Table:
     """Fill a table with untrusted text."""
-    for row in content:
+    for row in rows:
         table.add_row(*(sanitise(cell) for cell in row))
     return table

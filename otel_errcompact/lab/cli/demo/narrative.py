@@ -10,7 +10,7 @@ from rich.text import Text
 
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo.agent import TASK
-from otel_errcompact.lab.cli.demo.console import excerpt, rows, sanitise
+from otel_errcompact.lab.cli.demo.console import excerpt, fill, sanitise
 from otel_errcompact.lab.cli.demo.session import AGENT
 from otel_errcompact.lab.cli.demo.token_costs import cost_session
 from otel_errcompact.otel import semconv
@@ -54,7 +54,7 @@ def write_step(console: DemoConsole, step: Step) -> None:
         str(step.number), sanitise(_format_call(step)), sanitise(step.outcome, f"bold {_STYLES[step.outcome]}")
     )
     console.put(line)
-    console.write(step.read if step.outcome != "ok" else _last_line(step.read), _style(step), indent=4)
+    console.write(step.read if step.outcome != "ok" else _last_line(step.read), _choose_style(step), indent=4)
     if step.answered is not None:
         console.write(f"operator: {step.answered.action}: {step.answered.message}", "bold yellow", indent=4)
     if step.answered is not None and step.answered.action == "continue":
@@ -66,14 +66,14 @@ def write_summary(console: DemoConsole, session: Session, signals: Signals, traj
     if session.halted:
         console.space()
         console.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
-    _comparisons(console, session)
-    _tokens(console, session)
-    _counters(console, session, signals)
+    _write_comparisons(console, session)
+    _write_tokens(console, session)
+    _write_counters(console, session, signals)
     # The most telling parts come last: a terminal still shows them when the demo is over.
-    _report(console, session)
-    _ladder(console, session)
-    _artefacts(console, session, signals.points)
-    _trajectory(console, session, trajectory, exported=signals.exported)
+    _write_report(console, session)
+    _write_ladder(console, session)
+    _write_artefacts(console, session, signals.points)
+    _write_trajectory(console, session, trajectory, exported=signals.exported)
 
 
 def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
@@ -94,49 +94,49 @@ def _last_line(text: str) -> str:
     return text.rstrip().rpartition("\n")[2]
 
 
-def _style(step: Step) -> str:
+def _choose_style(step: Step) -> str:
     return "dim" if step.outcome == "ok" else _DIGEST
 
 
-def _artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
+def _write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
     # Of the failure with the longest raw error.
     step = max(_select_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
     console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    console.put(console.panel(f"for the agent: the digest, {_sizes(step)}", sanitise(step.read), style=_DIGEST))
+    console.put(console.panel(f"for the agent: the digest, {_format_sizes(step)}", sanitise(step.read), style=_DIGEST))
     console.put(console.panel("for the operator: counters by error class", sanitise(str(counter)), style=_COUNTER))
     raw = excerpt(step.raw, first=4, last=3, width=console.inside)
     console.put(console.panel(f"for whoever debugs it: the raw error, {lines} lines", sanitise(raw), style=_RAW))
 
 
-def _comparisons(console: DemoConsole, session: Session) -> None:
+def _write_comparisons(console: DemoConsole, session: Session) -> None:
     # Each loop's first failure, and the first loop's first repeat.
     console.heading("What the tool said, and what the agent read")
     for number, answered in enumerate(session.report.escalations):
         loop = [step for step in _select_failed(session) if step.key == answered.escalation.key]
         for step in loop[:1] if number else loop[:2]:
-            _compare(console, step)
+            _write_comparison(console, step)
 
 
-def _compare(console: DemoConsole, step: Step) -> None:
+def _write_comparison(console: DemoConsole, step: Step) -> None:
     raw = excerpt(step.raw, first=7, last=6, width=console.beside)
     said = console.panel(f"step {step.number}: raw", sanitise(raw), style=_RAW)
-    read = console.panel(f"step {step.number}: digest, {_sizes(step)}", sanitise(step.read), style=_DIGEST)
+    read = console.panel(f"step {step.number}: digest, {_format_sizes(step)}", sanitise(step.read), style=_DIGEST)
     console.side_by_side(said, read)
 
 
-def _sizes(step: Step) -> str:
+def _format_sizes(step: Step) -> str:
     return f"{estimate_tokens(step.read)} tokens instead of {estimate_tokens(step.raw):,}"
 
 
-def _ladder(console: DemoConsole, session: Session) -> None:
+def _write_ladder(console: DemoConsole, session: Session) -> None:
     console.heading("The ladder: tell, refuse, ask, halt")
     table = console.table("step", "rung", "what happened", right="step")
-    console.put(rows(table, _rungs(session)))
+    console.put(fill(table, _list_rungs(session)))
 
 
-def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
+def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
     for step in session.steps:
         number = str(step.number)
         if step.outcome == "refused":
@@ -150,7 +150,7 @@ def _rungs(session: Session) -> Iterator[tuple[str, str, str]]:
         yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have gone on"
 
 
-def _tokens(console: DemoConsole, session: Session) -> None:
+def _write_tokens(console: DemoConsole, session: Session) -> None:
     costs = cost_session(session.steps)
     table = console.table("tokens (characters / 4)", "raw errors", "digests", "saved", right="raw errors digests saved")
     positions = (
@@ -159,7 +159,7 @@ def _tokens(console: DemoConsole, session: Session) -> None:
         (f"all {len(session.steps)} prompts, as billed without a cache", costs.prompts),
     )
     console.heading("The cost_session")
-    console.put(rows(table, ((name, *_cost(cost)) for name, cost in positions)))
+    console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
     console.write(
         "The prompts count the block of recent errors each time. This run is little else than failures: in today's "
         "coding agents errors are about 2 % of the context, in looping ones 10 to 35 %, and system prompt and tool "
@@ -168,19 +168,19 @@ def _tokens(console: DemoConsole, session: Session) -> None:
     )
 
 
-def _cost(cost: Cost) -> tuple[str, str, str]:
+def _format_cost(cost: Cost) -> tuple[str, str, str]:
     return f"{cost.raw:,}", f"{cost.digest:,}", f"{cost.saved_percent} %"
 
 
-def _counters(console: DemoConsole, session: Session, signals: Signals) -> None:
+def _write_counters(console: DemoConsole, session: Session, signals: Signals) -> None:
     console.heading("What the operator gets: OpenTelemetry metrics and log records")
     points = signals.points
     errors = console.table("tool", "error.type", "class", "outcome", "errors", right="errors")
     order = [found.key for found in session.report.classes]
     counted = sorted(filter(_is_errors, points), key=lambda point: order.index(point.attributes[semconv.CLASS]))
-    console.put(rows(errors, map(_error_row, counted)))
+    console.put(fill(errors, map(_build_error_row, counted)))
     others = console.table("instrument", "attributes", "value", right="value")
-    console.put(rows(others, _others(points)))
+    console.put(fill(others, _list_others(points)))
     console.write(f"({semconv.GEN_AI_AGENT_NAME}={AGENT} is left out)", "dim")
     for record in signals.records:
         console.write(record)
@@ -190,32 +190,33 @@ def _is_errors(point: Point) -> bool:
     return point.instrument == semconv.ERRORS
 
 
-def _error_row(point: Point) -> tuple[str, ...]:
+def _build_error_row(point: Point) -> tuple[str, ...]:
     columns = (semconv.GEN_AI_TOOL_NAME, semconv.ERROR_TYPE, semconv.CLASS, semconv.OUTCOME)
     return (*(point.attributes[name] for name in columns), str(point.value))
 
 
-def _others(points: Iterable[Point]) -> Iterator[tuple[str, ...]]:
+def _list_others(points: Iterable[Point]) -> Iterator[tuple[str, ...]]:
     wanted = {semconv.ESCALATIONS, semconv.RESOLUTIONS, semconv.RUNS, semconv.CONTEXT_TOKENS}
     for point in points:
         if point.instrument in wanted:
             yield point.instrument, point.labels(without=semconv.GEN_AI_AGENT_NAME), str(point.value)
 
 
-def _report(console: DemoConsole, session: Session) -> None:
+def _write_report(console: DemoConsole, session: Session) -> None:
     report = session.report
     console.heading(f"The run report: {report.result}, {report.occurrences} failures in {len(report.classes)} classes")
     table = console.table("status", "count", "tool", "error", "class", right="count")
-    classes = ((found.status, str(found.count), found.tool, _error(found), found.key) for found in report.classes)
-    console.put(rows(table, classes))
+    for found in report.classes:
+        fill(table, [(found.status, str(found.count), found.tool, _format_error(found), found.key)])
+    console.put(table)
 
 
-def _error(found: ClassReport) -> str:
+def _format_error(found: ClassReport) -> str:
     error = f"[{found.type.rpartition('.')[2]}] {found.cause}"
     return f"{error}\nhint: {found.hint}" if found.hint else error
 
 
-def _trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
+def _write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
     raw_errors = sum("resourceSpans" in line for line in lines)
     console.heading("The trajectory: every raw error, whole")
