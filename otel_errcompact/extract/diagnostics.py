@@ -37,7 +37,7 @@ _REPEATED: Final = re.compile(r"(?m)^(?:npm (?:error|ERR!) |#[0-9]{1,4} [0-9]{1,
 _BREAKING: Final = re.compile(
     r"(?:E9[0-9]{2}|F82[0-3]|[EF][0-9]{4}|(?:invalid|parse)-syntax|SyntaxError|CompileError)$"
 )
-"""Types of findings without whose mending the program cannot run, by the codes of Python's linters and our own."""
+"""Types of diagnostics that keep the program from running, by the codes of Python's linters and our own."""
 
 
 def facts_of_diagnostics(
@@ -65,16 +65,16 @@ def facts_of_diagnostics(
     readers: list[Diagnostics] = []
     found: list[Diagnostic] = []
     counts: list[int] = []
-    lines = _lines_of(text)
-    for reader in _readers(of, text.body):
+    lines = _split_lines(text)
+    for reader in _find_readers(of, text.body):
         own = reader.read(lines)
         if not own and not readers and not claimed:
             return None
         readers.append(reader)
         if own:
-            found.extend(dict.fromkeys(_serious(own)))
-            counts.append(_counted(reader, text.body))
-    found = _serious(found)
+            found.extend(dict.fromkeys(_keep_errors(own)))
+            counts.append(_read_total(reader, text.body))
+    found = _keep_errors(found)
     if not found or (not found[0].is_error and last_statement(lines)):
         return None
     # A tool's own count says nothing of what others found in the same text.
@@ -82,15 +82,15 @@ def facts_of_diagnostics(
     left = total - len(found)
     found.sort(key=lambda diagnostic: _BREAKING.match(diagnostic.type) is None)
     return facts_of_members(
-        _members(found),
+        _make_members(found),
         unit=unit,
         total=total,
-        more=(*_remedies(readers, text.body), f"{CUT} {left} more not in the text" if left > 0 else ""),
+        more=(*_find_remedies(readers, text.body), f"{CUT} {left} more not in the text" if left > 0 else ""),
         first_is_root=True,
     )
 
 
-def _readers(of: Format, body: str) -> Iterator[Diagnostics]:
+def _find_readers(of: Format, body: str) -> Iterator[Diagnostics]:
     """Return the diagnostics of a format, and of those behind it in the table that the text may be of."""
     names = [listing.name for listing in listings()]
     behind = (row for row in listings()[names.index(of.name) + 1 :] if row.has_diagnostics)
@@ -103,7 +103,7 @@ def place(file: str, line: str | None) -> Location:
     return Location(file=file, line=int(line) if line else None)
 
 
-def _lines_of(text: Text) -> list[str]:
+def _split_lines(text: Text) -> list[str]:
     """
     Return the lines; where a script has glued outputs together with line feeds it did not mean literally, theirs too.
     """
@@ -115,42 +115,42 @@ def _lines_of(text: Text) -> list[str]:
     return "\n".join(lines).replace(_LITERAL_BREAK, "\n").split("\n")
 
 
-def _serious(findings: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the errors, or all findings where none is an error."""
-    return [finding for finding in findings if finding.is_error] or findings
+def _keep_errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the errors, or all diagnostics where none is an error."""
+    return [diagnostic for diagnostic in diagnostics if diagnostic.is_error] or diagnostics
 
 
-def _counted(reader: Diagnostics, body: str) -> int:
+def _read_total(reader: Diagnostics, body: str) -> int:
     return max((int(found[found.lastindex]) for found in reader.total.finditer(body) if found.lastindex), default=0)
 
 
-def _remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:
+def _find_remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:
     for reader in readers:
         found = reader.remedy.search(body) if reader.remedy else None
         if found is not None:
             yield found[1]
 
 
-def _members(findings: Sequence[Diagnostic]) -> list[Member]:
-    """
-    Return the findings as members: the details of the first one with it, those of others told in one line with theirs.
-    """
-    first = findings[0].type, findings[0].message
-    alone = all((finding.type, finding.message) == first for finding in findings)
+def _make_members(diagnostics: Sequence[Diagnostic]) -> list[Member]:
+    """Return the diagnostics as members: the first with all its details, others with one in the same line."""
+    first = diagnostics[0].type, diagnostics[0].message
+    alone = all((diagnostic.type, diagnostic.message) == first for diagnostic in diagnostics)
     return [
-        _whole(finding, alone=alone) if (finding.type, finding.message) == first else _folded(finding)
-        for finding in findings
+        _make_member(diagnostic, alone=alone)
+        if (diagnostic.type, diagnostic.message) == first
+        else _fold_member(diagnostic)
+        for diagnostic in diagnostics
     ]
 
 
-def _whole(finding: Diagnostic, *, alone: bool) -> Member:
-    source = f"> {finding.source}" if finding.source and alone else ""
-    kept = finding.details if alone else finding.details[:2]
-    return Member(finding.type, finding.message, finding.location, details=(*kept, source))
+def _make_member(diagnostic: Diagnostic, *, alone: bool) -> Member:
+    source = f"> {diagnostic.source}" if diagnostic.source and alone else ""
+    kept = diagnostic.details if alone else diagnostic.details[:2]
+    return Member(diagnostic.type, diagnostic.message, diagnostic.location, details=(*kept, source))
 
 
-def _folded(finding: Diagnostic) -> Member:
-    if not finding.details:
-        return Member(finding.type, finding.message, finding.location)
-    told = f"{finding.message.rstrip('.')}; {clip(finding.details[0], _MAX_FOLDED)}"
-    return Member(finding.type, told, finding.location, key=finding.message)
+def _fold_member(diagnostic: Diagnostic) -> Member:
+    if not diagnostic.details:
+        return Member(diagnostic.type, diagnostic.message, diagnostic.location)
+    told = f"{diagnostic.message.rstrip('.')}; {clip(diagnostic.details[0], _MAX_FOLDED)}"
+    return Member(diagnostic.type, told, diagnostic.location, key=diagnostic.message)

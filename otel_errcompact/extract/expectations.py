@@ -82,17 +82,17 @@ def _member(facts: Facts, name: str, details: Iterable[str]) -> Member:
     return Member(facts.type, facts.cause, facts.location, name, tuple(details), facts.key_cause)
 
 
-def without_sources(members: Sequence[Member]) -> list[Member]:
+def strip_sources(members: Sequence[Member]) -> list[Member]:
     """
     Leave out the source lines of failures that stand alone among others: the place and the cause tell enough there.
     """
     counts = Counter((member.type, member.cause) for member in members)
     if len(counts) == 1:
         return list(members)
-    return [member if counts[member.type, member.cause] > 1 else _without_source(member) for member in members]
+    return [member if counts[member.type, member.cause] > 1 else _strip_source(member) for member in members]
 
 
-def _without_source(member: Member) -> Member:
+def _strip_source(member: Member) -> Member:
     return member._replace(details=tuple(line for line in member.details if not line.startswith("> ")))
 
 

@@ -37,15 +37,15 @@ def extract(raw: RawError) -> Facts:
 
 def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
     """Return the facts of exceptions at hand, outermost first."""
-    return _with_inner(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
+    return _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
 
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    return _with_inner(recognise(text))
+    return _look_into_output(recognise(text))
 
 
-def _with_inner(facts: Facts) -> Facts:
+def _look_into_output(facts: Facts) -> Facts:
     """
     Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
 

@@ -36,8 +36,8 @@ def recognise(text: Text) -> Facts:
         for listing in prefilter.candidates(text.body):
             facts = _read(listing, text)
             if facts is not None:
-                return _completed(facts, listing.name)
-    return _completed(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
+                return _complete(facts, listing.name)
+    return _complete(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
 
 
 def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | None:
@@ -51,7 +51,7 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
     Returns:
         The facts, or nothing where the output is empty, is not recognised, or stands too deep in others.
     """
-    kept = _dedented(lines[-MAX_LINES:])
+    kept = _dedent(lines[-MAX_LINES:])
     if not kept or len(_READING.get()) > MAX_DEPTH:
         return None
     facts = recognise(Text(body="\n".join(kept)))
@@ -69,7 +69,7 @@ def _read(listing: Listing, text: Text) -> Facts | None:
         _READING.reset(before)
 
 
-def _completed(facts: Facts, name: str) -> Facts:
+def _complete(facts: Facts, name: str) -> Facts:
     """
     Return facts with the name of their format, a type in one line, and a cause; a cut output may have left neither.
     """
@@ -79,7 +79,7 @@ def _completed(facts: Facts, name: str) -> Facts:
     return replace(facts, format=name, type=kind, cause=cause or NO_MESSAGE)
 
 
-def _dedented(lines: Sequence[str]) -> list[str]:
+def _dedent(lines: Sequence[str]) -> list[str]:
     """Take off blank lines at both ends and the indentation that all lines have in common."""
     said = [number for number, line in enumerate(lines) if line.strip()]
     if not said:

@@ -178,7 +178,7 @@ def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:
             if found is not None:
                 place = _place_in_script(line)
                 return Statement(COMMAND_NOT_FOUND, f"{found['command']}: command not found", place)
-    return _by_reason(line) or _by_shell(line) or (_used_wrongly(line) if of_usage else None) or _by_program(line)
+    return _read_reason(line) or _read_shell(line) or (_used_wrongly(line) if of_usage else None) or _read_program(line)
 
 
 def exit_line(text: Text) -> str:
@@ -186,7 +186,7 @@ def exit_line(text: Text) -> str:
     return "" if text.exit_code is None else f"exit code {text.exit_code}"
 
 
-def _by_reason(line: str) -> Statement | None:
+def _read_reason(line: str) -> Statement | None:
     """Read `cat: notes.txt: No such file or directory`."""
     line = line.rstrip(". ")
     found = _BY_PROGRAM.match(line) if line.endswith(_ENDINGS) else None
@@ -197,7 +197,7 @@ def _by_reason(line: str) -> Statement | None:
     return Statement(REASONS[reason], own["message"] if own else line, _place_in_script(line))
 
 
-def _by_shell(line: str) -> Statement | None:
+def _read_shell(line: str) -> Statement | None:
     """Read what a shell says of its script: `./deploy.sh: line 3: REGION: unbound variable`."""
     turned = _TURNED_ROUND.match(line)
     if turned is not None:
@@ -240,7 +240,7 @@ def _used_wrongly(line: str) -> Statement | None:
     return Statement(USAGE_ERROR, f"{program}{found['message']}")
 
 
-def _by_program(line: str) -> Statement | None:
+def _read_program(line: str) -> Statement | None:
     """Read what a program of the system says behind its own name, and what services and remote shells say."""
     found = _BY_PROGRAM.match(line)
     if found is not None and found["program"].rpartition("/")[2] in _PROGRAMS:

@@ -117,7 +117,7 @@ def is_exception_name(name: str) -> bool:
 
 def statement_of(line: str) -> Statement | None:
     """Return what a line states if it has one of the strict forms of an error, else nothing."""
-    line = without_timestamp(line)
+    line = strip_timestamp(line)
     return _typed(line) or _located(line) or _severity(line)
 
 
@@ -155,7 +155,7 @@ def is_log_record(line: str) -> bool:
     return line[:1] in _STARTS_OF_TIME and _TIMESTAMP.match(line) is not None
 
 
-def without_timestamp(line: str) -> str:
+def strip_timestamp(line: str) -> str:
     """Return a log record without its time."""
     found = _TIMESTAMP.match(line) if line[:1] in _STARTS_OF_TIME else None
     return line[found.end() :] if found else line

@@ -37,7 +37,7 @@ _logger = logging.getLogger("otel_errcompact")
 @cache
 def listings() -> tuple[Listing, ...]:
     """Return all formats in the order in which they are tried."""
-    return (*_installed(), *INDEX)
+    return (*_load_installed(), *INDEX)
 
 
 @cache
@@ -61,7 +61,7 @@ def _built_in(name: str) -> Format:
 # --- formats of users ------------------------------------------------------------------------------------------------
 
 
-def _installed() -> Iterator[Format]:
+def _load_installed() -> Iterator[Format]:
     """Yield the formats of other packages, sorted by name; a faulty one is left out with a warning."""
     from importlib.metadata import entry_points
 
@@ -75,13 +75,13 @@ def _installed() -> Iterator[Format]:
 
 def _format_of(point: EntryPoint, names: set[str]) -> Format | None:
     try:
-        return _checked(point.load(), names)
+        return _check(point.load(), names)
     except Exception as error:  # noqa: BLE001 - the code of other packages may raise anything
         _logger.warning("the format %s (%s) is left out: %r", point.name, point.value, error)
         return None
 
 
-def _checked(found: object, names: set[str]) -> Format:
+def _check(found: object, names: set[str]) -> Format:
     """
     Return a format whose faults are kept from the application.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.cleaning.answers import answer_of
 from otel_errcompact.extract.cleaning.envelope import open_envelope
-from otel_errcompact.extract.cleaning.prefixes import without_prefixes
+from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.runtime.lazy import lazy
@@ -82,14 +82,14 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Te
     """Do the same for the parts of a raw error that matter to an extractor: by them it is remembered."""
     source = text or message
     opened = open_envelope(source)
-    body = without_prefixes(_stripped(clean(opened.text if opened is not None else source)))
+    body = strip_prefixes(_strip_blanks(clean(opened.text if opened is not None else source)))
     if "</" in body:
         body = _TAG.sub("", body).strip("\n")
-    body, said_code = _without_noise(body)
-    body = answer_of(_dedented(body))
+    body, said_code = _strip_noise(body)
+    body = answer_of(_dedent(body))
     if opened is None and body[:1] in ("{", "[") and len(body) != len(source):
         opened = open_envelope(body)  # what stood around it was noise
-        body = _stripped(clean(opened.text)) if opened is not None else body
+        body = _strip_blanks(clean(opened.text)) if opened is not None else body
     return Text(
         body=body,
         type=" ".join(kind[:MAX_DETAIL].split()).removeprefix("__main__."),
@@ -100,7 +100,7 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Te
 
 def clean(text: str) -> str:
     """Return `text` bounded and without ANSI sequences, carriage returns and other control characters."""
-    text = _bounded(text)
+    text = _bound(text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "\r" in text:
@@ -110,7 +110,7 @@ def clean(text: str) -> str:
     return text.translate(_CONTROL_CHARACTERS)
 
 
-def _bounded(text: str) -> str:
+def _bound(text: str) -> str:
     """Keep head and tail of a very long text, whole lines where there are any."""
     if len(text) <= 2 * WINDOW and text.count("\n") <= 2 * MAX_LINES:
         return text
@@ -122,14 +122,14 @@ def _bounded(text: str) -> str:
     return f"{head}\n    ... {len(text) - len(head) - len(tail)} characters not looked at\n{tail}"
 
 
-def _stripped(text: str) -> str:
+def _strip_blanks(text: str) -> str:
     """Take off blank lines at both ends, and trailing spaces."""
     if " \n" in text or ("\t" in text and "\t\n" in text):
         text = "\n".join(map(str.rstrip, text.split("\n")))
     return text.rstrip().lstrip("\n")
 
 
-def _dedented(text: str) -> str:
+def _dedent(text: str) -> str:
     """Take off what indentation all lines have in common."""
     if text[:1] not in (" ", "\t"):
         return text
@@ -138,7 +138,7 @@ def _dedented(text: str) -> str:
     return "\n".join(line[common:] for line in lines)
 
 
-def _without_noise(text: str) -> tuple[str, int | None]:
+def _strip_noise(text: str) -> tuple[str, int | None]:
     """Take off what harnesses put before and behind a command's output; what they say of the exit status is kept."""
     exit_code = 0
     start, end = 0, len(text)

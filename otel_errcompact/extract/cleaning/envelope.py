@@ -47,20 +47,20 @@ def open_envelope(text: str) -> Opened | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return _opened(value)
+    return _open_value(value)
 
 
-def _opened(value: object) -> Opened | None:
+def _open_value(value: object) -> Opened | None:
     if _is_list(value):
-        return _joined(value)
-    return _of_object(value) if _is_object(value) else None
+        return _join_blocks(value)
+    return _open_object(value) if _is_object(value) else None
 
 
-def _of_object(value: Mapping[str, Any]) -> Opened | None:
+def _open_object(value: Mapping[str, Any]) -> Opened | None:
     content = value.get("content")
     if _is_list(content) and _is_about(value, {"content", "role"}):
-        return _joined(content)
-    return _of_streams(value)
+        return _join_blocks(content)
+    return _join_streams(value)
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -75,7 +75,7 @@ def _is_about(fields: Mapping[str, Any], besides: set[str]) -> bool:
     return all(name in _ABOUT or name in besides for name in fields)
 
 
-def _joined(blocks: list[Any]) -> Opened | None:
+def _join_blocks(blocks: list[Any]) -> Opened | None:
     """Join the texts of content blocks; nothing if the list holds anything else than blocks."""
     if not all(_is_object(block) and isinstance(block.get("type"), str) for block in blocks):
         return None
@@ -83,25 +83,25 @@ def _joined(blocks: list[Any]) -> Opened | None:
     return Opened("\n".join(texts)) if texts else None
 
 
-def _of_streams(fields: Mapping[str, Any]) -> Opened | None:
+def _join_streams(fields: Mapping[str, Any]) -> Opened | None:
     """Join standard error and standard output, errors first, as they matter."""
     if not _is_about(fields, set(_STREAMS)):
         return None
-    texts = [text for text in _texts(fields) if text.strip()]
-    exit_code = next(_exit_codes(fields), None)
+    texts = [text for text in _list_texts(fields) if text.strip()]
+    exit_code = next(_list_exit_codes(fields), None)
     if not texts or ("\n" not in "\n".join(texts).strip() and exit_code is None):
         return None
     return Opened("\n".join(texts), exit_code)
 
 
-def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
+def _list_texts(fields: Mapping[str, Any]) -> Iterator[str]:
     for name in _STREAMS:
         value = fields.get(name)
         if isinstance(value, str):
             yield value
 
 
-def _exit_codes(fields: Mapping[str, Any]) -> Iterator[int]:
+def _list_exit_codes(fields: Mapping[str, Any]) -> Iterator[int]:
     metadata = fields.get("metadata")
     for source in (fields, metadata if _is_object(metadata) else {}):
         for name in _STATUSES:

@@ -27,7 +27,7 @@ _WITHOUT: Final = re.compile(r"$|\S{1,60} exited with code |    \.\.\. ")
 """Lines that have no prefix among others that have one."""
 
 
-def without_prefixes(text: str) -> str:
+def strip_prefixes(text: str) -> str:
     """
     Return `text` without what all its lines begin with: the time (and what GitHub puts beside it), the service
     (`web-1  | `) or the task (`web:test: `).
@@ -35,11 +35,11 @@ def without_prefixes(text: str) -> str:
     if _ANY.match(text) is None:
         return text
     form = next(form for form in _FORMS if form.match(text))
-    lines = _taken_off(form, text.split("\n"))
+    lines = _strip_prefix(form, text.split("\n"))
     return "\n".join(lines).strip("\n") if lines is not None else text
 
 
-def _taken_off(form: re.Pattern[str], lines: list[str]) -> list[str] | None:
+def _strip_prefix(form: re.Pattern[str], lines: list[str]) -> list[str] | None:
     """Return the lines without what matches `form`; nothing if too few have it."""
     kept: list[str] = []
     count = 0

@@ -96,11 +96,13 @@ _OTHERS: Final = StatementTable(
 _OTHER_STARTS: Final = ("Error: ", "ERROR: ", "error: ", "Warning: ", " Problem")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what a package manager of the system could not do; mirrors that fail alike are one cause."""
     lines = text.lines
     members = (
-        [*(_of_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)] or _of_apt(lines) or list(_of_others(lines))
+        [*(_read_dpkg(lines) if "dpkg" in text.body else ()), *_unmet(lines)]
+        or _read_apt(lines)
+        or list(_read_others(lines))
     )
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
@@ -108,13 +110,13 @@ def extract(text: Text) -> Facts | None:
 # --- apt -------------------------------------------------------------------------------------------------------------
 
 
-def _of_apt(lines: Sequence[str]) -> list[Member]:
+def _read_apt(lines: Sequence[str]) -> list[Member]:
     """Return what apt states, without what only follows from it."""
     stated = [found for line in lines if line[1:3] == ": " and (found := _STATED.match(line))]
     kept = [found for found in stated if _counts(found)]
     members = [_member(found["message"]) for found in kept if not found["message"].startswith(_CONSEQUENCES)]
-    members = members or list(_of_progress(lines)) or [_member(found["message"]) for found in kept]
-    return _with_first_reason(members)
+    members = members or list(_read_progress(lines)) or [_member(found["message"]) for found in kept]
+    return _keep_first_reason(members)
 
 
 def _counts(found: re.Match[str]) -> bool:
@@ -137,7 +139,7 @@ def _fetch(url: str, reason: str) -> Member:
     return Member("FetchError", reason, name=f"{host} {suite['suite'] if suite else url.rpartition('/')[2]}")
 
 
-def _of_progress(lines: Sequence[str]) -> Iterator[Member]:
+def _read_progress(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the downloads that failed where only the progress of apt is left."""
     for line, after in zip(lines, (*lines[1:], ""), strict=True):
         found = _ERR.match(line) if line.startswith("Err:") else None
@@ -145,7 +147,7 @@ def _of_progress(lines: Sequence[str]) -> Iterator[Member]:
             yield _fetch(f"{found['url']}/dists/{found['suite'] or ''}/", after)
 
 
-def _with_first_reason(members: list[Member]) -> list[Member]:
+def _keep_first_reason(members: list[Member]) -> list[Member]:
     """Give downloads from a host that was not tried again the reason of the first try."""
     first = next((member for member in members if member.cause.startswith(_FIRST)), None)
     if first is None:
@@ -172,7 +174,7 @@ def _unmet(lines: Sequence[str]) -> Iterator[Member]:
 # --- dpkg ------------------------------------------------------------------------------------------------------------
 
 
-def _of_dpkg(lines: Sequence[str]) -> Iterator[Member]:
+def _read_dpkg(lines: Sequence[str]) -> Iterator[Member]:
     """
     Yield the packages that dpkg could not process; what stands between two of them is the output of their scripts.
     """
@@ -208,7 +210,7 @@ def _processed(package: str, output: Sequence[str], after: Sequence[str]) -> Mem
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-def _of_others(lines: Sequence[str]) -> Iterator[Member]:
+def _read_others(lines: Sequence[str]) -> Iterator[Member]:
     for number, line in enumerate(lines):
         stated = _OTHERS.read(line) if line.startswith(_OTHER_STARTS) else None
         if stated is not None:
@@ -220,7 +222,7 @@ def _of_others(lines: Sequence[str]) -> Iterator[Member]:
 
 FORMAT: Final = Format(
     name="apt",
-    read=extract,
+    read=read,
     markers=("E: ", "W: ", "Err:", "dpkg", "rror: ", "ERROR: ", " Problem"),
     signs=(),
 )

@@ -73,15 +73,15 @@ _MAX_BLOCKS: Final = 20
 _MAX_LINES: Final = 200
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last exception that ended the program; others that were printed become details."""
-    return _of_elixir(text) or _of_erlang(f"\n{text.body}")
+    return _read_elixir(text) or _read_erlang(f"\n{text.body}")
 
 
 # --- Elixir ----------------------------------------------------------------------------------------------------------
 
 
-def _of_elixir(text: Text) -> Facts | None:
+def _read_elixir(text: Text) -> Facts | None:
     if "** (" not in text.body:
         return None
     lines = text.lines
@@ -92,7 +92,7 @@ def _of_elixir(text: Text) -> Facts | None:
         if any(_LOGGED in failure.message for failure in chain):
             return None  # The compiler has said why, further up.
         found.append(facts_of(chain))
-    return _with_context(text.body, found) if found else None
+    return _add_context(text.body, found) if found else None
 
 
 def _starts(lines: Sequence[str]) -> list[int]:
@@ -108,7 +108,7 @@ def _starts(lines: Sequence[str]) -> list[int]:
     return starts[-_MAX_BLOCKS:]
 
 
-def _with_context(body: str, found: Sequence[Facts]) -> Facts:
+def _add_context(body: str, found: Sequence[Facts]) -> Facts:
     """Return the last facts, with what is known of the process that died and with the other failures."""
     facts = found[-1]
     same = [other for other in found if (other.type, other.cause) == (facts.type, facts.cause) and other.location]
@@ -128,7 +128,7 @@ def _last_message(body: str) -> str:
 # --- Erlang ----------------------------------------------------------------------------------------------------------
 
 
-def _of_erlang(body: str) -> Facts | None:
+def _read_erlang(body: str) -> Facts | None:
     """Return the facts of the first Erlang term that tells why a process or the whole node ended."""
     shell = _SHELL_ERROR.search(body)
     if shell is not None:
@@ -179,7 +179,7 @@ def _reason(text: str) -> str:
 
 FORMAT: Final = Format(
     name="beam",
-    read=extract,
+    read=read,
     markers=("** (", "** exception ", "terminating ", "Reason for termination", "escript: "),
     signs=(Sign("an exception", r"\*\* \([A-Z][\w.]{0,80}\) ", ("** (",)),),
 )

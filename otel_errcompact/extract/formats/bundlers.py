@@ -83,7 +83,7 @@ class _Reader(NamedTuple):
     read: Callable[[Sequence[str]], Iterator[Member]]
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the errors that a bundler reports."""
     lines = text.lines
     for reader in _READERS:
@@ -191,7 +191,7 @@ def _located(file: str, line: str | None) -> Location:
 def _member(block: Sequence[str], place: Location = NOWHERE) -> Member:
     """Return what a block of lines says, the first of which that is no heading states the error."""
     said = [line.strip() for line in block] or [""]
-    at = next((number for number, line in enumerate(said) if line and not _HEADING.match(_without_prefixes(line))), 0)
+    at = next((number for number, line in enumerate(said) if line and not _HEADING.match(_strip_prefixes(line))), 0)
     message, place = _placed(said[at], place)
     message, place = _placed_below(message, place, said[at + 1 :])
     kind, cause = _kind(message)
@@ -205,7 +205,7 @@ def _placed(message: str, place: Location) -> tuple[str, Location]:
     api = _ESBUILD_API.match(message)
     if api is not None:
         return api["message"], place or _located(api["file"], api["line"])
-    message = _without_prefixes(message)
+    message = _strip_prefixes(message)
     ahead = _AHEAD.match(message)
     if ahead is not None:
         message, place = message[ahead.end() :], place or _located(ahead["file"], ahead["line"])
@@ -217,7 +217,7 @@ def _placed(message: str, place: Location) -> tuple[str, Location]:
     return _FOLDER.sub("", message), place
 
 
-def _without_prefixes(message: str) -> str:
+def _strip_prefixes(message: str) -> str:
     """Take off who says it: a plug-in, a class of errors."""
     found = _PREFIXES.match(message)
     message = message[found.end() :] if found else message
@@ -256,7 +256,7 @@ def _source(block: Sequence[str]) -> str:
 
 FORMAT: Final = Format(
     name="bundlers",
-    read=extract,
+    read=read,
     markers=(
         _OF_WEBPACK,
         _OF_ESBUILD,

@@ -69,7 +69,7 @@ _VERSIONS: Final = re.compile(r"versions that meet the requirements `[^`]{1,200}
 _REQUIRED: Final = ("    ... required by", "required by package", "candidate versions found", "help: ")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the first error that cargo states in a form of its own."""
     lines = text.lines
     for number, line in enumerate(lines):
@@ -82,13 +82,13 @@ def extract(text: Text) -> Facts | None:
 
 def _read(kind: str, headline: str, after: Sequence[str]) -> Facts | None:
     if kind == "BuildScriptError":
-        return _of_build_script(headline, after)
+        return _read_build_script(headline, after)
     if kind == "ProcessError":
-        return _of_process(headline)
-    return _of_chain(kind, headline, after)
+        return _read_process(headline)
+    return _read_chain(kind, headline, after)
 
 
-def _of_process(headline: str) -> Facts | None:
+def _read_process(headline: str) -> Facts | None:
     """Read how a program ended that cargo had started."""
     found = _PROCESS.match(headline)
     if found is None:
@@ -97,7 +97,7 @@ def _of_process(headline: str) -> Facts | None:
     return Facts(type=kind, cause=clip(headline))
 
 
-def _of_build_script(headline: str, after: Sequence[str]) -> Facts:
+def _read_build_script(headline: str, after: Sequence[str]) -> Facts:
     """Read what a build script said before it failed."""
     said = [line.strip() for line in _standard_error(after) if line.strip()]
     last = next((line for line in reversed(said) if is_telling(line)), "")
@@ -113,7 +113,7 @@ def _standard_error(after: Sequence[str]) -> Sequence[str]:
     return after[after.index("  --- stderr") + 1 :] if "  --- stderr" in after else ()
 
 
-def _of_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
+def _read_chain(kind: str, headline: str, after: Sequence[str]) -> Facts:
     """Read a headline and the causes below it; the last one is the root, with the one above where it names nothing."""
     causes = [clip(cause) for cause in _causes(after) if cause]
     manifest = _MANIFEST.match(headline)
@@ -145,7 +145,7 @@ def _explained(after: Sequence[str]) -> str:
 
 FORMAT: Final = Format(
     name="cargo",
-    read=extract,
+    read=read,
     markers=("error: ",),
     signs=(
         Sign(

@@ -43,7 +43,7 @@ _NOT_PANICKED: Final = "note: test did not panic as expected"
 _AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of failed tests, or of a test program that died."""
     body = f"\n{text.body}"
     members = _members(body)
@@ -89,7 +89,7 @@ def _member(test: str, section: str) -> Member:
     if returned is not None:
         facts = facts_of((returned,))
         return Member(facts.type, facts.cause, facts.location, test, facts.details)
-    return _compiled(test, section) or _told(test, section)
+    return _compiled(test, section) or _read_words(test, section)
 
 
 def _panicked(test: str, panic: rust.Panic) -> Member:
@@ -124,7 +124,7 @@ def _compiled(test: str, section: str) -> Member | None:
     return Member(found["code"] or "error", found["message"], place, test)
 
 
-def _told(test: str, section: str) -> Member:
+def _read_words(test: str, section: str) -> Member:
     """Return the last line that a test printed, if that is all that is known of it."""
     lines = [line for line in section.split("\n") if line.strip()]
     last = lines[-1].strip() if lines else "failed without a word"
@@ -154,7 +154,7 @@ def _died(found: re.Match[str]) -> Member:
 
 FORMAT: Final = Format(
     name="cargotest",
-    read=extract,
+    read=read,
     markers=(
         " stdout ----",
         "test result: FAILED",

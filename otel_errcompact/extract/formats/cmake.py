@@ -37,12 +37,12 @@ _BOILERPLATE: Final = (
 )
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the errors that CMake reports; the first one tends to cause the others."""
     lines = text.lines
     members = [_member(found, lines[at + 1 : end]) for at, found, end in _blocks(lines)]
     if not members:
-        return _without_errors(lines)
+        return _read_incomplete(lines)
     return facts_of_members(members, unit="error", first_is_root=True)
 
 
@@ -98,7 +98,7 @@ def _cause(paragraphs: Sequence[str]) -> tuple[str, list[str]]:
     return cause, rest
 
 
-def _without_errors(lines: Sequence[str]) -> Facts | None:
+def _read_incomplete(lines: Sequence[str]) -> Facts | None:
     """Read an output whose errors are cut off, or were written elsewhere."""
     if _INCOMPLETE not in lines:
         return None
@@ -110,7 +110,7 @@ def _without_errors(lines: Sequence[str]) -> Facts | None:
 
 FORMAT: Final = Format(
     name="cmake",
-    read=extract,
+    read=read,
     markers=("CMake Error", "Configuring incomplete"),
     signs=(
         Sign("failed tests", r"[0-9]+% tests passed, [1-9]", ("% tests passed",)),

@@ -144,7 +144,7 @@ class _Head(NamedTuple):
     severity: str = "error"
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what compilers, linkers, type checkers and linters report in one line each."""
     if (
         text.body.startswith("usage: ") or "\nusage: " in text.body
@@ -153,7 +153,7 @@ def extract(text: Text) -> Facts | None:
     return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Diagnostic]:
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the diagnostics, without those that others bring about."""
     found: list[Diagnostic] = []
     starts = list(islice(_heads(lines), MAX_DIAGNOSTICS))
@@ -161,9 +161,9 @@ def read(lines: list[str]) -> list[Diagnostic]:
         if head.severity == "note":
             continue
         end, notes = _block_end(starts, number, len(lines))
-        found.append(_finding(head, lines[start + 1 : end], notes))
-    causes = [finding for finding in found if not _CONSEQUENCES.search(finding.message)]
-    return causes if any(finding.is_error for finding in causes) else found
+        found.append(_make_diagnostic(head, lines[start + 1 : end], notes))
+    causes = [diagnostic for diagnostic in found if not _CONSEQUENCES.search(diagnostic.message)]
+    return causes if any(diagnostic.is_error for diagnostic in causes) else found
 
 
 def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) -> tuple[int, list[_Head]]:
@@ -226,18 +226,18 @@ def _diagnostic(found: re.Match[str]) -> _Head | None:
     return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _location(found), severity)
 
 
-def _of_go(found: re.Match[str]) -> _Head:
+def _read_go(found: re.Match[str]) -> _Head:
     message = found["message"].removeprefix("error: ")
     named = _LINTER.search(message)
     linter = named["linter"] if named and named["linter"] != "typecheck" else ""
     return _Head(linter or COMPILE_ERROR, message[: named.start()] if named else message, _location(found))
 
 
-def _of_python(found: re.Match[str]) -> _Head:
+def _read_python(found: re.Match[str]) -> _Head:
     return _Head(found["bracketed"] or found["code"], _SYMBOL.sub("", found["message"]), _location(found))
 
 
-def _of_annotation(found: re.Match[str]) -> _Head:
+def _read_annotation(found: re.Match[str]) -> _Head:
     """Read an annotation for GitHub, whose message often has the form of the tool's own lines."""
     severity = _severity(found["severity"])
     inner = _head(found["message"]) if not found["message"].startswith("::") else None
@@ -249,32 +249,32 @@ def _of_annotation(found: re.Match[str]) -> _Head:
     return _Head(fields.get("title", severity), found["message"], at, severity)
 
 
-def _of_jvm(found: re.Match[str]) -> _Head:
+def _read_jvm(found: re.Match[str]) -> _Head:
     return _Head(COMPILE_ERROR, found["message"], _location(found), _severity(found["severity"]))
 
 
-def _of_scala(found: re.Match[str]) -> _Head:
+def _read_scala(found: re.Match[str]) -> _Head:
     severity = "warning" if found["kind"].endswith("Warning") else "error"
     return _Head(found["code"] or COMPILE_ERROR, "", _location(found), severity)
 
 
-def _of_project(found: re.Match[str]) -> _Head:
+def _read_project(found: re.Match[str]) -> _Head:
     file = found["file"] or ""
     location = Location(file=file) if "." in file else NOWHERE
     return _Head(found["code"], _PROJECT.sub("", found["message"]), location, found["severity"])
 
 
-def _of_file(found: re.Match[str]) -> _Head:
+def _read_file(found: re.Match[str]) -> _Head:
     kind, message = _coded(found["message"], "")
     return _Head(kind or COMPILE_ERROR, message, Location(file=found["file"]))
 
 
-def _of_driver(found: re.Match[str]) -> _Head:
+def _read_driver(found: re.Match[str]) -> _Head:
     linking = "undefined symbol" in found["message"] or "duplicate symbol" in found["message"]
     return _Head(LINK_ERROR if linking else COMPILE_ERROR, found["message"])
 
 
-def _of_linker(found: re.Match[str]) -> _Head:
+def _read_linker(found: re.Match[str]) -> _Head:
     """Read what a linker misses or has twice; an object that the compiler made for the moment is no place."""
     file, message = found["file"] or "", found["message"]
     first = _DEFINED_FIRST.search(message)
@@ -284,29 +284,29 @@ def _of_linker(found: re.Match[str]) -> _Head:
     return _Head(LINK_ERROR, message, NOWHERE if _TEMPORARY_OBJECT.match(file) else place(file, found["line"]))
 
 
-def _of_apple(found: re.Match[str]) -> _Head:
+def _read_apple(found: re.Match[str]) -> _Head:
     return _Head(LINK_ERROR, f"undefined symbol: {found['symbol']}")
 
 
 _Form = tuple[tuple[str, ...], re.Pattern[str], "Callable[[re.Match[str]], _Head | None]"]
 
 _FORMS_WITHOUT_POSITION: Final[tuple[_Form, ...]] = (
-    (_LINKING, _OF_LINKER, _of_linker),
-    (('", referenced from:',), _OF_APPLE, _of_apple),
-    (("::error", "::warning"), _OF_ANNOTATION, _of_annotation),
-    (("error ", "warning "), _OF_PROJECT, _of_project),
-    ((".py: error: ", ".pyi: error: "), _OF_FILE, _of_file),
-    ((": error: ", ": fatal error: "), _OF_DRIVER, _of_driver),
+    (_LINKING, _OF_LINKER, _read_linker),
+    (('", referenced from:',), _OF_APPLE, _read_apple),
+    (("::error", "::warning"), _OF_ANNOTATION, _read_annotation),
+    (("error ", "warning "), _OF_PROJECT, _read_project),
+    ((".py: error: ", ".pyi: error: "), _OF_FILE, _read_file),
+    ((": error: ", ": fatal error: "), _OF_DRIVER, _read_driver),
 )
 """What a line must hold to be tried, its form, and what reads it; the first one that reads it counts."""
 
 _FORMS: Final[tuple[_Form, ...]] = (
     (("rror", "arning", ": note: ", " ERROR:", ": style: ", ": performance: "), _DIAGNOSTIC, _diagnostic),
-    ((".go:", "go.mod:", "go.work:"), _OF_GO, _of_go),
-    ((".py:", ".pyi:", ".pyx:", ".ipynb:"), _OF_PYTHON, _of_python),
-    (("e: ", "w: "), _OF_KOTLIN, _of_jvm),
-    (("[error] ", "[warn] "), _OF_SBT, _of_jvm),
-    (("-- ",), _OF_SCALA, _of_scala),
+    ((".go:", "go.mod:", "go.work:"), _OF_GO, _read_go),
+    ((".py:", ".pyi:", ".pyx:", ".ipynb:"), _OF_PYTHON, _read_python),
+    (("e: ", "w: "), _OF_KOTLIN, _read_jvm),
+    (("[error] ", "[warn] "), _OF_SBT, _read_jvm),
+    (("-- ",), _OF_SCALA, _read_scala),
     *_FORMS_WITHOUT_POSITION,
 )
 """The forms of lines that hold a position, and then the others."""
@@ -339,7 +339,7 @@ def _coded(message: str, code: str) -> tuple[str, str]:
 # --- what follows it -------------------------------------------------------------------------------------------------
 
 
-def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagnostic:
+def _make_diagnostic(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagnostic:
     """Return a diagnostic with what the lines behind it add."""
     explanation = _explanation(block)
     message, location = head.message, head.location
@@ -365,10 +365,10 @@ def _finding(head: _Head, block: Sequence[str], notes: Sequence[_Head]) -> Diagn
         location = next((caller for caller in callers if not caller.file.startswith(_SYSTEM_HEADERS)), location)
     return Diagnostic(
         type=kind,
-        message=_with_terms(message, terms),
+        message=_add_terms(message, terms),
         location=location,
         is_error=head.severity == "error",
-        details=tuple((*_joined(explanation), *told)[:4]),
+        details=tuple((*_join_lines(explanation), *told)[:4]),
         source=_source(block, head.location.line),
     )
 
@@ -406,7 +406,7 @@ def _wrapped(message: str, block: Sequence[str]) -> tuple[str, str]:
     return COMPILE_ERROR, message
 
 
-def _joined(explanation: Sequence[str]) -> list[str]:
+def _join_lines(explanation: Sequence[str]) -> list[str]:
     """Return an explanation in the order in which its lines tell: of nested ones the innermost is the reason."""
     if any(line.startswith(("have ", "want ")) for line in explanation):
         return ["; ".join(explanation)]
@@ -422,7 +422,7 @@ def _message_below(code: str, block: Sequence[str]) -> str:
     return f"{code} {said}".strip() or "no message"
 
 
-def _with_terms(message: str, terms: Sequence[str]) -> str:
+def _add_terms(message: str, terms: Sequence[str]) -> str:
     """Add what javac says below: a message like `cannot find symbol` says nothing without it."""
     return f"{message.rstrip(';')}; {'; '.join(terms)}" if terms else message
 
@@ -447,7 +447,7 @@ def _source(block: Sequence[str], number_of_line: int | None) -> str:
 
 FORMAT: Final = Format(
     name="compilers",
-    read=extract,
+    read=read,
     markers=(
         "error: ",
         " error ",
@@ -472,8 +472,8 @@ FORMAT: Final = Format(
         Sign("lint errors", r"[1-9][0-9]* errors?, [0-9]+ warnings?, [0-9]+ informations?\b", ("error",)),
     ),
     diagnostics=Diagnostics(
-        read,
-        re.compile(
+        read=read_diagnostics,
+        total=re.compile(
             r"(?m)^(?:Found ([0-9]{1,6}) errors?(?: in |\.|$)|([0-9]{1,6}) errors? generated\."
             r"|([0-9]{1,6}) errors?(?:, |$)| {4}([0-9]{1,6}) Error\(s\)|([0-9]{1,6}) errors? found$)"
         ),

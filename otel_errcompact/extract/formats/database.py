@@ -119,7 +119,7 @@ _REDIS_STARTS: Final = ("(error) ", "-", *_REDIS_CODES)
 _REDIS_DOWN: Final = re.compile(r"(?P<message>Could not connect to Redis at .{1,200}: (?P<reason>.{1,100}))$")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what a database refused; values are kept apart from names and constraints."""
     lines, body = text.lines, text.body
     for marks, reader in _READERS:
@@ -134,13 +134,13 @@ def extract(text: Text) -> Facts | None:
 
 def _postgres(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the errors of PostgreSQL, without those that only say that an earlier one has ended the transaction."""
-    stated = ((number, found) for number, line in enumerate(lines) if (found := _stated(line)))
+    stated = ((number, found) for number, line in enumerate(lines) if (found := _read_statement(line)))
     members = [_statement(found, lines[at + 1 : at + 12]) for at, found in islice(stated, MAX_MEMBERS)]
     root = [member for member in members if member.type != _CONSEQUENCE]
     yield from root or members[:1]
 
 
-def _stated(line: str) -> re.Match[str] | None:
+def _read_statement(line: str) -> re.Match[str] | None:
     found = _POSTGRES.match(line) if ":  " in line else None
     return _CLIENT.match(line) if found is None and line.startswith(_CLIENTS) else found
 
@@ -249,7 +249,7 @@ _READERS: Final[tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], Iterable[
 
 FORMAT: Final = Format(
     name="database",
-    read=extract,
+    read=read,
     markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
     signs=(
         Sign("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ", ("error", "fatal")),

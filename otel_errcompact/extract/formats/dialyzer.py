@@ -46,25 +46,28 @@ _EXCEPTION: Final = "** ("
 _MAX_BLOCK: Final = 30
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what compilers and checkers of Elixir and Erlang report."""
     return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Diagnostic]:
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the diagnostics of all tools of the family."""
     starts = (number for number, line in enumerate(lines) if ":" in line or "]" in line)
-    found = list(islice((finding for number in starts for finding in _at(lines, number)), MAX_DIAGNOSTICS))
+    found = list(islice((diagnostic for number in starts for diagnostic in _read_at(lines, number)), MAX_DIAGNOSTICS))
     if any(line.startswith("Compilation failed due to warnings") for line in lines):
-        return [finding._replace(is_error=True) for finding in found]
-    if not any(finding.is_error for finding in found) and any(line.startswith(_EXCEPTION) for line in lines):
+        return [diagnostic._replace(is_error=True) for diagnostic in found]
+    if not any(diagnostic.is_error for diagnostic in found) and any(line.startswith(_EXCEPTION) for line in lines):
         return []
     if any(line.startswith(_OF_DIALYZER) for line in lines):
-        return [finding._replace(type="dialyzer") if finding.type == COMPILE_ERROR else finding for finding in found]
+        return [
+            diagnostic._replace(type="dialyzer") if diagnostic.type == COMPILE_ERROR else diagnostic
+            for diagnostic in found
+        ]
     return found
 
 
-def _at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
+def _read_at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
     """Yield the diagnostic that begins at a line, if one does."""
     line = lines[number]
     below = lines[number + 1 : number + _MAX_BLOCK]
@@ -77,21 +80,21 @@ def _at(lines: Sequence[str], number: int) -> Iterator[Diagnostic]:
     if "warning: " in line or "error: " in line:
         found = _DIAGNOSTIC.match(line)
         if found is not None:
-            yield from _of_elixir(found, below)
+            yield from _read_elixir(found, below)
     elif "] " in line:
         found = _CREDO.match(line)
         if found is not None:
-            yield from _of_credo(found, below)
+            yield from _read_credo(found, below)
 
 
-def _of_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
+def _read_mix(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """Read a warning of dialyxir: its kind behind the place, its words below, up to a ruler."""
     words = takewhile(lambda line: not line.startswith(("____", "[", "lib/", "Total errors")), below)
     message = " ".join((found["message"] or "", *map(str.strip, words))) if not found["message"] else found["message"]
     yield Diagnostic(found["kind"], " ".join(message.split()) or found["kind"], place(found["file"], found["line"]))
 
 
-def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
+def _read_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """Read what erlc or dialyzer says; dialyzer breaks its lines."""
     own = [line.strip() for line in takewhile(lambda line: line.startswith("   "), below)]
     code = next((line.partition("|")[2].strip() for line in below[:1] if line.startswith("%")), "")
@@ -104,7 +107,7 @@ def _of_erlang(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnosti
         yield Diagnostic(kind, " ".join((found["message"], *own)), at, not found["warning"], source=code)
 
 
-def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
+def _read_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """Read a diagnostic of the Elixir compiler, whose place stands below its words."""
     words, source = [found["message"]], ""
     for line in below:
@@ -122,7 +125,7 @@ def _of_elixir(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnosti
             words.extend(line.split())
 
 
-def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
+def _read_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic]:
     """Read an issue of credo, with its place in the same line or below."""
     kind = _CATEGORIES[found["letter"]]
     beside = _CREDO_PLACE.match(found["message"])
@@ -132,16 +135,16 @@ def _of_credo(found: re.Match[str], below: Sequence[str]) -> Iterator[Diagnostic
         yield Diagnostic(kind, message, place(at["file"], at["line"]))
 
 
-_PLACED: Final = ((_MIX, _of_mix), (_ERLANG, _of_erlang))
+_PLACED: Final = ((_MIX, _read_mix), (_ERLANG, _read_erlang))
 
 FORMAT: Final = Format(
     name="dialyzer",
-    read=extract,
+    read=read,
     markers=(".ex:", ".exs:", ".erl:", "\u2514\u2500 ", ".hrl:"),
     signs=(),
     diagnostics=Diagnostics(
-        read,
-        re.compile(
+        read=read_diagnostics,
+        total=re.compile(
             r"(?m)^(?:Total errors: ([0-9]{1,6})|[0-9]{1,7} mods/funs, found (?:an? |([0-9]{1,6}) )[a-z ]{4,40}\.?$)"
         ),
     ),

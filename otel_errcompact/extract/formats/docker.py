@@ -73,10 +73,10 @@ _CONTAINER: Final = re.compile(r" \([0-9a-f]{64}\)")
 _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of a build step that failed, or of what docker refused."""
     lines = text.lines
-    return _build(lines) or _legacy_build(lines) or _stated(lines)
+    return _build(lines) or _legacy_build(lines) or _read_statement(lines)
 
 
 # --- builds ----------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _legacy_build(lines: Sequence[str]) -> Facts | None:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def _stated(lines: Sequence[str]) -> Facts | None:
+def _read_statement(lines: Sequence[str]) -> Facts | None:
     """Read the line with which docker, its daemon or compose refuses."""
     is_usage = any(line.startswith(_USAGE) for line in lines[-4:])
     for line in lines:
@@ -196,7 +196,7 @@ def _stated(lines: Sequence[str]) -> Facts | None:
 
 FORMAT: Final = Format(
     name="docker",
-    read=extract,
+    read=read,
     markers=(
         "ocker",
         "failed to solve: ",

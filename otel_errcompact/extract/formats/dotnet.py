@@ -70,7 +70,7 @@ _TITLES: Final = ("Error Message:", "Stack Trace:", "Standard Output Messages:",
 _VALUES: Final = ("Expected", "Actual", "But was", "String lengths", "Expected:", "actual")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of failed tests, of a failed build, or of the last chain of exceptions in `text`."""
     lines = text.lines
     members = _tests(lines)
@@ -129,7 +129,7 @@ def _stacks(lines: Iterable[str]) -> list[_Stack]:
         if stack is not None and _goes_on(stack, line):
             continue
         child = _CHILD.match(line) if stacks and line.startswith(_INNER) else None
-        opened = _opened(line[child.end() :] if child is not None else line)
+        opened = _open_quote(line[child.end() :] if child is not None else line)
         if opened is not None and (child is not None or not _is_message(stack, raw)):
             stack = opened
             siblings = stacks if child is None else stacks[-1].children
@@ -161,7 +161,7 @@ def _is_message(stack: _Stack | None, line: str) -> bool:
     return stack is not None and stack.failures[-1].innermost is None and line.startswith("  ")
 
 
-def _opened(line: str) -> _Stack | None:
+def _open_quote(line: str) -> _Stack | None:
     """Open a stack at a line with type and message, and with those of inner exceptions behind an arrow."""
     head, *inner = _JOINT.split(line)
     found = _HEADER.match(head)
@@ -323,7 +323,7 @@ def _total(body: str) -> int:
 
 FORMAT: Final = Format(
     name="dotnet",
-    read=extract,
+    read=read,
     markers=(":line ", ".cs:", ".cs(", "nhandled ", "error NU"),
     signs=(Sign("failed tests", r"Failed! +- +Failed: ", ("fail",)),),
 )

@@ -45,12 +45,12 @@ _FILE: Final = re.compile(r"[^\s:|].{0,300}?\.[A-Za-z]{1,10}$|\.?/[^:|]{1,300}$"
 _WARNINGS: Final = frozenset({"warning", "info", "Warning:", "\u26a0", "\u2139"})
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the problems that linters of scripts, styles and markup list file by file."""
     return facts_of_diagnostics(text, FORMAT, unit="finding")
 
 
-def read(lines: list[str]) -> list[Diagnostic]:
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the problems of all files."""
     return list(islice(chain(_rows(lines), _blocks(lines), _unformatted(lines)), MAX_DIAGNOSTICS))
 
@@ -64,7 +64,7 @@ def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
         if line[0].isspace() or line[0].isdecimal():
             found = _ROW.match(line) if ":" in line else None
             if found is not None and (file or found["severity"]):
-                yield from _of_row(file, found)
+                yield from _read_row(file, found)
             elif line.endswith(")") and (found := _STANDARD.match(line)):
                 yield Diagnostic(found["rule"], found["message"], place(found["file"], found["line"]))
         elif _FILE.match(line):
@@ -73,7 +73,7 @@ def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
             file = ""
 
 
-def _of_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
+def _read_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
     """Read a row, which has a severity, or a rule at its end, or both."""
     severity = found["severity"] or found["first"] or ""
     message = found["message"].strip()
@@ -121,15 +121,15 @@ def _unformatted(lines: Sequence[str]) -> Iterator[Diagnostic]:
 
 FORMAT: Final = Format(
     name="eslint",
-    read=extract,
+    read=read,
     markers=("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: "),
     signs=(Sign("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]", (" problem",)),),
     diagnostics=Diagnostics(
-        read,
-        re.compile(
+        read=read_diagnostics,
+        total=re.compile(
             r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
             r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)"
         ),
-        re.compile(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
+        remedy=re.compile(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
     ),
 )

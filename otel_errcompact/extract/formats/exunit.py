@@ -66,14 +66,14 @@ class _Failed:
     stack: list[str] = field(default_factory=list[str])
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests."""
     lines = text.lines
     blocks = list(_blocks(lines))
     failed = [_failed(block) for block in blocks[:MAX_MEMBERS]]
     if not failed:
         return None
-    members = _with_one_actual(_placed([_member(test) for test in failed]), failed)
+    members = _keep_one_actual(_placed([_member(test) for test in failed]), failed)
     return facts_of_members(members, unit="test", total=max(_total(lines), len(blocks)))
 
 
@@ -145,10 +145,10 @@ def _cut_off(message: Sequence[str]) -> list[str]:
 
 
 def _member(test: _Failed) -> Member:
-    return _raised(test) if test.message and beam.is_raised(test.message[0]) else _asserted(test)
+    return _read_exception(test) if test.message and beam.is_raised(test.message[0]) else _read_assertion(test)
 
 
-def _raised(test: _Failed) -> Member:
+def _read_exception(test: _Failed) -> Member:
     """
     Return a test that an exception ended; where that came from the test itself, equal ones elsewhere are the same.
     """
@@ -180,7 +180,7 @@ def _stack(test: _Failed) -> list[str]:
     return test.stack[: end + 1]
 
 
-def _asserted(test: _Failed) -> Member:
+def _read_assertion(test: _Failed) -> Member:
     """Return a test whose expectation was not met."""
     words = read_message("\n".join(line for line in test.message if line.strip() != ")"))
     code = test.fields.get("code", "")
@@ -193,11 +193,11 @@ def _asserted(test: _Failed) -> Member:
         received = f", got {test.fields['value']}" if test.fields.get("value") else ""
         return _expectation(test, f"{code}: {words.cause}{received}", key, ())
     short = sum(map(len, sides)) <= _MAX_INLINE
-    told = ", ".join((code, *sides)) if short else f"{code}, {_without_code(words.cause)}"
+    told = ", ".join((code, *sides)) if short else f"{code}, {_strip_code(words.cause)}"
     return _expectation(test, told, key, () if short else sides)
 
 
-def _without_code(words: str) -> str:
+def _strip_code(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
@@ -216,7 +216,7 @@ def _expectation(test: _Failed, cause: str, key: str, details: tuple[str, ...]) 
     return Member(ASSERTION, clip(cause), place, test.name, details[:4], key, assertion=True)
 
 
-def _with_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> list[Member]:
+def _keep_one_actual(members: Sequence[Member], failed: Sequence[_Failed]) -> list[Member]:
     """Return the members; tests that found different things missing from one and the same long text share a cause."""
     actual = [_actual(test) for test in failed]
     counts = Counter(actual)
@@ -238,7 +238,7 @@ def _actual(test: _Failed) -> tuple[str, str] | None:
 
 FORMAT: Final = Format(
     name="exunit",
-    read=extract,
+    read=read,
     markers=("stacktrace:", "1) test ", "on setup_all callback", "Running ExUnit", "Randomized with seed"),
     signs=(
         Sign(

@@ -84,14 +84,14 @@ _HUSKY: Final = re.compile(
 )
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what git or one of its hooks refused."""
     lines = text.lines
     body = text.body
-    if "hook" in body and (hooks := [*_of_pre_commit(lines), *_of_husky(lines)]):
+    if "hook" in body and (hooks := [*_read_pre_commit(lines), *_read_husky(lines)]):
         return facts_of_members(hooks, unit="hook")
     conflicts = _conflicts(lines) if "CONFLICT (" in body else None
-    return conflicts or _rejected(lines) or _stated(lines) or _nothing(lines)
+    return conflicts or _rejected(lines) or _read_statement(lines) or _nothing(lines)
 
 
 # --- what git says ---------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _rejected(lines: Sequence[str]) -> Facts | None:
     )
 
 
-def _stated(lines: Sequence[str]) -> Facts | None:
+def _read_statement(lines: Sequence[str]) -> Facts | None:
     """Read the first line with which git gives up, and what it advises."""
     stated = [number for number, line in enumerate(lines) if _is_stated(line)]
     if not stated:
@@ -173,7 +173,7 @@ def _first_telling(lines: Sequence[str], stated: Sequence[int]) -> tuple[str, in
     """
     for number in stated:
         if not _is_consequence(lines[number]):
-            return _with_files(lines[number].partition(": ")[2], lines[number + 1 :]), number
+            return _add_files(lines[number].partition(": ")[2], lines[number + 1 :]), number
     first = stated[0]
     said = next((line for line in reversed(lines[:first]) if line and not line.startswith(_CHATTER)), "")
     message = said.removeprefix("remote: ").removeprefix("ERROR: ") or lines[first].partition(": ")[2]
@@ -184,7 +184,7 @@ def _is_consequence(line: str) -> bool:
     return line.partition(": ")[2].startswith(_CONSEQUENCES)
 
 
-def _with_files(message: str, after: Sequence[str]) -> str:
+def _add_files(message: str, after: Sequence[str]) -> str:
     """Return a message with the list of files that follows its colon."""
     if not message.endswith(":"):
         return message
@@ -214,7 +214,7 @@ def _nothing(lines: Sequence[str]) -> Facts | None:
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 
-def _of_pre_commit(lines: Sequence[str]) -> Iterator[Member]:
+def _read_pre_commit(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the hooks that failed, of those that pre-commit ran."""
     starts = [number for number, line in enumerate(lines) if line.endswith(_VERDICTS) and _HOOK.match(line)]
     for start, end in pairwise((*starts, len(lines))):
@@ -229,18 +229,18 @@ def _hook(name: str, block: Sequence[str]) -> Member:
     output = [line for line in block if not _HOOK_FACT.match(line)]
     name = facts.get("hook id") or name
     modified = "files were modified by this hook" if "files were modified by this hook" in facts else ""
-    return _told(name, output, modified or f"exit code {facts.get('exit code') or 1}")
+    return _read_hook_output(name, output, modified or f"exit code {facts.get('exit code') or 1}")
 
 
-def _of_husky(lines: Sequence[str]) -> Iterator[Member]:
+def _read_husky(lines: Sequence[str]) -> Iterator[Member]:
     for number, line in enumerate(lines):
         found = _HUSKY.match(line) if line.startswith("husky - ") else None
         if found is not None:
-            yield _told(found["hook"], lines[:number], f"exit code {found['code']}")
+            yield _read_hook_output(found["hook"], lines[:number], f"exit code {found['code']}")
             return
 
 
-def _told(name: str, output: Sequence[str], outcome: str) -> Member:
+def _read_hook_output(name: str, output: Sequence[str], outcome: str) -> Member:
     """Return what a hook failed of, as its output tells it."""
     facts = facts_of_output(output)
     if facts is not None:
@@ -252,7 +252,7 @@ def _told(name: str, output: Sequence[str], outcome: str) -> Member:
 
 FORMAT: Final = Format(
     name="git",
-    read=extract,
+    read=read,
     markers=("fatal: ", "error: ", "CONFLICT (", "hook", "to commit"),
     signs=(
         Sign(

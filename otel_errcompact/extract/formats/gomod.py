@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what the Go command could not load."""
     members = members_of(text.lines)
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
@@ -21,7 +21,7 @@ def extract(text: Text) -> Facts | None:
 
 FORMAT: Final = Format(
     name="gomod",
-    read=extract,
+    read=read,
     markers=("go: ", ".go:", "import cycle not", " Go files", "main module"),
     signs=(),
 )

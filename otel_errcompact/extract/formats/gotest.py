@@ -81,7 +81,7 @@ class _Package:
     current: str = ""
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of failed tests, and of packages that could not be built or died."""
     lines = _printed(text.lines) if _JSON in text.body else text.lines
     members = _read(lines)
@@ -218,10 +218,10 @@ def _members_of(package: _Package, found: re.Match[str], build: Sequence[str]) -
         return members
     # The process ended without a word of the test framework: `log.Fatal`, `os.Exit`.
     said = package.said[-_MAX_PLAIN:] or [f"{name} failed without a word"]
-    return [Member("FAIL", _without_date(said[-1]), Location(file=name), details=tuple(said[-2::-1]))]
+    return [Member("FAIL", _strip_date(said[-1]), Location(file=name), details=tuple(said[-2::-1]))]
 
 
-def _without_date(line: str) -> str:
+def _strip_date(line: str) -> str:
     found = _DATE.match(line)
     return line[found.end() :] if found is not None else line
 
@@ -272,9 +272,9 @@ def _silent(test: str, package: _Package) -> Member:
     """Return a failed test that logged nothing, with what was printed last."""
     said = package.said
     if _EXAMPLE_GOT in said and _EXAMPLE_WANT in said:
-        cause = _in_one_line(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
+        cause = _join_lines(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
     else:
-        cause = _without_date(said[-1]) if said else "failed without a word"
+        cause = _strip_date(said[-1]) if said else "failed without a word"
     return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
 
 
@@ -289,7 +289,7 @@ def _failed(test: str, entries: Sequence[_Entry], package: str) -> Member:
     cause, more = testified or _logged(first)
     others = (_logged(entry)[0] for entry in telling[1:])
     assertion = _COMPARED.search(cause) is not None and not cause.startswith(_UNEXPECTED)
-    place = _in_package(first.location, package)
+    place = _place_in_package(first.location, package)
     return Member(
         ASSERTION,
         clip(cause),
@@ -305,7 +305,7 @@ def _is_failure(entry: _Entry) -> bool:
     return not text or is_telling(text) or _COMPARED.search(text) is not None
 
 
-def _in_package(place: Location, package: str) -> Location:
+def _place_in_package(place: Location, package: str) -> Location:
     """Return a place with the folder of its package, which is named like the package's last part."""
     folder = package.rpartition("/")[2] if "/" in package else ""
     return Location(file=f"{folder}/{place.file}" if folder else place.file, line=place.line)
@@ -319,12 +319,12 @@ def _logged(entry: _Entry) -> tuple[str, tuple[str, ...]]:
         return f"{first} {' '.join(changed[:2])}", tuple(changed[2:_MAX_DIFF])
     said = [line.strip() for line in rest if line.strip()]
     if not first or (first.endswith(":") and said):
-        whole = _in_one_line([first, *said])
+        whole = _join_lines([first, *said])
         return (whole, ()) if len(whole) <= _MAX_INLINE else (f"{first} {said[0]}".strip(), tuple(said[1:_MAX_DETAILS]))
     return first, tuple(said[:_MAX_DETAILS])
 
 
-def _in_one_line(lines: Iterable[str]) -> str:
+def _join_lines(lines: Iterable[str]) -> str:
     """Return lines as one: `got: a; want: b`."""
     whole = ""
     for line in lines:
@@ -342,13 +342,13 @@ def _testified(entry: _Entry) -> tuple[str, tuple[str, ...]]:
     words = " ".join(line for line in head if line not in values)
     messages = " ".join(fields.get("Messages", ()))
     short = sum(map(len, values)) <= _MAX_INLINE
-    cause = f"{words} {', '.join(_EXPECTED.sub(_named, value) for value in values)}" if short else words
+    cause = f"{words} {', '.join(_EXPECTED.sub(_name_failures, value) for value in values)}" if short else words
     changed = tuple(" ".join(line.split()) for line in diff if _CHANGED.match(line))
     shown = () if short else changed[:_MAX_DIFF] or tuple(values)
     return (f"{cause.strip()} ({messages})" if messages else cause.strip().rstrip(":")), shown
 
 
-def _named(found: re.Match[str]) -> str:
+def _name_failures(found: re.Match[str]) -> str:
     return f"{found[0].rstrip(' :')}:"
 
 
@@ -404,7 +404,7 @@ def _timed_out(text: str, lines: Sequence[str]) -> Member:
 
 FORMAT: Final = Format(
     name="gotest",
-    read=extract,
+    read=read,
     markers=("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON),
     signs=(
         Sign("failed tests", r"--- FAIL: ", ("fail",)),

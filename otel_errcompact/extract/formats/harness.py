@@ -132,7 +132,7 @@ _PREFIX: Final = re.compile(r"(?:(?:ERROR|Error|error|Tool error|Tool execution 
 _QUOTED: Final = re.compile(r"(?:String: ?|[`>]{0,3})(?P<line>[^\n]{0,1000})")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of a text that begins in a harness's own words."""
     body = text.body
     last = body.rfind(_TIMED_OUT_AT_END)
@@ -359,7 +359,7 @@ def _key_of_time_out(found: re.Match[str]) -> str:
     return f"timed out: {found['command']}" if found["command"] else "timed out"
 
 
-def _invalid(body: str, start: int) -> Facts | None:
+def _read_invalid(body: str, start: int) -> Facts | None:
     """Read Claude Code's list of what is wrong with a call's arguments."""
     found = _INVALID.match(body, start)
     if found is None:
@@ -426,7 +426,7 @@ _READERS: Final[tuple[tuple[str | tuple[str, ...], Callable[[str, int], Facts | 
     ("# ", _search_block),
     (("Command timed out", "command timed out", "EXECUTION TIMED OUT", "Execution timed out"), _timed_out),
     (("The command ", "Execution of ", "Tool execution timed out", "Tool timed out", "Command execution"), _timed_out),
-    ("InputValidationError: ", _invalid),
+    ("InputValidationError: ", _read_invalid),
     (("Error executing tool", "Error invoking tool", "Error running tool", "Error calling tool"), _executing),
     (("Error in tool", "Failed to execute tool", "Failed to call tool"), _executing),
     (("An error occurred while running the tool", "I encountered an error while trying", "Code execution f"), _running),
@@ -441,7 +441,7 @@ _STARTS_OF_PREFIX: Final = frozenset("EeT[: \n")
 
 FORMAT: Final = Format(
     name="harness",
-    read=extract,
+    read=read,
     markers=(),
     signs=(
         Sign(

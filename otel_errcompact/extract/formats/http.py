@@ -10,7 +10,7 @@ from otel_errcompact.extract.messages.http_answers import read
 # --- clients ---------------------------------------------------------------------------------------------------------
 
 
-def _status(code: str) -> tuple[str, ...]:
+def _list_status_patterns(code: str) -> tuple[str, ...]:
     """Return the patterns of an HTTP status; a bare number is none."""
     return (
         rf"HTTP[^0-9]{{0,16}}{code}(?![0-9])",
@@ -31,27 +31,33 @@ FORMAT: Final = Format(
     hints=(
         Hint(
             "rate limited: wait as long as the answer says, then send fewer or smaller requests",
-            (*_status("429"), "[Rr]ate_?[Ll]imit", "Too Many Requests"),
+            (*_list_status_patterns("429"), "[Rr]ate_?[Ll]imit", "Too Many Requests"),
             ("HTTPError", "429 Client Error: Too Many Requests for url: https://api.example.com"),
         ),
         Hint(
             "the credentials are missing, wrong or expired: retrying does not help",
-            (*_status("401"), "Unauthorized", "AuthenticationError", "invalid_api_key"),
+            (*_list_status_patterns("401"), "Unauthorized", "AuthenticationError", "invalid_api_key"),
             ("APIError", "HTTP 401: no valid key"),
         ),
         Hint(
             "the credentials are known but lack this permission: retrying does not help",
-            (*_status("403"), "Forbidden", "PermissionDenied"),
+            (*_list_status_patterns("403"), "Forbidden", "PermissionDenied"),
             ("HTTPError", "HTTP Error 403: Forbidden"),
         ),
         Hint(
             "the server is overloaded or down: wait, then retry a few times at most",
-            (*_status("502"), *_status("503"), *_status("504"), *_status("529"), "overloaded_error"),
+            (
+                *_list_status_patterns("502"),
+                *_list_status_patterns("503"),
+                *_list_status_patterns("504"),
+                *_list_status_patterns("529"),
+                "overloaded_error",
+            ),
             ("Error", "Request failed with status code 503"),
         ),
         Hint(
             "the server failed, not the request: retry once, then report it",
-            (*_status("500"), "Internal Server Error"),
+            (*_list_status_patterns("500"), "Internal Server Error"),
             ("APIError", "HTTP 500: server_error"),
         ),
     ),

@@ -11,7 +11,7 @@ from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.messages.error_bodies import without_advice
+from otel_errcompact.extract.messages.error_bodies import strip_advice
 from otel_errcompact.extract.statements import StatementTable
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _ANSIBLE: Final = re.compile(r"fatal: \[(?P<host>[^\]]{1,200})\]: (?P<outcome>[A
 _TASK: Final = re.compile(r"TASK \[(?P<task>[^\]]{1,300})\]")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what a tool of infrastructure as code, or the cluster behind it, refused."""
     lines = text.lines
     return _kubectl(lines) or _terraform(lines, text.body) or _ansible(lines, text.body)
@@ -80,7 +80,7 @@ def _refusal(line: str, after: Sequence[str]) -> Member | None:
         return None
     listed = takewhile(lambda line: line.startswith("* "), after) if line.rstrip().endswith(":") else ()
     message = " ".join((stated.message.rstrip(), "; ".join(entry[2:] for entry in listed))).rstrip()
-    return Member(stated.type, clip(without_advice(message)))
+    return Member(stated.type, clip(strip_advice(message)))
 
 
 # --- terraform -------------------------------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ def _terraform(lines: Sequence[str], body: str) -> Facts | None:
     """Read the diagnostics of terraform: a title, a place and a paragraph each."""
     if "  on " not in body and "  with " not in body and _MARGIN not in body:
         return None
-    members = list(_diagnostics(_without_margin(lines)))
+    members = list(_diagnostics(_strip_margin(lines)))
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
 
-def _without_margin(lines: Sequence[str]) -> list[str]:
+def _strip_margin(lines: Sequence[str]) -> list[str]:
     """Take off the line that terraform draws to the left of a diagnostic."""
     return [line.removeprefix(_MARGIN).removeprefix(" ") if line[:1] == _MARGIN else line for line in lines]
 
@@ -153,7 +153,7 @@ def _host(found: re.Match[str], task: str) -> Member:
 
 FORMAT: Final = Format(
     name="infra",
-    read=extract,
+    read=read,
     markers=(
         "Error from server",
         " to the server",

@@ -25,7 +25,7 @@ _FRAME: Final = re.compile(
 _CURRENT: Final = re.compile(r"^-+> ?[0-9]{1,9} ?(?P<source>[^\n]*)$", re.MULTILINE)
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last traceback of a notebook in `text`."""
     headers = list(_HEADER.finditer(text.body))
     if not headers:
@@ -53,7 +53,7 @@ def _frame(found: re.Match[str], current: re.Match[str] | None) -> Frame:
 
 FORMAT: Final = Format(
     name="ipython",
-    read=extract,
+    read=read,
     markers=("Traceback (most recent call last)",),
     signs=(),
 )

@@ -12,7 +12,7 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.comparison import MAX_VALUE, read_changes
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.stacks.javascript import ASSERTION, compiled_in, named, without_importer
+from otel_errcompact.extract.stacks.javascript import ASSERTION, compiled_in, named, split_importer
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, is_own, own_frame
 from otel_errcompact.extract.statements import is_exception_name
 
@@ -103,14 +103,14 @@ class _Failed(NamedTuple):
     is_suite: bool = False
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests, and of the suites that could not be run."""
     lines = text.lines
-    in_jest = _of_jest(lines, is_sure="Test Suites: " in text.body) if _BULLET in text.body else ()
-    found = list(in_jest) or list(_of_vitest(lines)) or list(_of_playwright(lines))
+    in_jest = _read_jest(lines, is_sure="Test Suites: " in text.body) if _BULLET in text.body else ()
+    found = list(in_jest) or list(_read_vitest(lines)) or list(_read_playwright(lines))
     if found:
         return _facts(text.body, found)
-    return _listed(text.body, lines) or _by_summary(text.body)
+    return _read_list(text.body, lines) or _read_summary(text.body)
 
 
 def _facts(body: str, found: Sequence[_Failed]) -> Facts:
@@ -132,7 +132,7 @@ def _number(form: re.Pattern[str], body: str) -> int:
 # --- the two layouts -------------------------------------------------------------------------------------------------
 
 
-def _of_jest(lines: Sequence[str], *, is_sure: bool) -> Iterator[_Failed]:
+def _read_jest(lines: Sequence[str], *, is_sure: bool) -> Iterator[_Failed]:
     """
     Yield the failures that Jest prints, each once although long outputs repeat them at the end.
 
@@ -167,7 +167,7 @@ def _ends_block(line: str) -> bool:
     return line.lstrip().startswith(_BULLET) or _END.match(line) is not None
 
 
-def _of_vitest(lines: Sequence[str]) -> Iterator[_Failed]:
+def _read_vitest(lines: Sequence[str]) -> Iterator[_Failed]:
     """Yield the failures that Vitest prints, several tests with one error together."""
     paths: list[str] = []
     for number, line in enumerate(lines):
@@ -181,7 +181,7 @@ def _of_vitest(lines: Sequence[str]) -> Iterator[_Failed]:
             yield _Failed(("",), "", _block(lines, number + 1))
 
 
-def _of_playwright(lines: Sequence[str]) -> Iterator[_Failed]:
+def _read_playwright(lines: Sequence[str]) -> Iterator[_Failed]:
     """Yield the failures that Playwright lists, of which each retry is printed again."""
     starts = [(number, found) for number, line in enumerate(lines) if (found := _PLAYWRIGHT.match(line))]
     ends = (*(number for number, _ in starts[1:]), len(lines))
@@ -224,7 +224,7 @@ def _members(failed: _Failed) -> Iterator[Member]:
     """Yield a member for each test that failed in this way."""
     outer, lines = _to_root(failed.lines)
     message = list(takewhile(lambda line: not _ends_message(line), lines))
-    said = _said([line.strip() for line in message], lines)
+    said = _read_message([line.strip() for line in message], lines)
     own = own_frame(frame for line in lines if (frame := _frame(line)) is not None)
     source = "" if said.location else _source(lines) or _source(failed.lines)
     details = tuple(filter(None, (f"> {source}" if source else "", outer, *said.details)))
@@ -279,14 +279,14 @@ def _source(lines: Sequence[str]) -> str:
     return ""
 
 
-def _said(message: list[str], lines: Sequence[str]) -> _Said:
+def _read_message(message: list[str], lines: Sequence[str]) -> _Said:
     if "Details:" in message:
         stripped = [line.strip() for line in lines]
-        said = _said(stripped[stripped.index("Details:") + 1 :], ())
+        said = _read_message(stripped[stripped.index("Details:") + 1 :], ())
         return said._replace(details=(*said.details, *filter(None, message[:2])))
     first = next(filter(None, message), "")
     rest = message[message.index(first) + 1 :] if first else []
-    return _loaded(first, rest) or _compared(first, rest) or _raised(first, rest)
+    return _loaded(first, rest) or _compared(first, rest) or _read_exception(first, rest)
 
 
 def _loaded(first: str, rest: Sequence[str]) -> _Said | None:
@@ -336,7 +336,7 @@ def _compared(first: str, rest: Sequence[str]) -> _Said | None:
     return _Said(ASSERTION, told)
 
 
-def _raised(first: str, rest: Sequence[str]) -> _Said:
+def _read_exception(first: str, rest: Sequence[str]) -> _Said:
     """Read an exception, or an assertion of a library that is one."""
     timed_out = _TIMED_OUT.search(first)
     if timed_out is not None:
@@ -350,17 +350,17 @@ def _raised(first: str, rest: Sequence[str]) -> _Said:
     else:
         kind, code, message = typed["type"], typed["code"] or "", typed["message"]
     if kind == ASSERTION:
-        return _Said(ASSERTION, _asserted(message, rest))
+        return _Said(ASSERTION, _read_assertion(message, rest))
     if message.startswith("Snapshot `"):
         return _Said(ASSERTION, read_changes(rest, expected="-").told(message, actual="received"))
-    message, importer = without_importer("\n".join((message, *rest)))
+    message, importer = split_importer("\n".join((message, *rest)))
     reading = read_message(message)
     place = importer.place() if importer is not None and is_own(importer.file) else NOWHERE
     kind = named(kind, code, message)
     return _Said(kind, reading.cause.removeprefix(f"{kind}: "), place, reading.details[:2], reading.key)
 
 
-def _asserted(message: str, rest: Sequence[str]) -> str:
+def _read_assertion(message: str, rest: Sequence[str]) -> str:
     """Return what Vitest says of a comparison, with both values where its own sentence leaves parts of them out."""
     claim = _COMMENT.sub("", message)
     verb = _VERB.search(claim)
@@ -373,7 +373,7 @@ def _asserted(message: str, rest: Sequence[str]) -> str:
 # --- cut outputs -----------------------------------------------------------------------------------------------------
 
 
-def _listed(body: str, lines: Sequence[str]) -> Facts | None:
+def _read_list(body: str, lines: Sequence[str]) -> Facts | None:
     """Read the list of tests where the failures themselves are not in the text."""
     members: list[Member] = []
     file = ""
@@ -391,7 +391,7 @@ def _listed(body: str, lines: Sequence[str]) -> Facts | None:
     return facts_of_members(members, unit="test", total=_number(_COUNTS, body))
 
 
-def _by_summary(body: str) -> Facts | None:
+def _read_summary(body: str) -> Facts | None:
     """Read the lines that sum up a run of which nothing else is left, or whose coverage is too low."""
     coverage = [found["said"] for found in _COVERAGE.finditer(body)]
     if coverage:
@@ -414,7 +414,7 @@ def _by_summary(body: str) -> Facts | None:
 
 FORMAT: Final = Format(
     name="jest",
-    read=extract,
+    read=read,
     markers=("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code "),
     signs=(
         Sign("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed", ("fail",)),

@@ -89,7 +89,7 @@ class _Section:
     closed: bool = False
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
     lines = text.lines
     members = [member for section in _sections(lines)[:MAX_MEMBERS] for member in _members(section)]
@@ -165,7 +165,7 @@ def _short(name: str) -> str:
 
 def _members(section: _Section) -> Iterator[Member]:
     """Yield what failed in a section, if it says so."""
-    chain = next(iter(chains_of(section.lines)), None) or _without_stack(section)
+    chain = next(iter(chains_of(section.lines)), None) or _read_without_stack(section)
     if chain:
         yield _member(section.name, chain)
 
@@ -184,7 +184,7 @@ def _member(name: str, chain: Sequence[Failure]) -> Member:
     )
 
 
-def _without_stack(section: _Section) -> tuple[Failure, ...]:
+def _read_without_stack(section: _Section) -> tuple[Failure, ...]:
     """
     Read a section that prints no frames: where each exception was raised is all that it says, or the bare message.
     """
@@ -231,7 +231,7 @@ def _summary(lines: Iterable[str], extension: str) -> Iterator[Member]:
 
 FORMAT: Final = Format(
     name="junit",
-    read=extract,
+    read=read,
     markers=("FAILED", "Tests run: ", "<<< ", "MethodSource [", "==> X "),
     signs=(),
 )

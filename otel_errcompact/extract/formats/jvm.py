@@ -28,7 +28,7 @@ _SECTION: Final = re.compile(
 )
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of exceptions in `text`, or of the report that stands in its place."""
     body = text.body
     if "APPLICATION FAILED TO START" in body:
@@ -74,7 +74,7 @@ def _clojure(body: str) -> Facts | None:
 
 FORMAT: Final = Format(
     name="jvm",
-    read=extract,
+    read=read,
     markers=(
         "\tat ",
         ".java:",

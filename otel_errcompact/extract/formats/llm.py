@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.messages import http_answers
-from otel_errcompact.extract.messages.error_bodies import without_advice
+from otel_errcompact.extract.messages.error_bodies import strip_advice
 from otel_errcompact.extract.statements import GENERIC_TYPES
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ _LIMIT_OF_CONTEXT: Final = frozenset({"context_length_exceeded", "request_too_la
 _MAX_DETAILS: Final = 3
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of an answer that is read as any other, and then known by its code or its words."""
-    body = http_answers.without_warnings(text.body)
+    body = http_answers.strip_warnings(text.body)
     if _OPENING.match(body) is None or not any(sign in body for sign in _SIGNS):
         return None
     facts = http_answers.read(text)
@@ -85,9 +85,9 @@ def extract(text: Text) -> Facts | None:
     return replace(
         facts,
         type=kind,
-        cause=without_advice(facts.cause),
+        cause=strip_advice(facts.cause),
         details=details(_telling(facts, kind), _MAX_DETAILS),
-        key_cause=without_advice(key) if key != facts.cause else facts.key_cause,
+        key_cause=strip_advice(key) if key != facts.cause else facts.key_cause,
     )
 
 
@@ -109,7 +109,7 @@ def _telling(facts: Facts, kind: str) -> tuple[str, ...]:
 
 FORMAT: Final = Format(
     name="llm",
-    read=extract,
+    read=read,
     # None: how a text begins shows more cheaply than a search through it.
     markers=(),
     signs=(),

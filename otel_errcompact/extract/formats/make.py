@@ -65,18 +65,18 @@ class _Recipe(NamedTuple):
     location: Location = NOWHERE
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what a build tool could not make."""
     lines = text.lines
-    members = list(islice(chain(_of_make(lines), _of_ninja(lines), _of_just(lines)), MAX_MEMBERS))
+    members = list(islice(chain(_read_make(lines), _read_ninja(lines), _read_just(lines)), MAX_MEMBERS))
     if not members and "Build did NOT complete" in text.body:
-        members.extend(islice(_of_bazel(lines), MAX_MEMBERS))
+        members.extend(islice(_read_bazel(lines), MAX_MEMBERS))
     if not members:
         return None
     return facts_of_members(members, unit="target", first_is_root=True)
 
 
-def _of_make(lines: Sequence[str]) -> Iterator[Member]:
+def _read_make(lines: Sequence[str]) -> Iterator[Member]:
     """
     Yield what make could not make; what fails because of that in the makes that called it is no failure of its own.
     """
@@ -151,7 +151,7 @@ def _last_words(said: Sequence[str]) -> str:
     return next((line for line in reversed(lines) if is_telling(line)), lines[-1] if lines else "")
 
 
-def _of_ninja(lines: Sequence[str]) -> Iterator[Member]:
+def _read_ninja(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the steps that failed, of a text in which something else of ninja's stands too."""
     if not any(_NINJA_STEP.match(line) for line in lines):
         return
@@ -173,7 +173,7 @@ def _step(lines: Sequence[str], start: int) -> Sequence[str]:
     return lines[start:end]
 
 
-def _of_just(lines: Sequence[str]) -> Iterator[Member]:
+def _read_just(lines: Sequence[str]) -> Iterator[Member]:
     for number, line in enumerate(lines):
         found = _JUST.match(line) if line.startswith("error: ") else None
         if found is None:
@@ -185,7 +185,7 @@ def _of_just(lines: Sequence[str]) -> Iterator[Member]:
             yield _failed(_Recipe(found["recipe"], f"exit code {found['code']}", place), lines[:number])
 
 
-def _of_bazel(lines: Sequence[str]) -> Iterator[Member]:
+def _read_bazel(lines: Sequence[str]) -> Iterator[Member]:
     for line in lines:
         found = _BAZEL.match(line) if line.startswith("ERROR: ") else None
         if found is not None:
@@ -195,7 +195,7 @@ def _of_bazel(lines: Sequence[str]) -> Iterator[Member]:
 
 FORMAT: Final = Format(
     name="make",
-    read=extract,
+    read=read,
     markers=(": *** ", "ninja: ", "FAILED: ", "error: Recipe `", "not contain recipe", "Build did NOT complete"),
     signs=(
         Sign("a failed build", r"ninja: build stopped", ("stopped",)),

@@ -65,7 +65,7 @@ _NO_CAUSE: Final = (
 _FAILURES: Final = re.compile(r"\nFAILURE: Build completed with (?P<count>[0-9]{1,5}) failures")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of a failed build."""
     body = f"\n{text.body}\n"
     if "\n* What went wrong:" in body:
@@ -222,7 +222,7 @@ def _causes(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
 
 FORMAT: Final = Format(
     name="maven",
-    read=extract,
+    read=read,
     markers=("[ERROR] ", "* What went wrong:"),
     signs=(
         Sign(

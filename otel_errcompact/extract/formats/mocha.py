@@ -56,17 +56,17 @@ _PLACED: Final = re.compile(r"(?P<file>.{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}
 _UNFOLDED: Final = "|>"
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests."""
     body, lines = text.body, text.lines
     if "not ok " in body:
-        members = list(_of_tap(lines))
+        members = list(_read_tap(lines))
         return _facts(members, 0) if members else None
     failing = _FAILING.search(body)
-    members = list(_of_mocha(lines, is_sure=failing is not None))
+    members = list(_read_mocha(lines, is_sure=failing is not None))
     if members:
         return _facts(members, int(failing["count"]) if failing else 0)
-    members = list(_of_node(lines)) if "\u2716 " in body else list(_of_prove(lines))
+    members = list(_read_node(lines)) if "\u2716 " in body else list(_read_prove(lines))
     if members:
         return _facts(members, 0)
     return _not_loaded(lines) if _NOT_LOADED in body else None
@@ -87,7 +87,7 @@ def _not_loaded(lines: Sequence[str]) -> Facts | None:
 # --- Mocha -----------------------------------------------------------------------------------------------------------
 
 
-def _of_mocha(lines: Sequence[str], *, is_sure: bool) -> Iterator[Member]:
+def _read_mocha(lines: Sequence[str], *, is_sure: bool) -> Iterator[Member]:
     """
     Yield the failures that Mocha lists.
 
@@ -152,7 +152,7 @@ def _member(name: str, kind: str, said: str, diff: Sequence[str], frames: Sequen
 # --- Node's runner ---------------------------------------------------------------------------------------------------
 
 
-def _of_node(lines: Sequence[str]) -> Iterator[Member]:
+def _read_node(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the failures that Node's runner prints, each once although it repeats them at the end."""
     seen: set[tuple[str, str]] = set()
     for number, line in enumerate(lines):
@@ -202,7 +202,7 @@ class _Report(NamedTuple):
     comments: list[str]
 
 
-def _of_tap(lines: Sequence[str]) -> Iterator[Member]:
+def _read_tap(lines: Sequence[str]) -> Iterator[Member]:
     comments: list[str] = []
     count = 0
     for number, line in enumerate(lines):
@@ -237,7 +237,7 @@ def _report(lines: Sequence[str], start: int, margin: int) -> _Report:
         if stripped == "..." or stripped.startswith(("ok ", "not ok ")):
             break
         if stripped[:1] == "#" and not fields:
-            comments.append(_said_in(line))
+            comments.append(_strip_comment(line))
         elif field is not None and indentation(line) > margin:
             name, depth = field["name"], indentation(line)
             fields[name] = "" if field["value"][:1] in _UNFOLDED else field["value"]
@@ -246,14 +246,14 @@ def _report(lines: Sequence[str], start: int, margin: int) -> _Report:
     return _Report(fields, comments)
 
 
-def _said_in(comment: str) -> str:
+def _strip_comment(comment: str) -> str:
     found = _COMMENT.match(comment)
     return found["said"] if found else comment
 
 
 def _member_of_tap(name: str, report: _Report, before: Sequence[str]) -> Member:
     fields = report.fields
-    chains = chains_of([_said_in(line) for line in before[-_MAX_LINES:]]) if fields.get("exitCode") else []
+    chains = chains_of([_strip_comment(line) for line in before[-_MAX_LINES:]]) if fields.get("exitCode") else []
     if chains:
         return _member_of_chain(_final_name(name), chains[-1])
     if not fields:
@@ -312,17 +312,17 @@ def _commented(name: str, comments: Sequence[str]) -> Member:
     return Member(ASSERTION, cause, location, name, assertion=True)
 
 
-def _of_prove(lines: Sequence[str]) -> Iterator[Member]:
+def _read_prove(lines: Sequence[str]) -> Iterator[Member]:
     """Yield the failures of which `prove` prints only the comments."""
     starts = [number for number, line in enumerate(lines) if line.startswith(_FAILED_TEST)]
     for start, end in zip(starts[:MAX_MEMBERS], (*starts[1:], len(lines)), strict=False):
-        comments = [_said_in(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]
+        comments = [_strip_comment(line) for line in takewhile(lambda line: line[:1] == "#", lines[start:end])]
         yield _commented(comments[0].partition("'")[2].rstrip("'"), comments)
 
 
 FORMAT: Final = Format(
     name="mocha",
-    read=extract,
+    read=read,
     markers=(" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context."),
     signs=(
         Sign("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))", ("\nnot ok ",)),

@@ -73,7 +73,7 @@ class _Reader(NamedTuple):
     read: Callable[[Sequence[str]], Facts | None]
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what a package manager says; of a script that failed, those of the script's own output."""
     lines = text.lines
     found = (reader.read(lines) for reader in _READERS if reader.marker in text.body)
@@ -84,7 +84,7 @@ def _facts(kind: str, cause: str, lines: Sequence[str] = (), place: Location = N
     return Facts(type=kind, cause=clip(cause), location=place, details=details(lines, _MAX_DETAILS))
 
 
-def _of_script(lines: Sequence[str], failed: str) -> Facts | None:
+def _read_script(lines: Sequence[str], failed: str) -> Facts | None:
     """
     Return what a script said before its package manager reported that it had failed.
 
@@ -164,8 +164,8 @@ def _failed_script(before: Sequence[str], fields: dict[str, str], words: Sequenc
     ]
     own = [line for line in repeated if not (_NOISE.match(line) or _EXIT.match(line.lower()))]
     return (
-        _of_script(before, failed)
-        or _of_script(own, failed)
+        _read_script(before, failed)
+        or _read_script(own, failed)
         or _facts(status, f"script failed: {command or named}", (path,))
     )
 
@@ -178,7 +178,7 @@ def _npm_error(fields: dict[str, str], words: Sequence[str]) -> Facts:
     for line in (_TOPIC.sub("", word.strip()).strip() for word in words):
         if line and not _NOISE.match(line) and line.lower() not in {"404", "enoent", code.lower()}:
             telling.setdefault(line)
-    said = _sentences([*telling])
+    said = _find_sentences([*telling])
     if not said:
         return _facts(code, " ".join(filter(None, (fields.get("syscall"), fields.get("path")))) or code)
     said.sort(key=lambda line: not line.startswith(_REQUESTED))
@@ -188,7 +188,7 @@ def _npm_error(fields: dict[str, str], words: Sequence[str]) -> Facts:
     return _facts(code, cause.removeprefix(f"{code}: "), others)
 
 
-def _sentences(lines: list[str]) -> list[str]:
+def _find_sentences(lines: list[str]) -> list[str]:
     """Join lines that npm has broken to fit a terminal: what goes on in lower case behind a line without an end."""
     joined: list[str] = []
     for line in lines:
@@ -224,7 +224,7 @@ def _pnpm(lines: Sequence[str]) -> Facts | None:
             continue
         code, said = found["code"], found["said"].strip()
         if "LIFECYCLE" in code or code == "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL":
-            facts = _of_script(lines[:number], said)
+            facts = _read_script(lines[:number], said)
             return facts if facts is not None else _facts(code, said)
         missing = _MISSING_SCRIPT.match(said)
         others = [other.strip() for other in lines[number + 1 :] if other.strip() and not _NOISE.match(other.strip())]
@@ -243,7 +243,7 @@ def _pnpm_script(lines: Sequence[str]) -> Facts | None:
         found = _PNPM_LIFECYCLE.match(line)
         if found is not None:
             said = found["said"].rstrip(".")
-            facts = _of_script(lines[:number], said)
+            facts = _read_script(lines[:number], said)
             return facts if facts is not None else _facts(_exit(said), said)
     return None
 
@@ -262,7 +262,7 @@ def _yarn(lines: Sequence[str]) -> Facts | None:
                 [other for other in lines[number + 1 :] if "Did you mean" in other],
             )
         if _YARN_FAILED.match(said):
-            facts = _of_script(lines[:number], said.rstrip("."))
+            facts = _read_script(lines[:number], said.rstrip("."))
             return facts if facts is not None else _facts(_exit(said), said)
         return _facts("YarnError", said)
     return None
@@ -301,7 +301,7 @@ _READERS: Final = (
 
 FORMAT: Final = Format(
     name="npm",
-    read=extract,
+    read=read,
     markers=("npm ERR!", "npm error", "ERR_PNPM_", "ELIFECYCLE", "yarnpkg.com/", "\u27a4 YN0", "Usage Error: "),
     signs=(
         Sign("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed", ("fail",)),

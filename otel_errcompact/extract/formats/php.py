@@ -73,7 +73,7 @@ _UNRESOLVED: Final = "Your requirements could not be resolved to an installable 
 _PROBLEM: Final = re.compile(r" {2,4}Problem [0-9]{1,4}$")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """
     Return the facts of an uncaught exception, of an error of PHP itself, of a console's box, or of Composer's problems.
     """
@@ -84,7 +84,7 @@ def extract(text: Text) -> Facts | None:
     if chain:
         facts = facts_of_stacks([chain])
         return replace(facts, details=details((*facts.details, *_warnings(lines))))
-    return _stated(lines) or _collision(lines) or _box(lines)
+    return _read_statement(lines) or _collision(lines) or _box(lines)
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------
@@ -124,13 +124,13 @@ def _head(lines: Sequence[str], start: int) -> tuple[int, re.Match[str]] | None:
 def _failure(kind: str, said: Sequence[str], below: Sequence[str]) -> Failure:
     """Read one exception with the calls below it."""
     message = "\n".join(said).rstrip().removesuffix(")")
-    text, place = _thrown_at(message)
+    text, place = _split_place(message)
     frames = list(_frames(place, below))
     own = next((frame for frame in frames if is_own(frame.file)), None)
     return Failure(kind, text.removesuffix(" and defined"), own, next(iter(frames), None))
 
 
-def _thrown_at(message: str) -> tuple[str, Frame | None]:
+def _split_place(message: str) -> tuple[str, Frame | None]:
     """Split a message from the place that PHP adds to it."""
     for word in (" in ", " at "):
         text, _, place = message.rpartition(word)
@@ -165,7 +165,7 @@ def _function(name: str) -> str:
 # --- errors of PHP itself --------------------------------------------------------------------------------------------
 
 
-def _stated(lines: Sequence[str]) -> Facts | None:
+def _read_statement(lines: Sequence[str]) -> Facts | None:
     """Read `PHP Fatal error: message in file on line n`; without a fatal one, the first warning is the error."""
     found = list(dict.fromkeys(_statements(lines)))
     if not found:
@@ -196,7 +196,7 @@ def _statements(lines: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
             continue
         message, file, number = found["message"], found["file"], found["line"]
         if file is None:
-            message, thrown = _thrown_at(message)
+            message, thrown = _split_place(message)
             if thrown is None:
                 continue
             file, number = thrown.file, str(thrown.line)
@@ -289,7 +289,7 @@ def _unresolved(lines: Sequence[str]) -> Facts:
 
 FORMAT: Final = Format(
     name="php",
-    read=extract,
+    read=read,
     markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
     signs=(Sign("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S", ("error",)),),
 )

@@ -40,7 +40,7 @@ _MAX_CAUSE_LINES: Final = 2
 _MAX_DIFFERENCE: Final = 6
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
     lines = text.lines
     starts = [(number, found) for number, line in enumerate(lines) if (found := _test(line)) is not None][:MAX_MEMBERS]
@@ -128,7 +128,7 @@ def _parts(lines: Sequence[str]) -> tuple[list[str], list[Location]]:
 
 FORMAT: Final = Format(
     name="phpunit",
-    read=extract,
+    read=read,
     markers=("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!"),
     signs=(Sign("failed tests", r"(?:FAILURES|ERRORS)!$", ("fail", "error")),),
 )

@@ -79,7 +79,7 @@ _STALE_LOCK: Final = re.compile(r"The lockfile at `[^`]{1,300}` needs to be upda
 _LATEST: Final = 5
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of what could not be resolved, built or installed."""
     lines = text.lines
     return (
@@ -87,7 +87,7 @@ def extract(text: Text) -> Facts | None:
         or _uv(lines)
         or _unresolved(lines)
         or _incompatible(lines)
-        or _own(lines)
+        or _read_own(lines)
         or _poetry(lines)
         or _conda(lines)
     )
@@ -107,7 +107,7 @@ def _boxed_build(lines: Sequence[str]) -> Facts | None:
 
 
 def _built(output: Sequence[str], step: str) -> Facts | None:
-    inner = facts_of_output(_named_setup(output), any_text=True)
+    inner = facts_of_output(_name_setup(output), any_text=True)
     if inner is None:
         return None
     if is_own(inner.location.file):
@@ -117,7 +117,7 @@ def _built(output: Sequence[str], step: str) -> Facts | None:
     return replace(inner, location=NOWHERE, details=details((*kept, step)))
 
 
-def _named_setup(output: Sequence[str]) -> list[str]:
+def _name_setup(output: Sequence[str]) -> list[str]:
     """Give the setup script its name back, which setuptools runs as a string; other strings are what runs the build."""
     start = next((number for number, line in enumerate(output) if line.endswith(_SETUP)), len(output))
     runners = (line.replace(_STRING, _RUNNER) for line in output[:start])
@@ -242,7 +242,7 @@ def _incompatible(lines: Sequence[str]) -> Facts | None:
     return facts_of_members(members, unit="conflict") if members else None
 
 
-def _own(lines: Sequence[str]) -> Facts | None:
+def _read_own(lines: Sequence[str]) -> Facts | None:
     found = next((match for line in lines if line.startswith("ERROR: ") and (match := _OWN.match(line))), None)
     if found is None:
         return None
@@ -293,7 +293,7 @@ def _conda(lines: Sequence[str]) -> Facts | None:
 
 FORMAT: Final = Format(
     name="pip",
-    read=extract,
+    read=read,
     markers=(
         "ERROR: ",
         "subprocess-exited-with-error",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the first line that states an error; the lines behind it belong to its message."""
     lines = text.lines
     for number, line in enumerate(lines):
@@ -57,7 +57,7 @@ def _type(stated: str, reported: str) -> str:
 
 FORMAT: Final = Format(
     name="plain",
-    read=extract,
+    read=read,
     markers=(),
     signs=(),
 )

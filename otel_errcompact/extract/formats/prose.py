@@ -8,7 +8,7 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.shell_statements import exit_line
-from otel_errcompact.extract.statements import is_telling, without_timestamp
+from otel_errcompact.extract.statements import is_telling, strip_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NO_OUTPUT: Final = "no output"
 
 
-def extract(text: Text) -> Facts:
+def read(text: Text) -> Facts:
     """Return facts of any text at all."""
     lines = [line for line in text.lines if line]
     telling = [line for line in lines if is_telling(line)]
@@ -26,7 +26,7 @@ def extract(text: Text) -> Facts:
     others = (line for line in telling if line != first)
     return Facts(
         type=text.type or exit_line(text) or "error",
-        cause=clip(without_timestamp(first)) or " ".join(text.message[:MAX_CAUSE].split()) or NO_OUTPUT,
+        cause=clip(strip_timestamp(first)) or " ".join(text.message[:MAX_CAUSE].split()) or NO_OUTPUT,
         details=details((last, *others, exit_line(text) if text.type else "")),
         key_cause=f"{clip(first)} | {clip(last)}" if last else "",
     )
@@ -43,7 +43,7 @@ def _ends(lines: Sequence[str], telling: Sequence[str]) -> tuple[str, str]:
 
 FORMAT: Final = Format(
     name="prose",
-    read=extract,
+    read=read,
     markers=(),
     signs=(),
 )

@@ -15,7 +15,7 @@ from otel_errcompact.extract.expectations import (
     NO_SOURCE,
     member_of,
     read_example,
-    without_sources,
+    strip_sources,
 )
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
@@ -88,7 +88,7 @@ _COVERAGE: Final = re.compile(
 )
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """
     Return the facts of what failed: the tests as pytest shows them, else as its summary lists them, else why none ran.
     """
@@ -181,7 +181,7 @@ class _Output:
         shown = [_member_of(block, files.get(block.name, ""), is_cut=block is last) for block in blocks]
         shown += _named(self.one_line_each, _besides(self.listed, shown))
         listed = (self.listed or ([] if shown else self.progress))[:MAX_MEMBERS]
-        return without_sources([*_without_sums(shown), *map(_listed_member, _besides(listed, shown))])
+        return strip_sources([*_without_sums(shown), *map(_listed_member, _besides(listed, shown))])
 
     def _without_head(self) -> list[_Block]:
         """
@@ -568,7 +568,7 @@ def _timed_out(body: str) -> list[Member]:
 
 FORMAT: Final = Format(
     name="pytest",
-    read=extract,
+    read=read,
     markers=("S ===", ".py::", "pytest", "conftest", "ed in ", " ran in ", "during collection"),
     signs=(
         Sign(

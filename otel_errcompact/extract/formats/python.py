@@ -26,19 +26,19 @@ _MAX_BEFORE: Final = 2_000
 _MAX_LINES_BEFORE: Final = 5
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details."""
-    body = _without_ignored(_without_prefix(text.body))
+    body = _strip_ignored(_strip_prefix(text.body))
     found = chains_of(body, text.type, text.message)
     if not found:
         crash = crash_of(body)
         return facts_of((crash,)) if crash is not None else None
     facts = facts_of_stacks(found)
-    before = _before(body)
+    before = _find_words_before(body)
     return replace(facts, details=details((*facts.details, *before))) if before else facts
 
 
-def _before(body: str) -> list[str]:
+def _find_words_before(body: str) -> list[str]:
     """Return what a command said right before the traceback of the program that had called it."""
     start = body.find(HEADER)
     if start <= 0:
@@ -47,7 +47,7 @@ def _before(body: str) -> list[str]:
     return [line for line in lines[-_MAX_LINES_BEFORE:] if shell_statement(line)]
 
 
-def _without_prefix(body: str) -> str:
+def _strip_prefix(body: str) -> str:
     """Take off what a log or a container's output puts before each line, and the escapes of a quoted traceback."""
     start = body.find(HEADER)
     if start < 0:
@@ -77,7 +77,7 @@ def _resolved(body: str) -> str:
     return body.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
 
 
-def _without_ignored(body: str) -> str:
+def _strip_ignored(body: str) -> str:
     """Take off exceptions that Python reports and goes on from, unless there is no other one."""
     while _IGNORED in body:
         header = body.rfind(f"\n{HEADER}")
@@ -92,7 +92,7 @@ def _without_ignored(body: str) -> str:
 
 FORMAT: Final = Format(
     name="python",
-    read=extract,
+    read=read,
     markers=('File "', HEADER),
     signs=(
         Sign("a traceback", r"Traceback \(most recent call last\):\s*$", ("traceback",)),

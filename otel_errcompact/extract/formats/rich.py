@@ -35,7 +35,7 @@ _MAX_PATH_LINES: Final = 6
 _MAX_MESSAGE_LINES: Final = 20
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line."""
     lines = text.lines
     starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and _TRACEBACK.match(line)]
@@ -99,7 +99,7 @@ def _refused(lines: Sequence[str]) -> Facts | None:
 
 FORMAT: Final = Format(
     name="rich",
-    read=extract,
+    read=read,
     markers=("─ Traceback (most recent call last) ─", "- Traceback (most recent call last) -", "╭─ Error ─"),
     signs=(),
 )

@@ -9,11 +9,11 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.messages.error_bodies import is_list, is_object, read_body, values_in, without_advice
+from otel_errcompact.extract.messages.error_bodies import is_list, is_object, read_body, strip_advice, values_in
 from otel_errcompact.extract.messages.grpc import MARKER, read_status
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.chain import public_name
-from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, without_timestamp
+from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, strip_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,14 +54,14 @@ _OF_GRAPHQL: Final = frozenset({"errors", "data", "extensions", "message", "stat
 _OF_STATUS: Final = frozenset({"code", "message", "details", "status", "error"})
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of an answer, or of the line in which a client reports one."""
     body = text.body
     if "{" in body and ("errors" in body or "jsonrpc" in body or '"details"' in body):
-        facts = _in_json(body)
+        facts = _read_json(body)
         if facts is not None:
             return facts
-    return _of_mcp(body) or _of_python(body) or _of_go(body) or _of_grpcurl(body)
+    return _read_mcp(body) or _read_python(body) or _read_go(body) or _read_grpcurl(body)
 
 
 def _facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> Facts:
@@ -71,7 +71,7 @@ def _facts(kind: str, cause: str, more: tuple[str, ...] = (), key: str = "") -> 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _in_json(body: str) -> Facts | None:
+def _read_json(body: str) -> Facts | None:
     """
     Read the object that a text comes down to: an answer of JSON-RPC or GraphQL, or a status as gRPC gateways send it.
     """
@@ -79,9 +79,9 @@ def _in_json(body: str) -> Facts | None:
         if body[end:].strip() or not _is_head(body[:start]):
             return None
         if is_list(value):
-            return _of_batch(value)
+            return _read_batch(value)
         if is_object(value):
-            return _of_json_rpc(value) or _of_graphql(value) or _of_gateway(value)
+            return _read_json_rpc(value) or _read_graphql(value) or _read_gateway(value)
     return None
 
 
@@ -90,7 +90,7 @@ def _is_head(before: str) -> bool:
     return "\n" not in before.strip() or before.startswith("HTTP/")
 
 
-def _of_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
+def _read_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
     error = answer.get("error")
     if "jsonrpc" not in answer or not is_object(error):
         return None
@@ -102,9 +102,9 @@ def _of_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
     return _facts(_name_of(code), cause, (*reading.details, *more), key)
 
 
-def _of_batch(answers: list[Any]) -> Facts | None:
+def _read_batch(answers: list[Any]) -> Facts | None:
     """Read the answers to several calls in one request, of which some failed."""
-    errors = (_of_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
+    errors = (_read_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
     members = [Member(facts.type, facts.cause, details=facts.details, key=facts.key_cause) for facts in errors if facts]
     return facts_of_members(members, unit="error") if members else None
 
@@ -122,7 +122,7 @@ def _data(data: object) -> tuple[str, tuple[str, ...]]:
     return (body.summary(), body.details) if body is not None else ("", ())
 
 
-def _of_graphql(answer: Mapping[str, Any]) -> Facts | None:
+def _read_graphql(answer: Mapping[str, Any]) -> Facts | None:
     """Read an answer with errors, be there data or none: each error with the path of the field it concerns."""
     errors = answer.get("errors")
     if not is_list(errors) or not _OF_GRAPHQL.issuperset(answer):
@@ -155,7 +155,7 @@ def _place(error: Mapping[str, Any]) -> str:
     return f"query:{place.get('line')}:{place.get('column')}" if is_object(place) else ""
 
 
-def _of_gateway(answer: Mapping[str, Any]) -> Facts | None:
+def _read_gateway(answer: Mapping[str, Any]) -> Facts | None:
     code = answer.get("code")
     if not _OF_STATUS.issuperset(answer) or not is_list(answer.get("details")) or not isinstance(code, int):
         return None
@@ -168,7 +168,7 @@ def _of_gateway(answer: Mapping[str, Any]) -> Facts | None:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _of_mcp(body: str) -> Facts | None:
+def _read_mcp(body: str) -> Facts | None:
     found = _MCP.match(body) if "MCP error " in body else None
     if found is None:
         return None
@@ -176,7 +176,7 @@ def _of_mcp(body: str) -> Facts | None:
     return _facts(_name_of(int(found["code"])), reading.cause, reading.details, reading.key)
 
 
-def _of_python(body: str) -> Facts | None:
+def _read_python(body: str) -> Facts | None:
     """Read what Python's client prints; where the exception is named, its name says more than the status."""
     status = read_status(body)
     if status is None:
@@ -187,17 +187,17 @@ def _of_python(body: str) -> Facts | None:
     return _facts(status.code, status.details)
 
 
-def _of_go(body: str) -> Facts | None:
+def _read_go(body: str) -> Facts | None:
     start = body.find(_OF_GO)
     found = _GO.match(body, start) if start >= 0 else None
     if found is None:
         return None
-    before = without_timestamp(body[body.rfind("\n", 0, start) + 1 : start]).strip()
-    message = without_advice(found["message"])
+    before = strip_timestamp(body[body.rfind("\n", 0, start) + 1 : start]).strip()
+    message = strip_advice(found["message"])
     return _facts(found["code"], f"{before} {message}" if before else message)
 
 
-def _of_grpcurl(body: str) -> Facts | None:
+def _read_grpcurl(body: str) -> Facts | None:
     found = _GRPCURL.match(body)
     if found is None:
         return None
@@ -207,7 +207,7 @@ def _of_grpcurl(body: str) -> Facts | None:
 
 FORMAT: Final = Format(
     name="rpc",
-    read=extract,
+    read=read,
     markers=("jsonrpc", "MCP error ", '"errors"', MARKER, "rpc error: code = ", "\n  Code: ", '"details"'),
     signs=(),
 )

@@ -75,7 +75,7 @@ class _Block(NamedTuple):
     place: Location | None = None
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests in `text`."""
     lines = text.lines
     blocks = _blocks(lines)
@@ -160,7 +160,7 @@ def _member(block: _Block, lines: Sequence[str]) -> Member:
     typed = _TYPED.match(said[0]) if said else None
     if typed is not None and (is_exception_name(typed["type"]) or "::" in typed["type"]):
         message = [typed["message"], *said[1:]] if typed["message"] else said[1:]
-        return _raised(block.name, typed["type"], message, place, source)
+        return _read_exception(block.name, typed["type"], message, place, source)
     cause = _expectation(said) or source
     rest = tuple(line for line in said[_MAX_CAUSE_LINES:] if line not in cause)
     explained = source == cause or _GOT.search(cause) is not None
@@ -177,7 +177,7 @@ def _aggregated(block: _Block, lines: Sequence[str], starts: Sequence[int]) -> M
     return parts[0]._replace(cause="; ".join(dict.fromkeys(part.cause for part in parts)), details=())
 
 
-def _raised(name: str, kind: str, message: Sequence[str], place: Location, source: str) -> Member:
+def _read_exception(name: str, kind: str, message: Sequence[str], place: Location, source: str) -> Member:
     """Build the member of a test in which an exception was raised."""
     unparsed = _UNPARSED.match(message[0]) if kind == "SyntaxError" and message else None
     if unparsed is not None:
@@ -245,7 +245,7 @@ def _examples(lines: Sequence[str]) -> list[Member]:
 
 FORMAT: Final = Format(
     name="rspec",
-    read=extract,
+    read=read,
     markers=("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: "),
     signs=(Sign("failed tests", r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b", ("fail",)),),
 )

@@ -59,7 +59,7 @@ _MAX_LOOSE: Final = 12
 """Lines before a bare backtrace among which type and message are looked for."""
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of exceptions in `text`, or of the statement that stands in its place."""
     lines = text.lines
     chains = _chains(lines)
@@ -242,7 +242,7 @@ def _bundler(lines: Sequence[str]) -> Facts | None:
 
 FORMAT: Final = Format(
     name="ruby",
-    read=extract,
+    read=read,
     markers=(":in `", ":in '", ": syntax error", "Could not find gem ", "Bundler"),
     signs=(),
 )

@@ -39,14 +39,14 @@ _OF_RUBY: Final = re.compile(
 )
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of a report of ruff, black, isort or rubocop."""
     claimed = "Found " in text.body and ".py" in text.body and _SUMMARY.search(text.body) is not None
     return facts_of_diagnostics(text, FORMAT, unit="finding", claimed=claimed)
 
 
-def read(lines: list[str]) -> list[Diagnostic]:
-    """Return what is reported, but for findings of one line, which all linters of Python print alike."""
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
+    """Return what is reported, but for diagnostics of one line, which all linters of Python print alike."""
     found: list[Diagnostic] = []
     group = ""
     for number, line in enumerate(lines):
@@ -56,12 +56,12 @@ def read(lines: list[str]) -> list[Diagnostic]:
         if line.endswith(":"):
             heading = _GROUP.match(line)
             group = heading["file"] if heading else ""
-        found.extend(_of_line(line))
+        found.extend(_read_line(line))
     return found
 
 
 def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Diagnostic]:
-    """Yield the finding whose place an indented line tells, or that stands in a row below the name of its file."""
+    """Yield the diagnostic whose place an indented line tells, or that stands in a row below the name of its file."""
     line = lines[number]
     arrow = _ARROW.match(line) if "--> " in line else None
     head = _FULL.match(lines[number - 1]) if arrow and number else None
@@ -75,8 +75,8 @@ def _indented(lines: Sequence[str], number: int, group: str) -> Iterator[Diagnos
         yield Diagnostic(row["code"], row["message"], place(group, row["line"]))
 
 
-def _of_line(line: str) -> Iterator[Diagnostic]:
-    """Yield the finding that stands in one line."""
+def _read_line(line: str) -> Iterator[Diagnostic]:
+    """Yield the diagnostic that stands in one line."""
     found = _UNFORMATTED.match(line)
     if found is not None:
         message = "run the formatter" if found["file"] else "imports are incorrectly sorted, run isort"
@@ -97,7 +97,7 @@ _FIXABLE: Final = re.compile(r"(?m)^(?:\[\*\] |No fixes available \()([0-9]{1,6}
 
 FORMAT: Final = Format(
     name="ruff",
-    read=extract,
+    read=read,
     markers=(" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted"),
     signs=(
         Sign("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)", ("error",)),
@@ -108,8 +108,8 @@ FORMAT: Final = Format(
         ),
     ),
     diagnostics=Diagnostics(
-        read,
-        _SUMMARY,
-        _FIXABLE,
+        read=read_diagnostics,
+        total=_SUMMARY,
+        remedy=_FIXABLE,
     ),
 )

@@ -26,7 +26,7 @@ _NO_CAUSE: Final = "Any { .. }"
 _MAX_OTHERS: Final = 3
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the first panic in `text`, of the error that `main` returned, or of an overflowed stack."""
     body = f"\n{text.body}"
     found = [panic for panic in panics_of(body) if not panic.failure.message.endswith(_NO_CAUSE)]
@@ -42,17 +42,17 @@ def extract(text: Text) -> Facts | None:
 def _facts_of_panics(panics: Sequence[Panic]) -> Facts:
     facts = facts_of((panics[0].failure,))
     others = [facts_of((panic.failure,)) for panic in panics[1 : 1 + _MAX_OTHERS]]
-    lines = [f"also {_at(other.location)}{other.cause}" for other in others if other.cause != facts.cause]
+    lines = [f"also {_format_place(other.location)}{other.cause}" for other in others if other.cause != facts.cause]
     return replace(facts, details=details((*facts.details, *lines))) if lines else facts
 
 
-def _at(place: Location) -> str:
+def _format_place(place: Location) -> str:
     return f"at {place}: " if place else ""
 
 
 FORMAT: Final = Format(
     name="rust",
-    read=extract,
+    read=read,
     markers=(PANICKED, "\nCaused by:\n", " { kind: ", ", kind: ", '\nError: "', "has overflowed its stack"),
     signs=(Sign("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at ", ("panic",)),),
 )

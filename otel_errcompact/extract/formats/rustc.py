@@ -45,19 +45,19 @@ _GENERIC: Final = frozenset({"mismatched types"})
 _MAX_BLOCK: Final = 80
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of diagnostics that stand above an arrow to their place."""
     return facts_of_diagnostics(text, FORMAT)
 
 
-def read(lines: list[str]) -> list[Diagnostic]:
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the diagnostics, without those that only count the others."""
-    found = list(islice(_findings(lines), MAX_DIAGNOSTICS))
-    causes = [finding for finding in found if not finding.message.startswith(_CONSEQUENCES)]
-    return causes if any(finding.is_error for finding in causes) else found
+    found = list(islice(_find_diagnostics(lines), MAX_DIAGNOSTICS))
+    causes = [diagnostic for diagnostic in found if not diagnostic.message.startswith(_CONSEQUENCES)]
+    return causes if any(diagnostic.is_error for diagnostic in causes) else found
 
 
-def _findings(lines: Sequence[str]) -> Iterator[Diagnostic]:
+def _find_diagnostics(lines: Sequence[str]) -> Iterator[Diagnostic]:
     heads = [
         (number, head)
         for number, line in enumerate(lines)
@@ -65,17 +65,17 @@ def _findings(lines: Sequence[str]) -> Iterator[Diagnostic]:
     ]
     ends = (*(number for number, _ in heads[1:]), len(lines))
     for (start, head), end in zip(heads, ends, strict=False):
-        finding = _finding(head, lines[start + 1 : min(end, start + _MAX_BLOCK)])
-        if finding is not None:
-            yield finding
+        diagnostic = _make_diagnostic(head, lines[start + 1 : min(end, start + _MAX_BLOCK)])
+        if diagnostic is not None:
+            yield diagnostic
 
 
-def _finding(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
+def _make_diagnostic(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
     """Return the diagnostic below `head`; nothing where the form is that of any program that reports an error."""
     severity, code, message = head.group("severity", "code", "message")
     located = next((found for line in block[:3] if (found := _PLACE.match(line))), None)
     if located is None and not code:
-        return _without_place(message, block)
+        return _read_without_place(message, block)
     label, others = _labels(block)
     if label.startswith("help: "):
         others.insert(0, label)
@@ -92,7 +92,7 @@ def _finding(head: re.Match[str], block: Sequence[str]) -> Diagnostic | None:
     )
 
 
-def _without_place(message: str, block: Sequence[str]) -> Diagnostic | None:
+def _read_without_place(message: str, block: Sequence[str]) -> Diagnostic | None:
     """Return an error of the linker, or one that only counts others."""
     if message.startswith("linking with "):
         missing = [found["message"] for line in block if (found := _LINKER.match(line))]
@@ -113,7 +113,7 @@ def _lint(block: Sequence[str]) -> str:
 # --- the lines below a diagnostic ------------------------------------------------------------------------------------
 
 
-def _own_part(block: Sequence[str]) -> list[str]:
+def _cut_own_part(block: Sequence[str]) -> list[str]:
     """Return the lines up to the first note or help, which show code of their own."""
     return list(takewhile(lambda line: not line.startswith(("note:", "help:")) and line.strip(), block))
 
@@ -122,7 +122,7 @@ def _labels(block: Sequence[str]) -> tuple[str, list[str]]:
     """Return what is said at the place of a diagnostic, and what is said at others, each with its line."""
     first, number = "", ""
     others: list[str] = []
-    for line in _own_part(block):
+    for line in _cut_own_part(block):
         found = _CODE.match(line)
         if found is None:
             continue
@@ -150,7 +150,7 @@ def _details(block: Sequence[str], labels: Sequence[str], message: str, at: str)
     for number, line in enumerate(block):
         said = line.strip().removeprefix("= ")
         if said.startswith("help: ") and not said.startswith(_ADVICE):
-            yield _with_code(said, block[number + 1 :], at)
+            yield _add_code(said, block[number + 1 :], at)
         elif said.startswith("note: expected "):
             below = block[number + 1].strip() if number + 1 < len(block) else ""
             notes.append(f"{said}, {below}" if below.startswith("found ") else said)
@@ -160,7 +160,7 @@ def _details(block: Sequence[str], labels: Sequence[str], message: str, at: str)
     yield from notes
 
 
-def _with_code(help_line: str, below: Sequence[str], at: str) -> str:
+def _add_code(help_line: str, below: Sequence[str], at: str) -> str:
     """Return the line of code that a proposal comes to, or its words where it shows none."""
     for line in takewhile(lambda line: not line.lstrip().startswith(("help:", "note:", "= ")) and line, below):
         found = _CODE.match(line)
@@ -173,7 +173,7 @@ def _with_code(help_line: str, below: Sequence[str], at: str) -> str:
 def _source(block: Sequence[str]) -> str:
     """Return the line of code above the first carets."""
     code = ""
-    for line in _own_part(block):
+    for line in _cut_own_part(block):
         found = _CODE.match(line)
         if found and found["line"]:
             code = found["code"] or ""
@@ -184,12 +184,12 @@ def _source(block: Sequence[str]) -> str:
 
 FORMAT: Final = Format(
     name="rustc",
-    read=extract,
+    read=read,
     markers=("--> ", "error[E", "error: could not compile ", "error: linking with "),
     signs=(Sign("a failed build", r"error\[E[0-9]{4}\]: ", ("error",)),),
     diagnostics=Diagnostics(
-        read,
-        re.compile(
+        read=read_diagnostics,
+        total=re.compile(
             r"(?m)^error: (?:aborting due to (?:([0-9]{1,6}) )?previous error|could not compile .{1,200} due to "
             r"(?:([0-9]{1,6}) )?previous error)"
         ),

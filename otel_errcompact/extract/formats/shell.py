@@ -44,9 +44,9 @@ _MAX_LISTED: Final = 10
 _MAX_OTHERS: Final = 6
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the first line in the form in which shells and system programs report a failure."""
-    powershell = _of_powershell(text.body) if "\n" in text.body else None
+    powershell = _read_powershell(text.body) if "\n" in text.body else None
     if powershell is not None:
         return powershell
     lines = text.lines
@@ -55,17 +55,17 @@ def extract(text: Text) -> Facts | None:
         statement = shell_statement(line, of_usage=of_usage)
         if statement is not None:
             others = (other for other in (*lines[number + 1 :], *lines[:number]) if shell_statement(other))
-            usage = _around_usage(text.body) if statement.type == USAGE_ERROR else ()
+            usage = _find_usage(text.body) if statement.type == USAGE_ERROR else ()
             return Facts(
                 type=statement.type,
-                cause=clip(_with_list(statement.message, lines[number + 1 :])),
+                cause=clip(_add_list(statement.message, lines[number + 1 :])),
                 location=statement.location,
                 details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
             )
-    return _by_argparse(text) or _ended_silently(text) or _failed_command(text, lines[0])
+    return _read_argparse(text) or _ended_silently(text) or _failed_command(text, lines[0])
 
 
-def _with_list(message: str, after: Sequence[str]) -> str:
+def _add_list(message: str, after: Sequence[str]) -> str:
     """Return a message with the arguments that are listed below its colon."""
     if not message.endswith(":"):
         return message
@@ -73,9 +73,9 @@ def _with_list(message: str, after: Sequence[str]) -> str:
     return f"{message} {', '.join(listed)}" if listed else message
 
 
-def _by_argparse(text: Text) -> Facts | None:
+def _read_argparse(text: Text) -> Facts | None:
     """Read `prog: error: ...` behind a line that begins with `usage:`; the words before may be anything."""
-    usage = _around_usage(text.body)
+    usage = _find_usage(text.body)
     if not usage or ": error: " not in text.body:
         return None
     found = next(filter(None, map(_OF_ARGPARSE.match, reversed(text.lines))), None)
@@ -85,7 +85,7 @@ def _by_argparse(text: Text) -> Facts | None:
     return Facts(type=USAGE_ERROR, cause=cause, details=details((*usage, exit_line(text))))
 
 
-def _around_usage(body: str) -> tuple[str, ...]:
+def _find_usage(body: str) -> tuple[str, ...]:
     """Return the suggestion and the usage line that are printed with a wrong command line."""
     body = f"\n{body}"
     suggestion, usage = _SUGGESTION.search(body), _USAGE_LINE.search(body)
@@ -109,7 +109,7 @@ _IN_NEWER_POWERSHELL: Final = re.compile(
 )
 
 
-def _of_powershell(body: str) -> Facts | None:
+def _read_powershell(body: str) -> Facts | None:
     """Read PowerShell's records of errors, in the older and in the newer view."""
     found = _POWERSHELL.search(body) if "FullyQualifiedErrorId" in body else None
     if found is not None:
@@ -139,7 +139,7 @@ def _failed_command(text: Text, first: str) -> Facts | None:
 
 FORMAT: Final = Format(
     name="shell",
-    read=extract,
+    read=read,
     markers=(),
     signs=(),
 )

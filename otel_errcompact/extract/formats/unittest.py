@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.clipping import CUT
-from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, without_sources
+from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, strip_sources
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.messages.message import NO_MESSAGE
@@ -33,7 +33,7 @@ _STARS: Final = "*" * 70
 _CAPTURED: Final = ("Stdout:", "Stderr:")
 
 
-def extract(text: Text) -> Facts | None:
+def read(text: Text) -> Facts | None:
     """Return the facts of the tests that failed, or of the examples in docstrings that did."""
     lines = text.lines
     blocks = list(_blocks(lines))
@@ -46,7 +46,7 @@ def extract(text: Text) -> Facts | None:
     only_modules = bool(blocks) and all(block.is_module for block in blocks)
     unit = "module" if only_modules else "test" if blocks else "example"
     total = total if blocks else 0
-    return facts_of_members(without_sources(members), unit=unit, total=total, more=more)
+    return facts_of_members(strip_sources(members), unit=unit, total=total, more=more)
 
 
 class _Block(NamedTuple):
@@ -135,7 +135,7 @@ def _cut_off(text: Text, total: int) -> list[Member]:
 
 FORMAT: Final = Format(
     name="unittest",
-    read=extract,
+    read=read,
     markers=("FAIL: ", "ERROR: ", "FAILED (", "Failed example:"),
     signs=(Sign("failed tests", r"FAILED \((?:failures|errors|unexpected successes)=", ("fail",)),),
 )

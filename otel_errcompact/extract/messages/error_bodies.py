@@ -115,19 +115,19 @@ def values_in(text: str) -> Iterator[tuple[object, int, int]]:
 def read_body(value: object, depth: int = 0) -> Body | None:
     """Return what a decoded body says of the error, or nothing if it says nothing of one."""
     if is_list(value):
-        return _listed(value, depth) if value else None
+        return _read_list(value, depth) if value else None
     if not is_object(value) or depth > _MAX_DEPTH:
         return None
     if value.get("isError") is True:
         return read_body(value.get("content"), depth + 1)
-    inner = _inner(value, depth)
-    own = _own(value)
+    inner = _read_inner(value, depth)
+    own = _read_own(value)
     if inner is not None:
-        return _merged(inner, own)
+        return _merge(inner, own)
     if own.message or own.code:
         return own
-    by_field = _by_field(value)
-    return _invalid(by_field) if by_field and all(" " in entry.reason for entry in by_field) else None
+    by_field = _read_fields(value)
+    return _describe_fields(by_field) if by_field and all(" " in entry.reason for entry in by_field) else None
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -135,7 +135,7 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def without_advice(message: str) -> str:
+def strip_advice(message: str) -> str:
     """
     Return a message without the sentences behind it that lead to a document or tell what anybody knows.
 
@@ -156,13 +156,13 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def _listed(items: list[Any], depth: int) -> Body | None:
+def _read_list(items: list[Any], depth: int) -> Body | None:
     """Read a list of errors: FastAPI's list of fields, else the first one with the others as details."""
     entries = [item for item in items[:_MAX_LISTED] if is_object(item)]
     if not entries:
-        return _sentences(items)
+        return _read_sentences(items)
     if "loc" in entries[0] or (is_list(entries[0].get("path")) and "expected" in entries[0]):
-        return _invalid(fields_of(entries))
+        return _describe_fields(fields_of(entries))
     first = read_body(entries[0], depth + 1)
     if first is None:
         return None
@@ -170,13 +170,13 @@ def _listed(items: list[Any], depth: int) -> Body | None:
     return first._replace(details=(*first.details, *others))
 
 
-def _sentences(items: list[Any]) -> Body | None:
+def _read_sentences(items: list[Any]) -> Body | None:
     """Read a list of sentences, as Rails sends them; nothing if they are mere words."""
     sentences = [item for item in items[:_MAX_ENTRIES] if isinstance(item, str) and " " in item]
     return Body(sentences[0], details=tuple(sentences[1:])) if sentences else None
 
 
-def _invalid(fields: Sequence[FieldError]) -> Body:
+def _describe_fields(fields: Sequence[FieldError]) -> Body:
     noun = "error" if len(fields) == 1 else "errors"
     reading = reading_of_fields(f"{len(fields)} validation {noun}", "request", fields)
     return Body(reading.cause, "validation_error", "", reading.details, reading.key)
@@ -186,11 +186,11 @@ def _object(value: object) -> dict[str, Any]:
     return value if is_object(value) else {}
 
 
-def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
+def _read_inner(fields: Mapping[str, Any], depth: int) -> Body | None:
     """Return the error object that a body wraps, if it wraps one."""
-    by_field = _by_field(_object(fields.get("errors")))
+    by_field = _read_fields(_object(fields.get("errors")))
     if by_field:
-        return _invalid(by_field)
+        return _describe_fields(by_field)
     for name in _NESTED:
         value = fields.get(name)
         if (is_object(value) or is_list(value)) and (name != "details" or not _text_of(fields, _MESSAGES)):
@@ -201,23 +201,23 @@ def _inner(fields: Mapping[str, Any], depth: int) -> Body | None:
     return read_body(_parse(raw, 0)[0], depth + 1) if isinstance(raw, str) and raw[:1] == "{" else None
 
 
-def _by_field(errors: Mapping[str, Any]) -> tuple[FieldError, ...]:
+def _read_fields(errors: Mapping[str, Any]) -> tuple[FieldError, ...]:
     """Read errors as Rails and Django send them, `{"field": ["what is wrong"]}`; nothing if they are not."""
     if not all(is_list(reasons) and reasons and isinstance(reasons[0], str) for reasons in errors.values()):
         return ()
     return tuple(FieldError(field, reasons[0], "") for field, reasons in islice(errors.items(), MAX_FIELDS))
 
 
-def _own(fields: Mapping[str, Any]) -> Body:
+def _read_own(fields: Mapping[str, Any]) -> Body:
     """Read one flat error object."""
     message = _text_of(fields, _MESSAGES)
     code = _code_of(fields) or _code_of(_object(fields.get("extensions")))
     if not message and isinstance(fields.get("error"), str):
         message = fields["error"]
-    return Body(without_advice(message), code, _status_of(fields), tuple(_evidence(fields)))
+    return Body(strip_advice(message), code, _status_of(fields), tuple(_evidence(fields)))
 
 
-def _merged(inner: Body, outer: Body) -> Body:
+def _merge(inner: Body, outer: Body) -> Body:
     """Complete the wrapped error by what stands around it."""
     if not inner.message and inner.details and outer.message:
         return inner._replace(

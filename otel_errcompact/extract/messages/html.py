@@ -49,7 +49,7 @@ def read_page(page: str) -> tuple[str, tuple[str, ...]]:
     title = headings[0] if headings else ""
     sentences = [text for tag, text in blocks if tag not in _HEADING and len(text.split()) >= _MIN_WORDS]
     further = [text for text in (*sentences, *headings[1:]) if not _is_said(text, title)]
-    telling = [_without_lead(text, title) for text in further if is_telling(text[:_MAX_TITLE])]
+    telling = [_strip_lead(text, title) for text in further if is_telling(text[:_MAX_TITLE])]
     return title, tuple(dict.fromkeys(telling or further[:1]))
 
 
@@ -58,7 +58,7 @@ def _is_said(text: str, title: str) -> bool:
     return set(_words(text)) <= {*_words(title), "error", "code", "http", "status"}
 
 
-def _without_lead(sentence: str, title: str) -> str:
+def _strip_lead(sentence: str, title: str) -> str:
     """Take off the part of a sentence before a colon that says no more than the title does."""
     lead, colon, rest = sentence.partition(": ")
     said = {word for word in _words(title) if word.isalpha()}

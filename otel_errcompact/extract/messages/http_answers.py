@@ -14,8 +14,8 @@ from otel_errcompact.extract.messages.error_bodies import (
     find_body,
     is_object,
     read_body,
+    strip_advice,
     values_in,
-    without_advice,
 )
 from otel_errcompact.extract.messages.html import page_start, read_page
 from otel_errcompact.extract.messages.message import read_message
@@ -49,7 +49,7 @@ _MAX_SENTENCES: Final = 3
 
 def read(text: Text) -> Facts | None:
     """Return the facts of an answer, unless an exception tells of it: then its type says more."""
-    body = _last_answer(without_warnings(text.body))
+    body = _last_answer(strip_warnings(text.body))
     head = _HEAD.match(body)
     if head is not None:
         content = _content(body[head.end() :])
@@ -63,7 +63,7 @@ def read(text: Text) -> Facts | None:
     first = body.partition("\n")[0]
     if _tells_of_exception(text, first):
         return None
-    said = _said_by_client(body)
+    said = _read_client(body)
     if said is not None:
         return said
     status = _status_in(first[:_MAX_PREFIX])
@@ -76,7 +76,7 @@ def read(text: Text) -> Facts | None:
     )
 
 
-def without_warnings(body: str) -> str:
+def strip_warnings(body: str) -> str:
     """Take off what an interpreter printed before the line in which a client of an API tells of an answer."""
     start = body.rfind(_TOLD_BY_CLIENT)
     return body[start + 1 :] if start >= 0 else body
@@ -118,7 +118,7 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
     title, sentences = read_page(content[start:])
     found = _TITLE_STATUS.search(title)
     status = status or (found[0] if found else "")
-    said = (_without_status(title, status), *sentences[:1])
+    said = (_strip_status(title, status), *sentences[:1])
     return Facts(
         type=f"HTTP {status}" if status else "error page",
         cause=clip(": ".join(filter(None, said))) or "empty page",
@@ -126,7 +126,7 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
     )
 
 
-def _without_status(title: str, status: str) -> str:
+def _strip_status(title: str, status: str) -> str:
     """Take the status off a title, since the type says it: `502 Bad Gateway`, `shop.example | 502: Bad gateway`."""
     if not status:
         return title
@@ -242,7 +242,7 @@ def _facts_of_xml(content: str, status: str) -> Facts | None:
     message = next(filter(None, map(fields.get, _MESSAGES_IN_XML)), "")
     if not code and not message:
         return None
-    cause = without_advice(message) or code
+    cause = strip_advice(message) or code
     return Facts(
         type=code or (f"HTTP {status}" if status else "error"),
         cause=clip(f"HTTP {status}: {cause}" if status else cause),
@@ -296,12 +296,12 @@ _AWS: Final = re.compile(
 _ADVICE: Final = ("For more information check: ", "https://", "http://")
 
 
-def _said_by_client(body: str) -> Facts | None:
+def _read_client(body: str) -> Facts | None:
     """Return what a command-line client of servers says of an answer, or of getting none."""
     if "curl: (" in body:
-        return _said_by_curl(f"\n{body}")
+        return _read_curl(f"\n{body}")
     if body.startswith("--") or "wget: " in body or " ERROR " in body or "... failed: " in body:
-        return _said_by_wget(f"\n{body}")
+        return _read_wget(f"\n{body}")
     if "Error: " in body or " error '" in body:
         library = _OF_LIBRARY.search(f"\n{body}")
         if library is not None:
@@ -309,11 +309,11 @@ def _said_by_client(body: str) -> Facts | None:
     found = _AWS.search(f"\n{body}") if "An error occurred (" in body else None
     if found is None:
         return None
-    cause = f"{found['operation']}: {without_advice(found['message'])}"
+    cause = f"{found['operation']}: {strip_advice(found['message'])}"
     return Facts(type=found["code"], cause=clip(cause))
 
 
-def _said_by_curl(body: str) -> Facts | None:
+def _read_curl(body: str) -> Facts | None:
     found = _CURL.search(body)
     if found is None:
         return None
@@ -322,7 +322,7 @@ def _said_by_curl(body: str) -> Facts | None:
     return Facts(type=kind, cause=clip(found[0].strip()))
 
 
-def _said_by_wget(body: str) -> Facts | None:
+def _read_wget(body: str) -> Facts | None:
     found = _WGET.search(body)
     if found is None:
         return None

@@ -84,11 +84,11 @@ def _read_plain(message: str) -> Reading:
         # What follows says in which built-in the limit was met, which is chance.
         return Reading(message, _RECURSION if len(message) > len(_RECURSION) else "")
     if message.endswith("?"):
-        return _without_suggestion(message)
+        return _strip_suggestion(message)
     return Reading(message or NO_MESSAGE)
 
 
-def _without_suggestion(message: str) -> Reading:
+def _strip_suggestion(message: str) -> Reading:
     """Take off the suggestion that a printed traceback adds to a message, and keep it as a detail."""
     found = _SUGGESTION.search(message)
     return Reading(message[: found.start()], "", (found[1],)) if found else Reading(message)
@@ -141,8 +141,8 @@ def _read_body(message: str) -> Reading | None:
     before = _prefix(found.before)
     after = found.after.strip()
     named = found.body.message and found.body.code and found.body.code in before
-    shown = _joined(before, found.body.message if named else found.body.summary(), after)
-    key = _joined(before, found.body.key, after) if found.body.key else ""
+    shown = _join_lines(before, found.body.message if named else found.body.summary(), after)
+    key = _join_lines(before, found.body.key, after) if found.body.key else ""
     reading = _read_lines(shown.split("\n"))
     return Reading(reading.cause, key or reading.key, (*reading.details, *found.body.details))
 
@@ -152,7 +152,7 @@ def _prefix(text: str) -> str:
     return text.strip().rstrip("-:").rstrip()
 
 
-def _joined(before: str, middle: str, after: str) -> str:
+def _join_lines(before: str, middle: str, after: str) -> str:
     text = f"{before}: {middle}" if before else middle
     return f"{text} {after}" if len(after) > 1 else text
 

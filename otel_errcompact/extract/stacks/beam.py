@@ -105,7 +105,7 @@ def chain_of(lines: Sequence[str], stack: Iterable[str] = ()) -> tuple[Failure, 
         else:
             _read_line(raised, line)
     raised[0].stack.extend(stack_of(stack))
-    return tuple(_joined(raised))
+    return tuple(_join_messages(raised))
 
 
 def is_raised(line: str) -> bool:
@@ -128,7 +128,7 @@ def _read_line(raised: list[_Raised], line: str) -> None:
         raised[-1].lines.append(line.strip())
 
 
-def _joined(raised: Sequence[_Raised]) -> Iterator[Failure]:
+def _join_messages(raised: Sequence[_Raised]) -> Iterator[Failure]:
     """Yield the failures; an exit that only passes on what was raised elsewhere says nothing of its own."""
     kept: list[_Raised] = []
     for one in raised:

@@ -100,7 +100,7 @@ def facts_of(
         type=public_name(root.type),
         cause=reading.cause,
         location=frame.place() if frame is not None else NOWHERE,
-        details=details((*reading.details, *_around(chain, frame, source_of))),
+        details=details((*reading.details, *_find_context(chain, frame, source_of))),
         wrappers=_wrappers(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=reading.key,
@@ -135,7 +135,7 @@ def _wrappers(chain: Sequence[Failure]) -> tuple[str, ...]:
     return tuple(failure.type for failure in chain[:-1][:MAX_WRAPPERS]) if len(chain) > 1 else ()
 
 
-def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[Frame], str]) -> list[str]:
+def _find_context(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[Frame], str]) -> list[str]:
     """Return what helps to fix the root cause besides its message."""
     lines: list[str] = []
     root = chain[-1]
@@ -144,7 +144,7 @@ def _around(chain: Sequence[Failure], frame: Frame | None, source_of: Callable[[
         lines.append(f"> {source}")
     lines.extend(_extras(chain))
     if len(chain) > 1:
-        lines.extend(_wrapper_lines(_without_quotes(chain)[:-1], root.message, frame))
+        lines.extend(_wrapper_lines(_drop_quotes(chain)[:-1], root.message, frame))
     if not source and root.innermost is not None and root.innermost is not frame:
         lines.append(f"raised in {library_place(root.innermost)}")
     return lines
@@ -158,14 +158,14 @@ def _extras(chain: Iterable[Failure]) -> Iterator[str]:
             yield from (reading.cause, *reading.details[:3])
 
 
-def _without_quotes(chain: Sequence[Failure]) -> tuple[Failure, ...]:
+def _drop_quotes(chain: Sequence[Failure]) -> tuple[Failure, ...]:
     """Take from each wrapper's message what it quotes of its cause."""
     chain = chain[-MAX_CHAIN:]
-    shortened = [outer._replace(message=_unquoted(outer.message, inner)) for outer, inner in pairwise(chain)]
+    shortened = [outer._replace(message=_drop_quote(outer.message, inner)) for outer, inner in pairwise(chain)]
     return (*shortened, *chain[-1:])
 
 
-def _unquoted(message: str, cause: Failure) -> str:
+def _drop_quote(message: str, cause: Failure) -> str:
     first = cause.message.partition("\n")[0].strip()
     start = message.find(first) if len(first) >= _MIN_QUOTE else -1
     if start >= 0:
@@ -184,11 +184,11 @@ def _wrapper_lines(wrappers: Iterable[Failure], said: str, frame: Frame | None) 
         reading = read_message(wrapper.message)
         message = _SUB_EXCEPTIONS.sub("", reading.cause)
         if message != NO_MESSAGE and message not in said:
-            yield f"raised as {wrapper.type}{_at(wrapper.own, frame)}: {message}"
+            yield f"raised as {wrapper.type}{_format_place(wrapper.own, frame)}: {message}"
         yield from (line for line in reading.details[:1] if line.startswith(_SOURCE))
 
 
-def _at(own: Frame | None, frame: Frame | None) -> str:
+def _format_place(own: Frame | None, frame: Frame | None) -> str:
     """Return where a wrapper was raised, unless that is in the file of the root cause."""
     return "" if own is None or (frame is not None and own.file == frame.file) else f" at {own.place()}"
 
@@ -209,7 +209,7 @@ def _facts_of_group(chain: Sequence[Failure], source_of: Callable[[Frame], str])
     room = max((MAX_CAUSE - len(message)) // len(counts), _MIN_CHILD)
     summary = "; ".join(_child_in_short(distinct[signature], count, room) for signature, count in counts.items())
     places = _places(distinct[signature] for signature in counts)
-    more = (line for signature in counts for line in _besides_source(distinct[signature].details)[:1])
+    more = (line for signature in counts for line in _drop_sources(distinct[signature].details)[:1])
     frame = _frame_of(chain)
     return Facts(
         type=group.type,
@@ -239,7 +239,7 @@ def _child_in_short(child: Facts, count: int, room: int) -> str:
     return clip(f"{times}{child.type}: {child.cause}", room)
 
 
-def _besides_source(lines: Sequence[str]) -> list[str]:
+def _drop_sources(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if not line.startswith("> ")]
 
 

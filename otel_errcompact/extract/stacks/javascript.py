@@ -100,7 +100,7 @@ def read(text: Text) -> Facts | None:
     chains = chains_of(lines)
     if chains:
         return facts_of_stacks(chains)
-    return _thrown(lines) or _without_stack(text, lines) or _cut_off(text, lines)
+    return _read_thrown(lines) or _read_without_stack(text, lines) or _cut_off(text, lines)
 
 
 def _unquoted(text: Text) -> str:
@@ -145,11 +145,11 @@ def _header_above(lines: Sequence[str], number: int, start: int) -> int | None:
     """Return the line that states the error whose first frame is line `number`, or whose properties begin there."""
     line = lines[number]
     if line.endswith("] {") and line.lstrip()[:1] == "[":
-        return number if _stated(line) else None
+        return number if _read_header(line) else None
     if not _is_frame(line) or (number > start and _is_frame(lines[number - 1])):
         return None
     above = range(number - 1, max(start, number - _MAX_MESSAGE_LINES) - 1, -1)
-    named = next((at for at in above if _stated(lines[at]) is not None), None)
+    named = next((at for at in above if _read_header(lines[at]) is not None), None)
     if named is not None:
         return named
     for at in above[:_UNNAMED_WITHIN]:
@@ -175,7 +175,7 @@ class _Stated(NamedTuple):
     message: str
 
 
-def _stated(line: str) -> _Stated | None:
+def _read_header(line: str) -> _Stated | None:
     """Return what a line states, whatever a log has put before it."""
     if line.lstrip()[:3] == "at " or (":" not in line and "Err" not in line):
         return None
@@ -195,7 +195,7 @@ def _unnamed(line: str) -> _Stated | None:
 
 def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
     """Read the error that line `header` states, its stack, its properties, and its causes."""
-    stated = _stated(lines[header]) or _unnamed(lines[header])
+    stated = _read_header(lines[header]) or _unnamed(lines[header])
     if stated is None:  # a cause that is no error: a text, a number
         return _Read((Failure("Error", lines[header].partition("]: ")[2].strip(" '\",")),), header + 1)
     said = stated.message
@@ -345,13 +345,13 @@ def _failure(
     if kind == "RangeError" and "call stack" in text:
         own = most_recurrent((frame, 1) for frame in reversed(frames) if is_own(frame.file)) or own
     kind = named(kind, code or fields.get("code", "").strip("'\""), text)
-    text, importer = without_importer(text)
+    text, importer = split_importer(text)
     return Failure(
         kind,
         _assertion(kind, text).removeprefix(f"{kind}: "),
         own or importer,
         innermost(frames, own or importer),
-        _told(fields, kind, text),
+        _list_properties(fields, kind, text),
         properties.children,
     )
 
@@ -391,7 +391,7 @@ def compiled_in(message: str) -> Statement | None:
     return Statement(found["code"], found["message"], Location(file=found["file"], line=int(found["line"])))
 
 
-def without_importer(message: str) -> tuple[str, Frame | None]:
+def split_importer(message: str) -> tuple[str, Frame | None]:
     """Return a message without the files that tried to load a module, and the innermost of these."""
     start, found, stack = message.partition("\nRequire stack:\n- ")
     if found:
@@ -434,7 +434,7 @@ def asserted(message: str, difference: Sequence[str] = ()) -> str:
     return " ".join((claim, *filter(None, map(str.strip, lines))))
 
 
-def _told(fields: dict[str, str], kind: str, message: str) -> str:
+def _list_properties(fields: dict[str, str], kind: str, message: str) -> str:
     """Return the fields of an error that say more than its message does."""
     told = [
         f"{name}: {value}"
@@ -463,7 +463,7 @@ def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str) -> Fra
 # --- errors without a stack ------------------------------------------------------------------------------------------
 
 
-def _thrown(lines: Sequence[str]) -> Facts | None:
+def _read_thrown(lines: Sequence[str]) -> Facts | None:
     """Read what Node prints where something was thrown that is no error."""
     end = next((number for number, line in enumerate(lines) if line.startswith(_THROWN)), 0)
     mark = next((number for number in range(end - 1, 1, -1) if _is_mark(lines[number])), 0)
@@ -475,14 +475,14 @@ def _thrown(lines: Sequence[str]) -> Facts | None:
     return Facts(type="Uncaught", cause=reading.cause, location=place, details=(f"> {lines[mark - 1].strip()}",))
 
 
-def _without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
+def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
     """Read an error that stands without frames: memory is used up, or Bun could not load a module."""
     exhausted = _NO_MEMORY.search(text.body)
     if exhausted is not None:
         return Facts(type="OutOfMemory", cause=exhausted["message"])
     if not _BUN.search(text.body):
         return None
-    header = next((number for number, line in enumerate(lines) if _stated(line) or _unnamed(line)), None)
+    header = next((number for number, line in enumerate(lines) if _read_header(line) or _unnamed(line)), None)
     return None if header is None else facts_of_stacks([_error(lines, header, 0).chain])
 
 

@@ -55,7 +55,7 @@ def read_chain(exception: BaseException, messages: Mapping[int, str] | None = No
         return _read_chain(exception, seen, 0)
     except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
         own, innermost = _frames(traceback_of(exception))
-        return (Failure(_name(type(exception)), clean(_said(exception, seen)), own, innermost),)
+        return (Failure(_name(type(exception)), clean(_read_message(exception, seen)), own, innermost),)
 
 
 def loaded_line(frame: Frame) -> str:
@@ -128,7 +128,7 @@ def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
     message = _message(exception, seen)
     own, innermost = _frames(exception.__traceback__)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
-        return _at_syntax_error(exception, Failure(kind.name, message, own, innermost))
+        return _find_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
         own = most_recurrent(_walk(exception.__traceback__))
     children = attribute_of(exception, "exceptions") if kind.is_group else None
@@ -168,14 +168,14 @@ def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None
     innermost = _frame(last)
     if is_own(innermost.file, innermost.function):
         return innermost, innermost
-    own = _innermost_own(traceback)
+    own = _find_own(traceback)
     if own is None and (callers := callers_of(traceback)):
         code = callers[0].f_code
         own = Frame(code.co_filename, callers[0].f_lineno, code.co_name)
-    return own, _innermost_working(traceback) if is_plumbing(innermost.file) else innermost
+    return own, _find_working(traceback) if is_plumbing(innermost.file) else innermost
 
 
-def _innermost_own(traceback: TracebackType | None) -> Frame | None:
+def _find_own(traceback: TracebackType | None) -> Frame | None:
     stack: list[TracebackType] = []
     while traceback is not None:
         stack.append(traceback)
@@ -187,7 +187,7 @@ def _innermost_own(traceback: TracebackType | None) -> Frame | None:
     return None
 
 
-def _innermost_working(traceback: TracebackType | None) -> Frame | None:
+def _find_working(traceback: TracebackType | None) -> Frame | None:
     frames = [_frame(step) for step in _steps(traceback)]
     return next((frame for frame in reversed(frames) if not is_plumbing(frame.file)), None)
 
@@ -203,21 +203,21 @@ def _frame(traceback: TracebackType) -> Frame:
     return Frame(code.co_filename, traceback.tb_lineno, code.co_name)
 
 
-def _said(exception: BaseException, seen: _Seen) -> str:
+def _read_message(exception: BaseException, seen: _Seen) -> str:
     said = seen.messages.get(id(exception))
     return string_of(exception) if said is None else said
 
 
 def _message(exception: BaseException, seen: _Seen) -> str:
     """Return the message with the notes below it, as Python prints them."""
-    message = _said(exception, seen)
+    message = _read_message(exception, seen)
     notes = attribute_of(exception, "__notes__")
     if isinstance(notes, list | tuple):
         message = "\n".join((message, *map(string_of, cast("list[object]", notes)[:MAX_CHILDREN])))
     return message if len(message) <= MAX_MESSAGE and message.isprintable() else clean(message)
 
 
-def _at_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
+def _find_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
     """Return the failure at the place that could not be compiled; code without a file lies where it was handed over."""
     head, _, notes = failure.message.partition("\n")
     message = string_of(error.msg)

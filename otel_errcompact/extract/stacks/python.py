@@ -118,16 +118,16 @@ def _segments(body: str) -> list[tuple[bool, str]]:
     """
     body = f"\n{body}"
     if "above exception" not in body:
-        return [(False, part) for part in _at_headers(body)]
+        return [(False, part) for part in _split_at_headers(body)]
     pieces = _CHAINED.split(body)
     segments: list[tuple[bool, str]] = []
     for number, piece in enumerate(pieces):
-        parts = _at_headers(piece) or ([_last_paragraph(piece)] if len(pieces) > 1 else [])
+        parts = _split_at_headers(piece) or ([_last_paragraph(piece)] if len(pieces) > 1 else [])
         segments.extend((number > 0 and index == 0, part) for index, part in enumerate(parts))
     return segments
 
 
-def _at_headers(piece: str) -> list[str]:
+def _split_at_headers(piece: str) -> list[str]:
     """Split at the tracebacks' first lines; a traceback whose first line is cut off begins with its first frame."""
     starts = [found.start() for found in _HEADER.finditer(piece)]
     before = _FRAME.search(piece, 0, starts[0] if starts else len(piece))
@@ -177,7 +177,7 @@ def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
     """
     Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
     """
-    frames = _innermost_first(stack)
+    frames = _iterate_frames(stack)
     innermost = next(frames, None)
     if innermost is None:
         return None, None, ""
@@ -199,7 +199,7 @@ def _first_own(frames: Iterable[Frame]) -> Frame | None:
     return next((frame for frame in frames if is_own(frame.file, frame.function)), None)
 
 
-def _innermost_first(stack: str) -> Iterator[Frame]:
+def _iterate_frames(stack: str) -> Iterator[Frame]:
     """Yield frames from the innermost outwards, of which mostly the first few are looked at."""
     end = len(stack)
     while end > 0:

@@ -92,7 +92,7 @@ def failure_of_main(text: str) -> Failure | None:
     if caused < 0 or "\n\n" in text[found.end() : caused]:
         return None
     causes = _causes(text[caused + len(_CAUSED_BY) :])
-    frame = _own_frame(text[caused:]) or _place(text[caused:])
+    frame = _find_own_frame(text[caused:]) or _place(text[caused:])
     return Failure("Error", ": ".join((found["message"], *causes)), frame)
 
 
@@ -129,7 +129,7 @@ def _panic_at(thread: str, message: str, file: str, line: int, text: str) -> Pan
     """
     Return a panic; where the code that panicked is not the user's, the innermost own frame of the stack is its place.
     """
-    own = _own_frame(text)
+    own = _find_own_frame(text)
     printed = Frame(file, line)
     if _FOREIGN.search(file):
         return Panic(thread, Failure("panic", message, own, printed))
@@ -158,7 +158,7 @@ def _compared(lines: Sequence[str]) -> str:
     return "\n".join((f"{words[0] if words else ''} ({', '.join(sides)})", *words[1:]))
 
 
-def _own_frame(text: str) -> Frame | None:
+def _find_own_frame(text: str) -> Frame | None:
     """Return the innermost frame of the user's own code in the stack that `text` holds."""
     start = _STACK.search(text)
     if start is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from otel_errcompact.extract.cleaning.prefixes import without_prefixes
+from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from otel_errcompact.extract.cleaning.prefixes import without_prefixes
 )
 def test_prefixes(text, expected):
     """Time, service and task go only where all lines have them."""
-    assert without_prefixes(text) == (expected or "a\nb\n  c\nweb-1 exited with code 1")
+    assert strip_prefixes(text) == (expected or "a\nb\n  c\nweb-1 exited with code 1")
