@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.breaker import CircuitBreaker
@@ -106,27 +106,19 @@ class OverflowGuard:
             ContextOverflowError: The provider refused it, and compacting it did not help.
             LaneError: The conversation cannot be compacted here and now.
         """
-        course = _Course(self, messages, session, beside_tokens, format)
-        while True:
-            if course.compacts:
-                with self.lanes.visit(session):
-                    compaction = self.window.compact(
-                        course.messages,
-                        session=session,
-                        beside_tokens=course.beside_tokens,
-                        reason=course.reason,
-                        format=format,
-                    )
-                course.compacted(compaction)
-            course.check()
-            try:
-                reply = _ready(send(course.messages))
-            except Exception as error:
-                if not course.refused(overflow_in_error(error), error):
-                    raise
-            else:
-                if not course.refused(overflow_in_reply(reply), reply=reply):
-                    return course.sent(reply)
+        steps = self._calling(messages, session, beside_tokens, format)
+        try:
+            step = next(steps)
+            while True:
+                if isinstance(step, dict):
+                    with self.lanes.visit(session):
+                        done: Any = self.window.compact(**step)
+                else:
+                    done = _attempt(send, step)
+                step = steps.send(done)
+        except StopIteration as end:
+            ended: Sent[T] | _Raised = end.value
+        return _result(ended)
 
     async def acall(
         self,
@@ -140,27 +132,35 @@ class OverflowGuard:
         """
         Call a model with a list that fits; the form for asynchronous code.
         """
-        course = _Course(self, messages, session, beside_tokens, format)
+        steps = self._calling(messages, session, beside_tokens, format)
+        try:
+            step = next(steps)
+            while True:
+                if isinstance(step, dict):
+                    async with self.lanes.visit(session):
+                        done: Any = await self.window.acompact(**step)
+                else:
+                    done = await _aattempt(send, step)
+                step = steps.send(done)
+        except StopIteration as end:
+            ended: Sent[T] | _Raised = end.value
+        return _result(ended)
+
+    def _calling(
+        self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
+    ) -> Generator[dict[str, Any] | list[object], Any, Sent[Any] | _Raised]:
+        """Yield the arguments of each compaction, which is sent back, and each list to send, for its reply."""
+        course = _Course(self, messages, session, beside_tokens, format_name)
         while True:
             if course.compacts:
-                async with self.lanes.visit(session):
-                    compaction = await self.window.acompact(
-                        course.messages,
-                        session=session,
-                        beside_tokens=course.beside_tokens,
-                        reason=course.reason,
-                        format=format,
-                    )
-                course.compacted(compaction)
+                course.compacted((yield course.compaction()))
             course.check()
-            try:
-                reply = await _aready(send(course.messages))
-            except Exception as error:
-                if not course.refused(overflow_in_error(error), error):
-                    raise
-            else:
-                if not course.refused(overflow_in_reply(reply), reply=reply):
-                    return course.sent(reply)
+            reply = yield course.messages
+            if isinstance(reply, _Raised):
+                if not course.refused(overflow_in_error(reply.error), reply.error):
+                    return reply
+            elif not course.refused(overflow_in_reply(reply), reply=reply):
+                return course.sent(reply)
 
     def lowered_window(self, session: str = "") -> int:
         """Return the window of a conversation: what the options say, or less where a provider has named less."""
@@ -195,6 +195,10 @@ class OverflowGuard:
             self._on_overflow(result, provider)
 
 
+class _Raised(NamedTuple):
+    error: Exception
+
+
 class _Course:
     """
     The course of one call: what is sent next, and when it is enough.
@@ -222,12 +226,17 @@ class _Course:
         self._cause: Exception | None = None
         self._reply: object = None
 
-    @property
-    def beside_tokens(self) -> int:
-        """What is sent beside the list, and what the window is smaller than the options say."""
-        return (
-            self._beside_tokens + self._guard.window.options.window_tokens - self._guard.lowered_window(self._session)
-        )
+    def compaction(self) -> dict[str, Any]:
+        """Return the arguments of `ContextWindow.compact`."""
+        # A provider may have named a smaller window than the options say.
+        missing = self._guard.window.options.window_tokens - self._guard.lowered_window(self._session)
+        return {
+            "messages": self.messages,
+            "session": self._session,
+            "beside_tokens": self._beside_tokens + missing,
+            "reason": self.reason,
+            "format": self._format,
+        }
 
     def compacted(self, compaction: Compaction) -> None:
         """
@@ -315,6 +324,27 @@ class _Course:
             found = next((note for note in reversed(notes) if note.problem), None)
             return f" ({found.layer}: {found.problem})" if found is not None else ""
         return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
+
+
+def _result(ended: Sent[T] | _Raised) -> Sent[T]:
+    if isinstance(ended, _Raised):
+        # Raised here and not in the generator, which would turn a StopIteration of the application into another error.
+        raise ended.error
+    return ended
+
+
+def _attempt(send: Callable[[list[object]], T], messages: list[object]) -> T | _Raised:
+    try:
+        return _ready(send(messages))
+    except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
+        return _Raised(error)
+
+
+async def _aattempt(send: Callable[[list[object]], Awaitable[T] | T], messages: list[object]) -> T | _Raised:
+    try:
+        return await _aready(send(messages))
+    except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
+        return _Raised(error)
 
 
 def _ready(reply: T) -> T:
