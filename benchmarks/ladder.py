@@ -116,7 +116,7 @@ def play(run: RecordedRun) -> tuple[Decided, Decided]:
     turn = -1
     for call, number in zip(run.calls, run.turns(), strict=True):
         if number != turn:
-            turn, new.began = number, new.ledger.tick()
+            turn, new.began = number, new.ledger.next_tick()
         judged = classify_result(
             call.result, tool=call.tool, arguments=call.arguments, flagged=call.flagged, exit_code=call.exit_code
         )

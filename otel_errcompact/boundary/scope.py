@@ -162,12 +162,12 @@ class RunScope:
 
     def begin_turn(self) -> None:
         """Begin a turn of the agent; see `Run.begin_turn`."""
-        self.turn_began = self.ledger.tick()
+        self.turn_began = self.ledger.next_tick()
         self.claim_trace()
 
     def mark_request(self) -> int:
         """Return the tick of a call's request: that of the turn, or where none has begun, a new one."""
-        return self.turn_began or self.ledger.tick()
+        return self.turn_began or self.ledger.next_tick()
 
     def claim_trace(self) -> None:
         """Count the trace of the current span, such as a framework's around this run, as no run of its own."""

@@ -73,9 +73,9 @@ class Ledger:
         self.store: Store[RunState] = store or MemoryStore(self.options.memory, self._report_evicted)
         self._timer = timer
         self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model)
-        self._ladder = Ladder(self._pipeline, self.tick)
+        self._ladder = Ladder(self._pipeline, self.next_tick)
         self._counter = FailureCounter(
-            self._pipeline, self._ladder, self.options.memory, next_tick=self.tick, timer=timer
+            self._pipeline, self._ladder, self.options.memory, next_tick=self.next_tick, timer=timer
         )
         self._ticks = itertools.count(1)
         self._listeners = Listeners(self.guard)
@@ -89,7 +89,7 @@ class Ledger:
         """Notify `listener` no more."""
         self._listeners.remove(listener)
 
-    def tick(self) -> int:
+    def next_tick(self) -> int:
         """Return the next number of a sequence that orders calls, failures and successes."""
         return next(self._ticks)
 
@@ -123,7 +123,7 @@ class Ledger:
             state.mode = mode or state.mode
             state.asks = asks or state.asks
             state.stoppable = stoppable
-            changed = state.settings(self.tick()) if state.begun else None
+            changed = state.settings(self.next_tick()) if state.begun else None
         self.store.account(state)
         if changed is not None:
             self._listeners.notify(lambda listener: listener.on_changed(changed))
@@ -310,7 +310,7 @@ class Ledger:
             if state is None:
                 return ()
             resolved = state.history.succeed(success.operation, agent=agent, call=success.call, began=success.began)
-            tick = self.tick()
+            tick = self.next_tick()
         if self._listeners.want_successes:
             self._listeners.notify_success(replace(success, tick=tick))
         if resolved:
@@ -372,7 +372,9 @@ class Ledger:
             refused = find_refused(state, tool, arguments, agent=agent, directory=directory, now_ns=now_ns, call=call)
             if state is None or refused is None:
                 return ""
-            refusal, step = refused.count(state, self._ladder, began=began, tick=tick or self.tick(), now_ns=now_ns)
+            refusal, step = refused.count(
+                state, self._ladder, began=began, tick=tick or self.next_tick(), now_ns=now_ns
+            )
             text = refused.render(state, self.options.digest)
         self._listeners.notify(lambda listener: listener.on_refused(refusal))
         self._notify_step(step)
@@ -457,7 +459,7 @@ class Ledger:
             if state is not None and answered is None:
                 state.resume(message)
                 if state.begun:
-                    resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.tick())
+                    resumed = Resumed(run_id=run_id, agent=state.agent, message=message, tick=self.next_tick())
         self._notify_answered(answered)
         if resumed is not None:
             self._listeners.notify(lambda listener: listener.on_resumed(resumed))
@@ -469,7 +471,7 @@ class Ledger:
         if state.begun:
             return None
         state.begun = True
-        return state.settings(self.tick(), agent=state.agent or raw.agent, time_ns=raw.time_ns)
+        return state.settings(self.next_tick(), agent=state.agent or raw.agent, time_ns=raw.time_ns)
 
     def _notify_begun(self, begun: BegunRun | None) -> None:
         if begun is not None:

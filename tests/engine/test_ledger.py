@@ -427,7 +427,7 @@ def test_the_mode_of_a_run_is_that_of_the_options_otherwise() -> None:
 def test_failures_of_one_turn_escalate_once(ledger: Ledger, journal: Journal) -> None:
     """Five calls side by side are one attempt, and one turn takes one step of the ladder."""
     ledger.open("r", thresholds=Thresholds(same=1, total=2))
-    began = ledger.tick()
+    began = ledger.next_tick()
     observations = [ledger.observe("r", raw(REFUSED, began=began)) for _ in range(5)]
     assert [observation.streak for observation in observations] == [1] * 5
     assert [entry for entry in journal.entries if entry.startswith("escalated")] == ["escalated same 1"]

@@ -138,7 +138,7 @@ class _Reading:
         self.ledger.open(run_id, agent=self.run.agent, stoppable=False)
         number = 0
         for _, calls in groupby(zip(self.run.turns(), self.run.calls, strict=True), key=lambda turn: turn[0]):
-            began = self.ledger.tick()
+            began = self.ledger.next_tick()
             # Whether a call may be made was decided when the model asked for it, before any outcome of its turn.
             asked = [(call, self._retry(call)) for _, call in calls]
             for call, retry in asked:

@@ -113,7 +113,7 @@ class FailureTracker:
         self.duplicates = 0
         """Records of failures that were recognised as known occurrences."""
         self.runs: Final = UnattendedRuns(ledger)
-        self.boundaries: Final = OpenBoundaries(self.runs, ledger.tick, self._count_evicted_span)
+        self.boundaries: Final = OpenBoundaries(self.runs, ledger.next_tick, self._count_evicted_span)
         self._occurrences = Occurrences()
         self._claims = claims_of(ledger)
         self._control_flow = ledger.options.control_flow
