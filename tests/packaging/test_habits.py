@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
+PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
 
 
 def read(name: str) -> str:
@@ -93,7 +93,7 @@ def test_the_lock_file_has_all_that_the_project_names() -> None:
     assert names - locked == set()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if (ROOT / page).exists()])
+@pytest.mark.parametrize("page", PAGES)
 def test_each_path_of_a_page_exists(page: str) -> None:
     """A module is named from the root of the repository or of the package, a page also from beside the page."""
     text = read(page)
@@ -103,3 +103,12 @@ def test_each_path_of_a_page_exists(page: str) -> None:
     named -= {".venv/", ".environments/"}
     roots = (ROOT, ROOT / "otel_errcompact", (ROOT / page).parent)
     assert sorted(name for name in named if not any((root / name).exists() for root in roots)) == []
+
+
+def test_the_map_of_the_floors_is_the_contract() -> None:
+    """The rooms of the map are those of import-linter, in the same order."""
+    table = read("docs/architecture.md").split("<!-- floors -->")[1].split("<!-- /floors -->")[0]
+    mapped = [re.findall("`([^`]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+    contracts = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    floors = next(contract["layers"] for contract in contracts if contract["id"] == "rooms")
+    assert mapped == [sorted(floor.split(" | ")) for floor in floors]
