@@ -76,12 +76,12 @@ class FolderArchive:
             OSError: The text could not be kept: the disk is full, or the folder must not be written to.
         """
         content = text.encode("utf-8", "surrogatepass")
-        file = self.path / f"{_digest(content)}.txt"
+        file = self.path / f"{_hash(content)}.txt"
         try:
-            if not _holds(file, content):
+            if not _has_whole(file, content):
                 self._write(file, content)
         except OSError as error:
-            raise _explained(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
+            raise _explain(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
         return str(file)
 
     def read(self, place: str) -> str:
@@ -95,10 +95,10 @@ class FolderArchive:
         if folder != str(self.path) or not _NAME.fullmatch(name):
             raise PermissionError(errno.EACCES, f"{place!r} is no place in {self.path}")
         try:
-            content = _content(place)
+            content = _read_content(place)
         except OSError as error:
-            raise _explained(error, f"cannot read {place}") from error
-        if f"{_digest(content)}.txt" != name:
+            raise _explain(error, f"cannot read {place}") from error
+        if f"{_hash(content)}.txt" != name:
             raise OSError(errno.EIO, f"{place} was changed after it was kept")
         return content.decode("utf-8", "surrogatepass")
 
@@ -168,23 +168,23 @@ class MemoryArchive:
         self._lock = ReentrantLock()
 
 
-def _digest(content: bytes) -> str:
+def _hash(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _holds(file: Path, content: bytes) -> bool:
+def _has_whole(file: Path, content: bytes) -> bool:
     """Tell whether a file holds just this: what the model can open, somebody may have changed."""
     try:
-        return file.stat().st_size == len(content) and _content(file) == content
+        return file.stat().st_size == len(content) and _read_content(file) == content
     except OSError:
         return False
 
 
-def _content(file: str | Path) -> bytes:
+def _read_content(file: str | Path) -> bytes:
     with open(os.open(file, _READ_ONLY), "rb") as stream:  # noqa: PTH123 - a link must not lead out of the folder
         return stream.read()
 
 
-def _explained(error: OSError, what: str) -> OSError:
+def _explain(error: OSError, what: str) -> OSError:
     """Return an error of the same class that says what was wanted."""
     return OSError(error.errno, f"{what}: {error.strerror or error}")

@@ -34,7 +34,7 @@ def openai_compaction(client: Any, model: str, **options: Any) -> Summarize:
     def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
         _expect(request, "openai-responses", "openai_compaction")
         answer = client.responses.compact(model=model, input=list(request.messages), **options)
-        return _then(answer, lambda compacted: _without_task(compacted.output, request.messages))
+        return _then(answer, lambda compacted: _drop_task(compacted.output, request.messages))
 
     return summarize
 
@@ -65,7 +65,7 @@ def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **
             extra_body={"compaction": {"type": "summarize", "instructions": request.instructions}},
             **options,
         )
-        return _then(answer, _summary_in)
+        return _then(answer, _find_summary)
 
     return summarize
 
@@ -85,28 +85,30 @@ def _then(answer: object, read: Callable[[Any], Summary]) -> Summary | Awaitable
     return awaited()
 
 
-def _without_task(output: Sequence[object], messages: Sequence[object]) -> list[object]:
+def _drop_task(output: Sequence[object], messages: Sequence[object]) -> list[object]:
     """Return what was compacted without the task that it repeats, since the task stays in the list itself."""
-    first = next((_words(message) for message in messages if _field(message, "role") == "user"), None)
-    if first is not None and output and _field(output[0], "role") == "user" and _words(output[0]) == first:
+    first = next((_quote_words(message) for message in messages if _field_of(message, "role") == "user"), None)
+    if first is not None and output and _field_of(output[0], "role") == "user" and _quote_words(output[0]) == first:
         return list(output[1:])
     return list(output)
 
 
-def _words(message: object) -> str:
-    content = _field(message, "content")
+def _quote_words(message: object) -> str:
+    content = _field_of(message, "content")
     if isinstance(content, str):
         return content
     blocks = cast("Sequence[object]", content) if isinstance(content, list | tuple) else ()
-    return "".join(str(_field(block, "text") or "") for block in blocks)
+    return "".join(str(_field_of(block, "text") or "") for block in blocks)
 
 
-def _summary_in(message: object) -> str:
-    blocks = cast("Sequence[object]", _field(message, "content") or ())
-    return "".join(str(_field(block, "content") or "") for block in blocks if _field(block, "type") == "compaction")
+def _find_summary(message: object) -> str:
+    blocks = cast("Sequence[object]", _field_of(message, "content") or ())
+    return "".join(
+        str(_field_of(block, "content") or "") for block in blocks if _field_of(block, "type") == "compaction"
+    )
 
 
-def _field(thing: object, name: str) -> object:
+def _field_of(thing: object, name: str) -> object:
     if isinstance(thing, Mapping):
         return cast("Mapping[str, object]", thing).get(name)
     return getattr(thing, name, None)

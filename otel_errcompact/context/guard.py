@@ -106,7 +106,7 @@ class OverflowGuard:
             ContextOverflowError: The provider refused it, and compacting it did not help.
             LaneError: The conversation cannot be compacted here and now.
         """
-        steps = self._calling(messages, session, beside_tokens, format)
+        steps = self._take_steps(messages, session, beside_tokens, format)
         try:
             step = next(steps)
             while True:
@@ -118,7 +118,7 @@ class OverflowGuard:
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
-        return _result(ended)
+        return _unwrap(ended)
 
     async def acall(
         self,
@@ -132,7 +132,7 @@ class OverflowGuard:
         """
         Call a model with a list that fits; the form for asynchronous code.
         """
-        steps = self._calling(messages, session, beside_tokens, format)
+        steps = self._take_steps(messages, session, beside_tokens, format)
         try:
             step = next(steps)
             while True:
@@ -144,9 +144,9 @@ class OverflowGuard:
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
-        return _result(ended)
+        return _unwrap(ended)
 
-    def _calling(
+    def _take_steps(
         self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
     ) -> Generator[dict[str, Any] | list[object], Any, Sent[Any] | _Raised]:
         """Yield the arguments of each compaction, which is sent back, and each list to send, for its reply."""
@@ -262,8 +262,8 @@ class _Course:
         Raises:
             ConversationError: It breaks the provider's rules for the order of turns.
         """
-        problems = self._compactions[-1].problems if self._compactions else self._problems(self.messages)
-        if problems and (self._guard.validate or len(problems) > len(self._problems(self._given))):
+        problems = self._compactions[-1].problems if self._compactions else self._find_problems(self.messages)
+        if problems and (self._guard.validate or len(problems) > len(self._find_problems(self._given))):
             raise ConversationError(f"not sent, for the list breaks the provider's rules: {'; '.join(problems)}")
 
     def refused(self, overflow: Overflow | None, error: Exception | None = None, *, reply: object = None) -> bool:
@@ -281,7 +281,7 @@ class _Course:
         self._guard.learn(self._session, overflow, self._compactions[-1].tokens_after + self._beside_tokens)
         if self.reason == "overflow":
             self._guard.breaker.failed(self._session)
-            self._look_at_what_was_tried()
+            self._stop_if_nothing_is_left()
         if self._refusals >= self._guard.window.options.retries:
             self._fail(f"it was compacted and sent again {self._refusals} times", counts=False)
         self._refusals += 1
@@ -296,13 +296,13 @@ class _Course:
             self._guard.tell("recovered", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
 
-    def _look_at_what_was_tried(self) -> None:
+    def _stop_if_nothing_is_left(self) -> None:
         if any(note.layer == "reactive" and note.cuts for note in self._compactions[-1].notes):
             self._fail("it was cut down to its newest turns, and refused again", counts=False)
         if self._guard.breaker.is_open(self._session):
             self._fail("compacting has not helped lately", counts=False)
 
-    def _problems(self, messages: Sequence[object]) -> tuple[str, ...]:
+    def _find_problems(self, messages: Sequence[object]) -> tuple[str, ...]:
         if not messages:
             return ()
         return formats.problems(formats.read(messages, self._guard.window.count_tokens, self._format))
@@ -313,10 +313,10 @@ class _Course:
             self._guard.breaker.failed(self._session)
         self._guard.tell(result, overflow.provider)
         raise ContextOverflowError(
-            self._session, overflow, problem + self._advice(), self._compactions, self._reply
+            self._session, overflow, problem + self._advise(), self._compactions, self._reply
         ) from self._cause
 
-    def _advice(self) -> str:
+    def _advise(self) -> str:
         options = self._guard.window.options
         window = self._guard.lowered_window(self._session)
         if window > options.reserve_tokens:
@@ -326,7 +326,7 @@ class _Course:
         return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
 
 
-def _result(ended: Sent[T] | _Raised) -> Sent[T]:
+def _unwrap(ended: Sent[T] | _Raised) -> Sent[T]:
     if isinstance(ended, _Raised):
         # Raised here and not in the generator, which would turn a StopIteration of the application into another error.
         raise ended.error
@@ -335,19 +335,19 @@ def _result(ended: Sent[T] | _Raised) -> Sent[T]:
 
 def _attempt(send: Callable[[list[object]], T], messages: list[object]) -> T | _Raised:
     try:
-        return _ready(send(messages))
+        return _fetch_first(send(messages))
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
         return _Raised(error)
 
 
 async def _aattempt(send: Callable[[list[object]], Awaitable[T] | T], messages: list[object]) -> T | _Raised:
     try:
-        return await _aready(send(messages))
+        return await _afetch_first(send(messages))
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
         return _Raised(error)
 
 
-def _ready(reply: T) -> T:
+def _fetch_first(reply: T) -> T:
     """Return a reply; of a stream the first item is there, since many connect only then."""
     if inspect.iscoroutine(reply):
         reply.close()
@@ -360,10 +360,10 @@ def _ready(reply: T) -> T:
         first = next(stream)
     except StopIteration:
         return cast("T", stream)
-    return cast("T", _resumed(first, stream))
+    return cast("T", _resume(first, stream))
 
 
-def _resumed(first: object, stream: Generator[object, object, object]) -> Generator[object, object, object]:
+def _resume(first: object, stream: Generator[object, object, object]) -> Generator[object, object, object]:
     try:
         yield first
         return (yield from stream)
@@ -371,7 +371,7 @@ def _resumed(first: object, stream: Generator[object, object, object]) -> Genera
         stream.close()
 
 
-async def _aready(answer: Awaitable[T] | T) -> T:
+async def _afetch_first(answer: Awaitable[T] | T) -> T:
     reply: object = await answer if inspect.isawaitable(answer) else answer
     if not isinstance(reply, AsyncGenerator):
         return cast("T", reply)
@@ -380,10 +380,10 @@ async def _aready(answer: Awaitable[T] | T) -> T:
         first = await anext(stream)
     except StopAsyncIteration:
         return cast("T", stream)
-    return cast("T", _aresumed(first, stream))
+    return cast("T", _aresume(first, stream))
 
 
-async def _aresumed(first: object, stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
+async def _aresume(first: object, stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
     try:
         yield first
         async for item in stream:

@@ -74,13 +74,13 @@ class Visit:
         self._stay: _Stay | None = None
 
     def __enter__(self) -> None:
-        stay = self._arrive()
+        stay = self._line_up()
         if stay is None:
             return
         try:
             while (queue := stay.next_queue()) is not None:
                 event = Event()
-                ticket = queue.join(stay, partial(_told_by, event))
+                ticket = queue.join(stay, partial(_wake_thread, event))
                 if ticket is not None:
                     _wait(queue, ticket, event, self._house.seconds)
                 stay.got(queue)
@@ -90,14 +90,14 @@ class Visit:
         self._enter(stay)
 
     async def __aenter__(self) -> None:
-        stay = self._arrive()
+        stay = self._line_up()
         if stay is None:
             return
         loop = asyncio.get_running_loop()
         try:
             while (queue := stay.next_queue()) is not None:
                 future: asyncio.Future[None] = loop.create_future()
-                ticket = queue.join(stay, partial(_told_on, loop, future))
+                ticket = queue.join(stay, partial(_wake_loop, loop, future))
                 if ticket is not None:
                     await _await(queue, ticket, future, self._house.seconds)
                 stay.got(queue)
@@ -118,7 +118,7 @@ class Visit:
     ) -> None:
         self.__exit__(kind, error, traceback)
 
-    def _arrive(self) -> _Stay | None:
+    def _line_up(self) -> _Stay | None:
         self._inside = _inside.get()
         return self._house.arrive(self._session, self._inside)
 
@@ -137,8 +137,8 @@ class _House:
         self._number = places
         self._waiting = waiting
         self.lanes: dict[str, _Queue] = {}
-        self.places = self._free_places()
-        reset_in_child(self._start_anew)
+        self.places = self._make_places()
+        reset_in_child(self._reset)
 
     def arrive(self, session: str, inside: tuple[_Stay, ...]) -> _Stay | None:
         """Return a stay that has to line up yet; None where the session is in its lane already."""
@@ -158,13 +158,13 @@ class _House:
         if not stay.lane.users and self.lanes.get(stay.session) is stay.lane:
             del self.lanes[stay.session]
 
-    def _free_places(self) -> _Queue:
+    def _make_places(self) -> _Queue:
         return _Queue("a place among all sessions", self._number, self._waiting)
 
-    def _start_anew(self) -> None:
+    def _reset(self) -> None:
         """Forget in a forked child who is inside: they are in the parent."""
         self.lanes = {}
-        self.places = self._free_places()
+        self.places = self._make_places()
 
 
 class _Stay:
@@ -314,9 +314,9 @@ class _State:
         self.lock = RLock()
         self.nested: dict[_Ticket, _Queue] = {}
         """Who waits for a session inside of another, and for which."""
-        reset_in_child(self._start_anew)
+        reset_in_child(self._reset)
 
-    def _start_anew(self) -> None:
+    def _reset(self) -> None:
         self.lock = RLock()
         self.nested = {}
 
@@ -339,7 +339,7 @@ def _closes_a_circle(lane: _Queue, stay: _Stay) -> bool:
     return False
 
 
-def _told_by(event: Event) -> Callable[[], object]:
+def _wake_thread(event: Event) -> Callable[[], object]:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -349,7 +349,7 @@ def _told_by(event: Event) -> Callable[[], object]:
     )
 
 
-def _told_on(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], object]:
+def _wake_loop(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], object]:
     return lambda: loop.call_soon_threadsafe(_finish, future, None)
 
 
@@ -370,11 +370,11 @@ def _wait(queue: _Queue, ticket: _Ticket, event: Event, seconds: float) -> None:
         if not moved:
             queue.abandon(ticket)
     if not moved:
-        raise _nothing_moves(queue, seconds)
+        raise _stuck(queue, seconds)
 
 
 async def _await(queue: _Queue, ticket: _Ticket, future: asyncio.Future[None], seconds: float) -> None:
-    timer = asyncio.get_running_loop().call_later(seconds, _finish, future, _nothing_moves(queue, seconds))
+    timer = asyncio.get_running_loop().call_later(seconds, _finish, future, _stuck(queue, seconds))
     try:
         await future
     except BaseException:
@@ -384,7 +384,7 @@ async def _await(queue: _Queue, ticket: _Ticket, future: asyncio.Future[None], s
         timer.cancel()
 
 
-def _nothing_moves(queue: _Queue, seconds: float) -> LaneError:
+def _stuck(queue: _Queue, seconds: float) -> LaneError:
     return LaneError(
         f"waited {seconds:g} s for {queue.name}: a compaction hangs, or waits for itself in another thread"
     )

@@ -73,7 +73,7 @@ def overflow_in_body(body: object, status: int | None = None) -> Overflow | None
         body: JSON as text or read into dictionaries and lists.
         status: The HTTP status, if known.
     """
-    return _read(_joined(_said(body)), status)
+    return _read(_join(_find_words(body)), status)
 
 
 def overflow_in_reply(reply: object) -> Overflow | None:
@@ -91,7 +91,7 @@ def overflow_in_reply(reply: object) -> Overflow | None:
             )
     for path in _ERRORS:
         error = _at(reply, path)
-        if error and (overflow := overflow_in_body(_plain(error))) is not None:
+        if error and (overflow := overflow_in_body(_to_plain(error))) is not None:
             return overflow
     status = _at(reply, ("status_code",))
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - where HTTP's errors begin
@@ -117,11 +117,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _in_one(error: BaseException) -> Overflow | None:
-    text = _joined(_texts(error))
+    text = _join(_find_texts(error))
     named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
-    if not named and not _coded(error):
-        return _read(text, _status(error))
-    return _matched(text) or Overflow(
+    if not named and not _find_code(error):
+        return _read(text, _find_status(error))
+    return _match(text) or Overflow(
         provider=_module(error), limit_tokens=None, sent_tokens=None, message=_line(_text_of(error))
     )
 
@@ -129,19 +129,19 @@ def _in_one(error: BaseException) -> Overflow | None:
 def _read(text: str, status: int | None) -> Overflow | None:
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
         return None
-    found = _matched(text)
+    found = _match(text)
     if found is None and status == _TOO_LARGE:
         return Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_line(text))
     return found
 
 
-def _matched(text: str) -> Overflow | None:
+def _match(text: str) -> Overflow | None:
     found: Overflow | None = None
     for refusal in REFUSALS:
         match = refusal.pattern.search(text)
         if match is None:
             continue
-        limit, sent, answer = _numbers(match)
+        limit, sent, answer = _find_numbers(match)
         if limit is not None and answer is not None and answer >= limit:
             return None  # the answer alone was asked to be longer than the window: no context is short enough
         if found is None:
@@ -153,7 +153,7 @@ def _matched(text: str) -> Overflow | None:
     return found
 
 
-def _numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
     told = {
         name: int(digits.replace(",", "").replace("_", ""))
         for name, digits in match.groupdict().items()
@@ -167,20 +167,20 @@ def _numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
     return limit, sent, answer
 
 
-def _joined(texts: Iterator[str]) -> str:
+def _join(texts: Iterator[str]) -> str:
     return "\n".join(islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
 
 
-def _texts(error: BaseException) -> Iterator[str]:
+def _find_texts(error: BaseException) -> Iterator[str]:
     yield _text_of(error)[:TEXT_CHARS]
     for name in ("message", "code", "type", "status", "body", "details", "error"):
-        yield from _said(_at(error, (name,)))
+        yield from _find_words(_at(error, (name,)))
     # An HTTP client's response has a text, botocore's is a dictionary.
-    yield from _said(_at(error, ("response", "text")))
-    yield from _said(_at(error, ("response", "Error")))
+    yield from _find_words(_at(error, ("response", "text")))
+    yield from _find_words(_at(error, ("response", "Error")))
 
 
-def _said(body: object, depth: int = _DEPTH) -> Iterator[str]:
+def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
     if isinstance(body, bytes):
         yield body[:TEXT_CHARS].decode(errors="replace")
     elif isinstance(body, str):
@@ -190,13 +190,13 @@ def _said(body: object, depth: int = _DEPTH) -> Iterator[str]:
             if isinstance(value, str | int):
                 yield f"{key}: {str(value)[:TEXT_CHARS]}"
             else:
-                yield from _said(value, depth - 1)
+                yield from _find_words(value, depth - 1)
     elif depth and isinstance(body, list | tuple):
         for value in islice(cast("Sequence[object]", body), _ITEMS):
-            yield from _said(value, depth - 1)
+            yield from _find_words(value, depth - 1)
 
 
-def _status(error: BaseException) -> int | None:
+def _find_status(error: BaseException) -> int | None:
     paths = (
         ("status_code",),
         ("http_status",),
@@ -208,7 +208,7 @@ def _status(error: BaseException) -> int | None:
     return next((found for path in paths if isinstance(found := _at(error, path), int)), None)
 
 
-def _coded(error: BaseException) -> bool:
+def _find_code(error: BaseException) -> bool:
     return any(
         isinstance(code := _at(error, path), str) and code in CODES
         for path in (("code",), ("type",), ("body", "code"), ("body", "error", "code"), ("body", "error", "type"))
@@ -229,7 +229,7 @@ def _at(thing: object, path: tuple[str | int, ...]) -> object:
     return thing
 
 
-def _plain(error: object) -> object:
+def _to_plain(error: object) -> object:
     """Return what an SDK has made an object of as the dictionary that it was."""
     return getattr(error, "__dict__", error)
 

@@ -108,7 +108,7 @@ def cut_points(messages: Sequence[Message]) -> list[int]:
     message of the user (a summary, a marker, the task) in every format; 0 is always among them, and the length of the
     list is unless calls at the end still wait for their results.
     """
-    awaited_from = _last_turn(messages)
+    awaited_from = _find_last_turn(messages)
     ends = [0] * len(messages)
     """The last message that what stands in each belongs to."""
     for call, result in pairs_of(messages).pairs:
@@ -131,7 +131,7 @@ def _thinks(message: Message) -> bool:
     return any(part.kind == "other" for part in message.parts)
 
 
-def _last_turn(messages: Sequence[Message]) -> int:
+def _find_last_turn(messages: Sequence[Message]) -> int:
     """
     Return where the turn begins whose calls may still be answered: what the model said last, if only results follow.
     """
@@ -179,27 +179,27 @@ class _Turn:
         """Take the call that a result answers."""
         call_id = part.call_id
         if not call_id:
-            return self._next(part.tool, has_id=False) or self._next(part.tool, has_id=True)
+            return self._take_next(part.tool, has_id=False) or self._take_next(part.tool, has_id=True)
         waiting = self.by_id.get(call_id)
         if waiting is None:
-            return self._next(part.tool, has_id=False)
+            return self._take_next(part.tool, has_id=False)
         spot = waiting[1].popleft()
         if not waiting[1]:
             del self.by_id[call_id]
         return spot
 
-    def _next(self, tool: str, *, has_id: bool) -> Spot | None:
+    def _take_next(self, tool: str, *, has_id: bool) -> Spot | None:
         for spot, part in self._new:
             self._by_tool.setdefault((part.tool, bool(part.call_id)), deque()).append((spot, part.call_id))
         self._new.clear()
         waiting = self._by_tool.get((tool, has_id))
         while waiting:
             spot, call_id = waiting.popleft()
-            if not has_id or self._is_taken(spot, call_id):
+            if not has_id or self._take_by_id(spot, call_id):
                 return spot
         return None
 
-    def _is_taken(self, spot: Spot, call_id: str) -> bool:
+    def _take_by_id(self, spot: Spot, call_id: str) -> bool:
         """Take a call out by its id, unless it has been answered by that."""
         waiting = self.by_id.get(call_id)
         if waiting is None or spot not in waiting[1]:

@@ -29,7 +29,7 @@ _JOINER: Final = "\u200d"
 _STRING: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?')
 
 
-def shortened(text: str, max_tokens: int, count_tokens: TokenCounter) -> str:
+def shorten(text: str, max_tokens: int, count_tokens: TokenCounter) -> str:
     """
     Return `text` within `max_tokens`: head and tail, and between them how much was cut.
 
@@ -44,10 +44,10 @@ def shortened(text: str, max_tokens: int, count_tokens: TokenCounter) -> str:
     tokens = count_tokens(text)
     if tokens <= max_tokens:
         return text
-    best = _with_middle_cut(text, 0)
+    best = _cut_middle(text, 0)
     size = len(text) * max_tokens / tokens
     for _ in range(_ROUNDS):
-        shorter = _with_middle_cut(text, int(size))
+        shorter = _cut_middle(text, int(size))
         used = count_tokens(shorter)
         if used <= max_tokens:
             if len(shorter) > len(best):
@@ -61,7 +61,7 @@ def shortened(text: str, max_tokens: int, count_tokens: TokenCounter) -> str:
     return best
 
 
-def shortened_arguments(arguments: str, max_tokens: int, count_tokens: TokenCounter) -> str:
+def shorten_arguments(arguments: str, max_tokens: int, count_tokens: TokenCounter) -> str:
     """
     Return a call's arguments, an object as JSON, with long strings in it shortened; it stays an object.
 
@@ -76,12 +76,12 @@ def shortened_arguments(arguments: str, max_tokens: int, count_tokens: TokenCoun
     tokens = count_tokens(arguments)
     if tokens <= max_tokens or not _is_object(arguments):
         return arguments
-    pieces, strings = _long_strings(arguments)
+    pieces, strings = _find_long_strings(arguments)
     best = arguments
     limit = max_tokens
     while strings and limit >= _SHORTEST_STRING:
         for index, string in strings:
-            pieces[index] = _literal(shortened(string, limit, count_tokens))
+            pieces[index] = _quote(shorten(string, limit, count_tokens))
         best = "".join(pieces)
         if count_tokens(best) <= max_tokens:
             break
@@ -89,11 +89,11 @@ def shortened_arguments(arguments: str, max_tokens: int, count_tokens: TokenCoun
     return best if count_tokens(best) < tokens else arguments
 
 
-def _with_middle_cut(text: str, size: int) -> str:
+def _cut_middle(text: str, size: int) -> str:
     """Return about `size` characters of a text, with the mark of the cut between them."""
     head_size = int(size * _HEAD_SHARE)
-    head = _line_end(text, head_size // 2, head_size)
-    tail = _line_start(text, len(text) - (size - head_size), len(text) - (size - head_size) // 2)
+    head = _find_line_end(text, head_size // 2, head_size)
+    tail = _find_line_start(text, len(text) - (size - head_size), len(text) - (size - head_size) // 2)
     head = min(head, tail)
     mark = f"[{_CUT} {tail - head:,} characters cut {_CUT}]"
     before = "\n" if "\n" in text else " "
@@ -106,13 +106,13 @@ def _with_middle_cut(text: str, size: int) -> str:
     )
 
 
-def _line_end(text: str, low: int, high: int) -> int:
+def _find_line_end(text: str, low: int, high: int) -> int:
     """Return the last place between the two that ends a line; if none does, one that ends a character."""
     end = text.rfind("\n", low, high) + 1
     return end or _whole_character(text, high)
 
 
-def _line_start(text: str, low: int, high: int) -> int:
+def _find_line_start(text: str, low: int, high: int) -> int:
     """Return the first place between the two that begins a line; if none does, one that begins a character."""
     start = text.find("\n", max(low - 1, 0), high) + 1
     return start or _whole_character(text, low)
@@ -145,7 +145,7 @@ def _is_object(arguments: str) -> bool:
         return False
 
 
-def _long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]]:
+def _find_long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]]:
     """Return JSON in pieces, and of those that are long strings the index and what they say."""
     pieces: list[str] = []
     strings: list[tuple[int, str]] = []
@@ -159,5 +159,5 @@ def _long_strings(arguments: str) -> tuple[list[str], list[tuple[int, str]]]:
     return [*pieces, arguments[end:]], strings
 
 
-def _literal(string: str) -> str:
+def _quote(string: str) -> str:
     return json.dumps(string, ensure_ascii=False)

@@ -125,13 +125,13 @@ class ContextWindow:
         Raises:
             ConfigurationError: The list is of no known format, or `beside_tokens` is negative.
         """
-        steps = self._compacting(messages, session, beside_tokens, reason, format)
+        steps = self._run_layers(messages, session, beside_tokens, reason, format)
         try:
             request = next(steps)
             while True:
-                request = steps.send(self._ask(request))
+                request = steps.send(self._answer(request))
         except StopIteration as done:
-            return self._told(done.value)
+            return self._notify(done.value)
 
     async def acompact(
         self,
@@ -145,15 +145,15 @@ class ContextWindow:
         """
         Compact a message list; the form for asynchronous code. A synchronous summariser runs in a thread.
         """
-        steps = self._compacting(messages, session, beside_tokens, reason, format)
+        steps = self._run_layers(messages, session, beside_tokens, reason, format)
         try:
             request = next(steps)
             while True:
-                request = steps.send(await self._aask(request))
+                request = steps.send(await self._aanswer(request))
         except StopIteration as done:
-            return self._told(done.value)
+            return self._notify(done.value)
 
-    def _compacting(
+    def _run_layers(
         self,
         messages: Sequence[object],
         session: str,
@@ -162,10 +162,10 @@ class ContextWindow:
         format_name: FormatName | None,
     ) -> Generator[SummaryRequest, Answer, Compaction]:
         """Run the layers; what only the caller's summariser can answer is yielded."""
-        room = self._room(beside_tokens)
+        room = self._compute_room(beside_tokens)
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
-        with _collector_paused(len(messages)):
+        with _pause_collector(len(messages)):
             given = formats.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
         schedule = Schedule(self.options, room, progress.tokens, reason)
@@ -179,8 +179,8 @@ class ContextWindow:
         for layer in self._layers:
             due = layer.due(schedule, progress.tokens)
             if due is not None:
-                yield from self._run(layer, due, progress, workspace)
-        problems = self._settle(given, progress)
+                yield from self._run_layer(layer, due, progress, workspace)
+        problems = self._take_back_faults(given, progress)
         return Compaction(
             messages=formats.write(progress.conversation),
             session=session,
@@ -191,14 +191,14 @@ class ContextWindow:
             problems=problems,
         )
 
-    def _room(self, beside_tokens: int) -> int:
+    def _compute_room(self, beside_tokens: int) -> int:
         if beside_tokens < 0:
             raise ConfigurationError(
                 f"beside_tokens is {beside_tokens}; pass what the system prompt and tools cost, or 0"
             )
         return max(0, self.options.window_tokens - self.options.reserve_tokens - beside_tokens)
 
-    def _run(
+    def _run_layer(
         self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace
     ) -> Generator[SummaryRequest, Answer, None]:
         before, tokens = progress.conversation, progress.tokens
@@ -229,11 +229,11 @@ class ContextWindow:
         )
 
     def _edit(self, layer: Layer, conversation: Conversation, workspace: Workspace) -> Steps:
-        with _collector_paused(len(conversation.messages)):
+        with _pause_collector(len(conversation.messages)):
             edited = layer.edit(conversation, workspace)
         return edited if isinstance(edited, Edited) else (yield from edited)
 
-    def _settle(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
+    def _take_back_faults(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
         """
         Return what is wrong with the list by the provider's rules, after taking back layers that made it worse.
         """
@@ -247,32 +247,32 @@ class ContextWindow:
             problems = formats.problems(progress.conversation)
         return problems
 
-    def _ask(self, request: SummaryRequest) -> Answer:
+    def _answer(self, request: SummaryRequest) -> Answer:
         try:
-            answer = self._asked(request)
-            return run_awaited(_unless_in_loop(answer)) if inspect.isawaitable(answer) else answer
+            answer = self._call_summariser(request)
+            return run_awaited(_refuse_in_loop(answer)) if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._failed(error)
+            return self._report(error)
 
-    async def _aask(self, request: SummaryRequest) -> Answer:
+    async def _aanswer(self, request: SummaryRequest) -> Answer:
         try:
             if is_asynchronous(self._summarize):
-                answer = self._asked(request)
+                answer = self._call_summariser(request)
             else:
-                answer = await _in_own_thread(self._asked, request)
+                answer = await _run_in_own_thread(self._call_summariser, request)
             return await answer if inspect.isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 - the conversation stays as it is, and a note says why
-            return self._failed(error)
+            return self._report(error)
 
-    def _asked(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
+    def _call_summariser(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
         # Whoever gave no summariser is not asked.
         return cast("Summarize", self._summarize)(request)
 
-    def _failed(self, error: Exception) -> Exception:
+    def _report(self, error: Exception) -> Exception:
         self.guard.record_failure("summarize", error, fatal=False)
         return error
 
-    def _told(self, compaction: Compaction) -> Compaction:
+    def _notify(self, compaction: Compaction) -> Compaction:
         for observer in self._observers:
             with self.guard.stage("context.observer"):
                 observer(compaction)
@@ -326,7 +326,7 @@ class _Progress:
 
 
 @contextmanager
-def _collector_paused(messages: int) -> Generator[None]:
+def _pause_collector(messages: int) -> Generator[None]:
     """
     Keep the garbage collector from going through a long list again and again while it is being made.
 
@@ -344,7 +344,7 @@ def _collector_paused(messages: int) -> Generator[None]:
         gc.enable()
 
 
-async def _in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
+async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
     """
     Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here.
     """
@@ -356,7 +356,7 @@ async def _in_own_thread(function: Callable[[SummaryRequest], T], request: Summa
         pool.shutdown(wait=False)
 
 
-def _unless_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
+def _refuse_in_loop(answer: Awaitable[Summary]) -> Awaitable[Summary]:
     """
     Return what can be awaited by a loop of its own.
 

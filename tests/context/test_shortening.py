@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otel_errcompact.context.shortening import shortened, shortened_arguments
+from otel_errcompact.context.shortening import shorten, shorten_arguments
 from otel_errcompact.digest.tokens import estimate_tokens
 from tests.clock import processor_seconds
 
@@ -32,7 +32,7 @@ LOG = "".join(f"line {number} of the log\n" for number in range(1_000))
 
 def test_head_and_tail_stay_in_whole_lines_and_the_cut_is_seen() -> None:
     """What was asked for stands at the head, how it ended at the tail."""
-    assert shortened(LOG, 40, estimate_tokens) == (
+    assert shorten(LOG, 40, estimate_tokens) == (
         "line 0 of the log\n"
         "line 1 of the log\n"
         "line 2 of the log\n"
@@ -45,24 +45,24 @@ def test_head_and_tail_stay_in_whole_lines_and_the_cut_is_seen() -> None:
 
 def test_one_long_line_is_cut_in_its_middle() -> None:
     """Minified files and data have no line ends."""
-    text = shortened("ab" * 5_000, 16, estimate_tokens)
+    text = shorten("ab" * 5_000, 16, estimate_tokens)
     assert re.fullmatch(r"(ab)+a? \[\.\.\. 9,9\d\d characters cut \.\.\.\] b?(ab)+", text)
 
 
 def test_a_text_within_the_budget_is_the_very_text() -> None:
     """Nothing is copied."""
-    assert shortened(LOG, 100_000, estimate_tokens) is LOG
+    assert shorten(LOG, 100_000, estimate_tokens) is LOG
 
 
 def test_a_budget_too_small_for_anything_leaves_the_mark() -> None:
     """A reader always sees that there was something."""
-    assert shortened(LOG, 1, estimate_tokens) == "[... 19,890 characters cut ...]"
+    assert shorten(LOG, 1, estimate_tokens) == "[... 19,890 characters cut ...]"
 
 
 @pytest.mark.parametrize("count_tokens", COUNTERS)
 def test_the_budget_is_used(count_tokens) -> None:
     """Most of what may stay does, however tokens are counted."""
-    assert 350 <= count_tokens(shortened(LOG, 500, count_tokens)) <= 500
+    assert 350 <= count_tokens(shorten(LOG, 500, count_tokens)) <= 500
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_the_budget_is_used_where_text_is_not_even(text: str) -> None:
     def count_tokens(text: str) -> int:
         return sum(1 if character > "\u2e80" else 0.25 for character in text).__ceil__()
 
-    assert 300 <= count_tokens(shortened(text, 500, count_tokens)) <= 500
+    assert 300 <= count_tokens(shorten(text, 500, count_tokens)) <= 500
 
 
 @pytest.mark.parametrize("count_tokens", COUNTERS)
 @given(text=ANY_TEXT, max_tokens=st.integers(12, 400))
 def test_what_stays_is_within_the_budget_and_from_both_ends(count_tokens, text: str, max_tokens: int) -> None:
     """The mark alone says what is missing between them, to the character."""
-    shorter = shortened(text, max_tokens, count_tokens)
+    shorter = shorten(text, max_tokens, count_tokens)
     if count_tokens(text) <= max_tokens:
         assert shorter == text
         return
@@ -109,8 +109,8 @@ def _is_the_cut(found: re.Match[str], shorter: str, text: str) -> bool:
 @given(text=ANY_TEXT, max_tokens=st.integers(12, 400))
 def test_shortening_again_changes_nothing(text: str, max_tokens: int) -> None:
     """What is within its budget stays."""
-    shorter = shortened(text, max_tokens, estimate_tokens)
-    assert shortened(shorter, max_tokens, estimate_tokens) == shorter
+    shorter = shorten(text, max_tokens, estimate_tokens)
+    assert shorten(shorter, max_tokens, estimate_tokens) == shorter
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_shortening_again_changes_nothing(text: str, max_tokens: int) -> None:
 def test_no_character_is_cut_in_two(character: str) -> None:
     """What is read as one stays one, at every place where a cut may fall."""
     for before in range(8):
-        shorter = shortened("x" * before + character * 1_000, 30, estimate_tokens)
+        shorter = shorten("x" * before + character * 1_000, 30, estimate_tokens)
         head, tail = MARK.split(shorter)
         assert head.strip().lstrip("x").replace(character, "") == ""
         assert tail.strip().replace(character, "") == ""
@@ -133,7 +133,7 @@ def test_no_character_is_cut_in_two(character: str) -> None:
 
 def test_a_character_of_thousands_of_marks_is_cut_all_the_same() -> None:
     """No text can keep itself whole."""
-    assert estimate_tokens(shortened("a" + "\u0301" * 100_000, 100, estimate_tokens)) <= 100
+    assert estimate_tokens(shorten("a" + "\u0301" * 100_000, 100, estimate_tokens)) <= 100
 
 
 def test_arguments_stay_an_object_of_the_same_names() -> None:
@@ -141,7 +141,7 @@ def test_arguments_stay_an_object_of_the_same_names() -> None:
     arguments = (
         '{"path": "a.py", "content": ' + json.dumps(LOG) + ', "mode": 1e300, "path": "\\u0061", "deep": [{"x": "y"}]}'
     )
-    assert shortened_arguments(arguments, 60, estimate_tokens) == (
+    assert shorten_arguments(arguments, 60, estimate_tokens) == (
         '{"path": "a.py", "content": "line 0 of the log\\nline 1 of the log\\nline 2 of the log\\n'
         '[... 19,816 characters cut ...]\\nline 999 of the log\\n"'
         ', "mode": 1e300, "path": "\\u0061", "deep": [{"x": "y"}]}'
@@ -163,7 +163,7 @@ def test_arguments_stay_an_object_of_the_same_names() -> None:
 )
 def test_arguments_that_cannot_be_shortened_are_the_very_text(arguments: str) -> None:
     """A call whose arguments are no object any more would be refused by its provider."""
-    assert shortened_arguments(arguments, 50, estimate_tokens) is arguments
+    assert shorten_arguments(arguments, 50, estimate_tokens) is arguments
 
 
 JSON = st.recursive(
@@ -189,7 +189,7 @@ JSON = st.recursive(
 def test_shortened_arguments_differ_in_long_strings_alone(value, max_tokens: int, ascii_only: bool) -> None:
     """Whatever the object is, it is read back with its names and its other values, and never costs more."""
     arguments = json.dumps(value, ensure_ascii=ascii_only)
-    shorter = shortened_arguments(arguments, max_tokens, estimate_tokens)
+    shorter = shorten_arguments(arguments, max_tokens, estimate_tokens)
     assert estimate_tokens(shorter) <= estimate_tokens(arguments)
     _differ_in_long_strings_alone(json.loads(arguments), json.loads(shorter))
 
@@ -220,7 +220,7 @@ def _differ_in_long_strings_alone(before, after) -> None:
 def test_a_huge_text_is_shortened_at_once(text: str) -> None:
     """No pass over the text but the counter's own."""
     whole = processor_seconds(lambda: max(text))
-    assert processor_seconds(lambda: shortened(text, 500, partial(estimate_tokens)), runs=3) < whole
+    assert processor_seconds(lambda: shorten(text, 500, partial(estimate_tokens)), runs=3) < whole
 
 
 @pytest.mark.parametrize("character", [pytest.param('"', id="quotes"), pytest.param("\\", id="backslashes")])
@@ -230,7 +230,7 @@ def test_huge_arguments_are_shortened_in_linear_time(character: str) -> None:
     def seconds(size: int) -> float:
         arguments = json.dumps({"content": character * size, "other": [character * 20] * (size // 100)})
         start = time.process_time()
-        shortened_arguments(arguments, 500, estimate_tokens)
+        shorten_arguments(arguments, 500, estimate_tokens)
         return time.process_time() - start
 
     small = min(seconds(50_000) for _ in range(3))

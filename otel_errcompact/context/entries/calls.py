@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str]:
     """Return tool and command of an entry; where it only names a call, those of that call."""
-    tool, command = _tool(entry), _command(entry)
+    tool, command = _find_tool(entry), _find_command(entry)
     ids = [str(found.value) for _, found in entry.all(CALL_IDS) if isinstance(found.value, str | int)]
     if not command:
         known = next((asked[call_id] for call_id in ids if call_id in asked), ("", ""))
@@ -26,7 +26,7 @@ def find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str
     return tool, command
 
 
-def _tool(entry: Entry) -> str:
+def _find_tool(entry: Entry) -> str:
     for name, found in entry.all(TOOLS):
         if isinstance(found.value, str):
             return found.value
@@ -35,7 +35,7 @@ def _tool(entry: Entry) -> str:
     return ""
 
 
-def _command(entry: Entry) -> str:
+def _find_command(entry: Entry) -> str:
     for name, found in entry.all(COMMANDS):
         value = found.value
         if isinstance(value, str):

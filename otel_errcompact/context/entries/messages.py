@@ -95,18 +95,18 @@ def _take_error_object(entry: Entry, path: str, value: Mapping[object, object], 
 def find_text(entry: Entry, *, own_only: bool) -> str | None:
     """Return what was printed or given back; None if nothing says so."""
     for name, found in entry.all(OUTPUTS):
-        printed = _printed(found.value)
+        printed = _join_printed(found.value)
         if printed is not None:
             return printed
         if name == "text" and not isinstance(found.value, Mapping):
             entry.refuse(found.path, found.value, "a text")
-    streams = [_printed(found.value) for _, found in entry.all(STREAMS)]
+    streams = [_join_printed(found.value) for _, found in entry.all(STREAMS)]
     if any(stream is not None for stream in streams):
         return "\n".join(filter(None, streams))
     if own_only:
         return None
     for _, found in entry.all(ANSWERS):
-        printed = _printed(found.value)
+        printed = _join_printed(found.value)
         if printed is not None and not _is_word(printed):
             return printed
     return None
@@ -117,7 +117,7 @@ def _is_word(text: str) -> bool:
     return re.sub(r"[\s-]+", "_", text.strip()).lower() in STATUSES
 
 
-def _printed(value: object) -> str | None:
+def _join_printed(value: object) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

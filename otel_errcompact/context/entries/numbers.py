@@ -28,11 +28,11 @@ def find_duration(entry: Entry) -> float | None:
             continue
         found = places[0]
         scale = 1e-3 if unit[1] else 1e-6 if unit[2] else 1e-9 if unit[3] else 1.0
-        return _span(entry, found, scale)
+        return _read_span(entry, found, scale)
     return None
 
 
-def _span(entry: Entry, found: Field, scale: float) -> float | None:
+def _read_span(entry: Entry, found: Field, scale: float) -> float | None:
     value: object = found.value
     if isinstance(value, str) and (match := _SPAN.fullmatch(value.strip())):
         return float(match[1]) * (_UNITS.get(match[2] or "", 1.0) if match[2] else scale)
@@ -55,7 +55,7 @@ def find_time(entry: Entry) -> float | None:
         if isinstance(value, Mapping):
             inner = cast("Mapping[str, object]", value)
             value = inner.get("end", inner.get("completed", inner.get("start", inner.get("created"))))
-        seconds = _moment(value)
+        seconds = _read_moment(value)
         if seconds is not None:
             return seconds
         if name in {"time", "timestamp"} and value is not None:
@@ -64,7 +64,7 @@ def find_time(entry: Entry) -> float | None:
     return None
 
 
-def _moment(value: object) -> float | None:
+def _read_moment(value: object) -> float | None:
     if isinstance(value, str):
         match = _ISO.fullmatch(value.strip())
         if match is None:

@@ -52,14 +52,14 @@ def find_signs(entry: Entry) -> Signs:
     """Collect what flags, statuses and levels say of how it ended."""
     signs = Signs()
     for name, found in (*entry.all(WELL), *entry.all(ILL)):
-        flag = _flag(entry, name, found)
+        flag = _read_flag(entry, name, found)
         if flag is not None:
             _take(signs, OK if flag is (name in WELL) else FAILED, found.depth)
     for name, found in entry.all(STATUS):
-        _take(signs, _status(entry, name, found), found.depth)
+        _take(signs, _read_status(entry, name, found), found.depth)
     for _, found in entry.all(HTTP):
         if isinstance(found.value, int) and not isinstance(found.value, bool) and found.value >= _LEAST_HTTP:
-            _take(signs, _of_http(found.value), found.depth)
+            _take(signs, _rate_http(found.value), found.depth)
     for _, found in entry.all(("level", "severity")):
         signs.failed = signs.failed or (isinstance(found.value, str) and found.value.lower() in LEVELS)
     if entry.ending & SUCCESS_WORDS:
@@ -73,7 +73,7 @@ _LEAST_HTTP_ERROR: Final = 400
 _AFTER_HTTP: Final = 600
 
 
-def _of_http(status: int) -> str:
+def _rate_http(status: int) -> str:
     return FAILED if status >= _LEAST_HTTP_ERROR else OK
 
 
@@ -85,7 +85,7 @@ def _take(signs: Signs, word: str, depth: int) -> None:
     signs.open = signs.open or word in OPEN_WORDS
 
 
-def _flag(entry: Entry, name: str, found: Field) -> bool | None:
+def _read_flag(entry: Entry, name: str, found: Field) -> bool | None:
     value = found.value
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
@@ -96,7 +96,7 @@ def _flag(entry: Entry, name: str, found: Field) -> bool | None:
     return None
 
 
-def _status(entry: Entry, name: str, found: Field) -> str:
+def _read_status(entry: Entry, name: str, found: Field) -> str:
     value = found.value
     if isinstance(value, str):
         word = re.sub(r"[\s-]+", "_", value.strip()).lower()
@@ -106,7 +106,7 @@ def _status(entry: Entry, name: str, found: Field) -> str:
         return ""
     elif isinstance(value, int) and not isinstance(value, bool):
         # Node calls an exit code so, and clients of HTTP a status code.
-        return _of_http(value) if _LEAST_HTTP <= value < _AFTER_HTTP else FAILED if value and name == "status" else ""
+        return _rate_http(value) if _LEAST_HTTP <= value < _AFTER_HTTP else FAILED if value and name == "status" else ""
     if name == "status":
         wanted = "ok, failed, timeout, cancelled, skipped, running or the like, or nothing where other fields decide"
         entry.refuse(found.path, value, wanted)

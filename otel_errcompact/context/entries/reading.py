@@ -32,10 +32,10 @@ def read_events(events: Iterable[object]) -> list[ErrorEvent]:
     asked: dict[str, tuple[str, str]] = {}
     read: list[ErrorEvent] = []
     for index, event in enumerate(events):
-        for mapping in split_entry(_mapping(event, index)):
+        for mapping in split_entry(_as_mapping(event, index)):
             entry = parse_entry(mapping, index)
             called = find_call(entry, asked)
-            found = _read(entry, *called)
+            found = _read_entry(entry, *called)
             if found is not None:
                 read.append(found)
     if all(event.time is not None for event in read):
@@ -43,7 +43,7 @@ def read_events(events: Iterable[object]) -> list[ErrorEvent]:
     return read
 
 
-def _mapping(event: object, index: int) -> Mapping[object, object]:
+def _as_mapping(event: object, index: int) -> Mapping[object, object]:
     if isinstance(event, Mapping):
         return cast("Mapping[object, object]", event)
     if isinstance(event, ErrorEvent):
@@ -53,7 +53,7 @@ def _mapping(event: object, index: int) -> Mapping[object, object]:
     return {}
 
 
-def _read(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
+def _read_entry(entry: Entry, tool: str, command: str) -> ErrorEvent | None:
     """Return what was run and how it ended; None for an entry of another kind, or one that says too little."""
     error = find_error(entry)
     signs = find_signs(entry)

@@ -35,7 +35,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     parts: list[Part] = []
     total = FRAME_TOKENS
     for block in items_of(fields.get("content")):
-        part = _part(block, index, count_tokens)
+        part = _read_part(block, index, count_tokens)
         total += part.tokens
         if part.kind in _PAIRED:
             total += BLOCK_TOKENS
@@ -50,7 +50,7 @@ def write(message: Message) -> object:
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     is_text = len(parts) == 1 and parts[0].kind == "text" and parts[0].native is None
-    made["content"] = parts[0].text if is_text else [_written(part) for part in parts]
+    made["content"] = parts[0].text if is_text else [_write_part(part) for part in parts]
     return made
 
 
@@ -69,12 +69,12 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
     for role, group in groupby(enumerate(messages), key=lambda numbered: numbered[1].role):
         turn = [(index, part) for index, message in group for part in message.parts]
         if role == "assistant":
-            yield from _unanswered(open_calls)
+            yield from _find_unanswered(open_calls)
             open_calls.clear()
-            yield from _asked(turn, open_calls, known)
+            yield from _find_asked(turn, open_calls, known)
         else:
-            yield from _answered(turn, open_calls)
-    yield from _unanswered(open_calls)
+            yield from _find_answered(turn, open_calls)
+    yield from _find_unanswered(open_calls)
 
 
 def _empty(messages: Sequence[Message]) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _empty(messages: Sequence[Message]) -> Iterator[str]:
                 yield f"message {index}: a text is empty"
 
 
-def _asked(turn: list[tuple[int, Part]], open_calls: dict[str, int], known: set[str]) -> Iterator[str]:
+def _find_asked(turn: list[tuple[int, Part]], open_calls: dict[str, int], known: set[str]) -> Iterator[str]:
     for index, part in turn:
         if part.kind == "call":
             if part.call_id in known:
@@ -102,7 +102,7 @@ def _asked(turn: list[tuple[int, Part]], open_calls: dict[str, int], known: set[
         yield f"message {turn[-1][0]}: it ends with thinking"
 
 
-def _answered(turn: list[tuple[int, Part]], open_calls: dict[str, int]) -> Iterator[str]:
+def _find_answered(turn: list[tuple[int, Part]], open_calls: dict[str, int]) -> Iterator[str]:
     said_something = False
     for index, part in turn:
         if part.kind == "call":
@@ -115,7 +115,7 @@ def _answered(turn: list[tuple[int, Part]], open_calls: dict[str, int]) -> Itera
             yield f"message {index}: the result {part.call_id!r} stands after other content"
 
 
-def _unanswered(open_calls: dict[str, int]) -> Iterator[str]:
+def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
     for call_id, index in open_calls.items():
         yield f"message {index}: the call {call_id!r} has no result in the next turn"
 
@@ -124,12 +124,14 @@ def _is_thinking(part: Part) -> bool:
     return part.kind == "other" and fields_of(part.native).get("type") in {"thinking", "redacted_thinking"}
 
 
-def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
+def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     kind = fields.get("type")
     if kind == "tool_result":
         content, failed = fields.get("content"), fields.get("is_error")
-        text, tokens = (content, count_tokens(content)) if isinstance(content, str) else _result(content, count_tokens)
+        text, tokens = (
+            (content, count_tokens(content)) if isinstance(content, str) else _read_texts(content, count_tokens)
+        )
         flag = failed if isinstance(failed, bool) else None
         return Part("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block)
     if kind == "tool_use":
@@ -144,7 +146,7 @@ def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     return Part("other", "", block_tokens(block, count_tokens), text_in(fields, "name"), call_id, None, block)
 
 
-def _result(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
+def _read_texts(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
     texts: list[str] = []
     tokens = 0
     for block in items_of(content):
@@ -158,7 +160,7 @@ def _result(content: object, count_tokens: TokenCounter) -> tuple[str, int]:
     return text, tokens + count_tokens(text)
 
 
-def _written(part: Part) -> object:
+def _write_part(part: Part) -> object:
     if part.native is not None and not part.edited:
         return part.native
     made = {} if part.native is None else copy_of(part.native)

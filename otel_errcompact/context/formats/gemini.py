@@ -49,7 +49,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     parts: list[Part] = []
     total = FRAME_TOKENS
     for block in items_of(fields.get("parts")):
-        part = _part(block, index, count_tokens)
+        part = _read_part(block, index, count_tokens)
         total += part.tokens
         if part.kind in _PAIRED:
             total += BLOCK_TOKENS
@@ -63,7 +63,7 @@ def write(message: Message) -> object:
     """
     native = message.native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
-    return {**made, "parts": [_written(part) for part in message.parts]}
+    return {**made, "parts": [_write_part(part) for part in message.parts]}
 
 
 def problems(messages: Sequence[Message]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
         yield f"message {len(messages) - 1}: {asked} function calls are followed by 0 responses"
 
 
-def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
+def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if isinstance(text, str) and not fields.get("thought"):
@@ -112,7 +112,7 @@ def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     answer = fields.get("functionResponse") or fields.get("function_response")
     if answer is not None:
         said = fields_of(answer)
-        text, failed = _result(said.get("response"), index)
+        text, failed = _read_result(said.get("response"), index)
         tokens = count_tokens(text)
         for inner in items_of(said.get("parts")):
             tokens += block_tokens(inner, count_tokens)
@@ -123,7 +123,7 @@ def _part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     return Part("other", "", block_tokens(block, count_tokens), "", text_in(own, "id"), None, block)
 
 
-def _result(response: object, index: int) -> tuple[str, bool | None]:
+def _read_result(response: object, index: int) -> tuple[str, bool | None]:
     """
     Return the text of a response, and whether it says that the call failed.
 
@@ -138,7 +138,7 @@ def _result(response: object, index: int) -> tuple[str, bool | None]:
     return json_of(said, index) if said else "", failed
 
 
-def _written(part: Part) -> object:
+def _write_part(part: Part) -> object:
     if part.native is None:
         return {"text": part.text}
     if not part.edited:
@@ -152,11 +152,11 @@ def _written(part: Part) -> object:
     if part.kind == "result":
         key = "functionResponse" if made.get("functionResponse") is not None else "function_response"
         answer = {key: value for key, value in copy_of(made[key]).items() if key != "parts"}
-        return {**made, key: {**answer, "response": {_key(answer.get("response"), part): part.text}}}
+        return {**made, key: {**answer, "response": {_find_key(answer.get("response"), part): part.text}}}
     return {"text": part.text}
 
 
-def _key(response: object, part: Part) -> str:
+def _find_key(response: object, part: Part) -> str:
     """
     Return under which key an edited response says its text: the one it had, or one that says of success what it said.
 

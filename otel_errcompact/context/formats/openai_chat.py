@@ -38,7 +38,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
         refuse_foreign(fields, index, name)
     content = fields.get("content")
     if role == "tool":
-        return _result(native, fields, index, count_tokens)
+        return _read_result(native, fields, index, count_tokens)
     parts: list[Part] = []
     total = FRAME_TOKENS
     if isinstance(content, str):
@@ -47,7 +47,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
         parts.append(Part("text", content, tokens))
     else:
         for block in items_of(content):
-            part = _content_part(block, index, count_tokens)
+            part = _read_content_part(block, index, count_tokens)
             total += part.tokens
             parts.append(part)
     # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
@@ -67,7 +67,7 @@ def write(message: Message) -> object:
     if len(said) == 1 and (said[0].native is None or said[0].kind == "result"):
         made["content"] = said[0].text
     elif said:
-        made["content"] = [_written(part) for part in said]
+        made["content"] = [_write_part(part) for part in said]
     elif "content" in made:
         made["content"] = None
     if "tool_calls" in made or "function_call" in made:
@@ -92,7 +92,7 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
                     yield f"message {index}: the result {_key(part)!r} has no call in the answer before it"
             continue
         if open_calls:
-            yield from _unanswered(open_calls)
+            yield from _find_unanswered(open_calls)
             open_calls.clear()
         if not message.parts and message.role == "assistant":
             yield f"message {index}: the answer has neither content nor calls"
@@ -101,10 +101,10 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
                 if _key(part) in open_calls:
                     yield f"message {index}: a second call has the id {_key(part)!r}"
                 open_calls[_key(part)] = index
-    yield from _unanswered(open_calls)
+    yield from _find_unanswered(open_calls)
 
 
-def _unanswered(open_calls: dict[str, int]) -> Iterator[str]:
+def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
     for call_id, index in open_calls.items():
         yield f"message {index}: the call {call_id!r} is not followed by its result"
 
@@ -126,7 +126,7 @@ def _take_answer(fields: Fields, index: int, count_tokens: TokenCounter, parts: 
             total += part.tokens
             parts.append(part)
     for call in items_of(fields.get("tool_calls")):
-        part = _call(call, index, count_tokens)
+        part = _read_call(call, index, count_tokens)
         total += part.tokens + BLOCK_TOKENS
         parts.append(part)
     function = fields.get("function_call")
@@ -139,7 +139,7 @@ def _take_answer(fields: Fields, index: int, count_tokens: TokenCounter, parts: 
     return total
 
 
-def _call(call: object, index: int, count_tokens: TokenCounter) -> Part:
+def _read_call(call: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(call)
     function = fields_of(fields.get("function") or fields.get("custom"))
     arguments = function.get("arguments", function.get("input"))
@@ -147,14 +147,14 @@ def _call(call: object, index: int, count_tokens: TokenCounter) -> Part:
     return Part("call", text, count_tokens(text), text_in(function, "name"), text_in(fields, "id"), None, call)
 
 
-def _result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
+def _read_result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
     content, block = fields.get("content"), None
     if isinstance(content, str):
         text, tokens = content, count_tokens(content)
     else:
         # With it all that is no text is kept when the result is cut.
         block = native
-        parts = [_content_part(block, index, count_tokens) for block in items_of(content)]
+        parts = [_read_content_part(block, index, count_tokens) for block in items_of(content)]
         texts = [part.text for part in parts if part.kind == "text"]
         text = texts[0] if len(texts) == 1 else "\n".join(texts)
         tokens = count_tokens(text) + sum(part.tokens for part in parts if part.kind != "text")
@@ -162,7 +162,7 @@ def _result(native: object, fields: Fields, index: int, count_tokens: TokenCount
     return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
 
 
-def _content_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
+def _read_content_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if fields.get("type") == "text" and isinstance(text, str):
@@ -171,7 +171,7 @@ def _content_part(block: object, index: int, count_tokens: TokenCounter) -> Part
     return Part("other", "", block_tokens(block, count_tokens), "", "", None, block)
 
 
-def _written(part: Part) -> object:
+def _write_part(part: Part) -> object:
     if part.native is not None and not part.edited:
         return part.native
     made = copy_of(part.native) if part.native is not None and part.kind == "text" else {}
@@ -186,12 +186,12 @@ def _write_calls(made: dict[str, object], calls: list[Part]) -> None:
         if part.native is function:
             made["function_call"] = {**copy_of(function), "arguments": part.text} if part.edited else function
         else:
-            written.append(_written_call(part))
+            written.append(_write_call(part))
     if written:
         made["tool_calls"] = written
 
 
-def _written_call(part: Part) -> object:
+def _write_call(part: Part) -> object:
     if not part.edited:
         return part.native
     made = copy_of(part.native)

@@ -69,14 +69,14 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
         return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
     if kind in _OUTPUTS:
         output = fields.get("output")
-        text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _result(output, count_tokens)
+        text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _read_result(output, count_tokens)
         failed = fields.get("status") == "failed" or None
         part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
         return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
     named = fields.get("role")
     if named is None or kind not in {"", "message"}:
-        return _other(native, fields, kind, index, count_tokens)
-    return _said(native, fields, index, count_tokens)
+        return _read_other(native, fields, kind, index, count_tokens)
+    return _read_text(native, fields, index, count_tokens)
 
 
 def write(message: Message) -> object:
@@ -90,11 +90,11 @@ def write(message: Message) -> object:
         is_text = isinstance(made.get(key), str)
         return {**made, key: parts[0].text if is_text else object_in(parts[0].text)}
     if len(parts) == 1 and parts[0].kind == "result":
-        return {**made, "output": _output(made, parts[0].text)}
+        return {**made, "output": _read_output(made, parts[0].text)}
     if len(parts) == 1 and parts[0].native is None:
         return {**made, "content": parts[0].text}
     kind = "output_text" if message.role == "assistant" else "input_text"
-    return {**made, "content": [_written(part, kind) for part in parts]}
+    return {**made, "content": [_write_item(part, kind) for part in parts]}
 
 
 def problems(messages: Sequence[Message]) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _is_reasoning(native: object) -> bool:
     return fields_of(native).get("type") == "reasoning"
 
 
-def _said(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
+def _read_text(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
     role = _ROLES.get(text_in(fields, "role"))
     content = fields.get("content")
     if role is None or "tool_calls" in fields or "parts" in fields:
@@ -155,7 +155,7 @@ def _said(native: object, fields: Fields, index: int, count_tokens: TokenCounter
     return Message(cast("Role", role), tuple(parts), FRAME_TOKENS + sum(part.tokens for part in parts), native)
 
 
-def _other(native: object, fields: Fields, kind: str, index: int, count_tokens: TokenCounter) -> Message:
+def _read_other(native: object, fields: Fields, kind: str, index: int, count_tokens: TokenCounter) -> Message:
     """
     Read reasoning, what the provider's own tools did, and items of types that are not known.
     """
@@ -168,7 +168,7 @@ def _other(native: object, fields: Fields, kind: str, index: int, count_tokens: 
     return Message("tool" if is_answer else "assistant", (part,), part.tokens + FRAME_TOKENS, native)
 
 
-def _result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
+def _read_result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
     texts: list[str] = []
     tokens = 0
     for block in items_of(output):
@@ -184,7 +184,7 @@ def _result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
     return text, tokens + count_tokens(text)
 
 
-def _output(made: dict[str, object], text: str) -> object:
+def _read_output(made: dict[str, object], text: str) -> object:
     """
     Return an output with a text for all it holds, in the form that its type asks for.
     """
@@ -195,7 +195,7 @@ def _output(made: dict[str, object], text: str) -> object:
     return [{"stdout": text, "stderr": "", "outcome": outcome}]
 
 
-def _written(part: Part, kind: str) -> object:
+def _write_item(part: Part, kind: str) -> object:
     if part.native is not None and not part.edited:
         return part.native
     made = copy_of(part.native) if part.native is not None and part.kind == "text" else {"type": kind}

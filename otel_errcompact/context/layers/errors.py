@@ -22,7 +22,7 @@ from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
 from otel_errcompact.context.pairs import Spot, pairs_of
 from otel_errcompact.context.schedule import Schedule
-from otel_errcompact.context.shortening import shortened_arguments
+from otel_errcompact.context.shortening import shorten_arguments
 from otel_errcompact.detector.operation import covers, operation_of
 from otel_errcompact.detector.results import may_have_failed
 from otel_errcompact.digest import DigestOptions
@@ -319,7 +319,7 @@ class _Pass:
         part = self._part(spot)
         if _OURS in part.text:
             return ""
-        shorter = shortened_arguments(part.text, INPUT_TOKENS, self._workspace.count_tokens)
+        shorter = shorten_arguments(part.text, INPUT_TOKENS, self._workspace.count_tokens)
         if shorter == part.text or operation_of(part.tool, shorter) != operation_of(part.tool, part.text):
             return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.markers import marker_of
-from otel_errcompact.context.shortening import shortened
+from otel_errcompact.context.shortening import shorten
 from otel_errcompact.context.transcript import json_line
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class Keeper:
         What stays of a result that was archived before is not kept again: its whole has a place already. The archive
         is asked for that, since a marker alone is a line that any tool can print.
         """
-        before = self._kept_before(part)
+        before = self._find_kept(part)
         if before is not None:
             return before
         try:
-            whole = self._whole(part)
+            whole = self._write_whole(part)
         except OSError as error:
             self._refuse(error)
             return None
@@ -83,12 +83,12 @@ class Keeper:
         self._refusals += 1
         self._refusal = str(error)
 
-    def _whole(self, part: Part) -> str:
+    def _write_whole(self, part: Part) -> str:
         if part.native is None or part.edited or part.tokens <= self._workspace.count_tokens(part.text):
             return part.text
         return json_line(part.native)
 
-    def _kept_before(self, part: Part) -> Kept | None:
+    def _find_kept(self, part: Part) -> Kept | None:
         found = marker_of(part.text)
         if not found:
             return None
@@ -104,7 +104,7 @@ class Keeper:
 
 def with_preview(marker: str, whole: str, workspace: Workspace) -> str:
     """Return what stays of an archived result: the marker, and below it head and tail."""
-    preview = shortened(whole, workspace.options.preview_tokens, workspace.count_tokens)
+    preview = shorten(whole, workspace.options.preview_tokens, workspace.count_tokens)
     return f"{marker}\n{preview}" if preview else marker
 
 
@@ -113,6 +113,6 @@ def is_picture(part: Part, workspace: Workspace) -> bool:
     return part.tokens > 2 * workspace.count_tokens(part.text)
 
 
-def described(tool: str, tokens: int, *, failed: bool | None) -> str:
+def describe(tool: str, tokens: int, *, failed: bool | None) -> str:
     """Return what a marker says of a result."""
     return f"{'failed result' if failed else 'result'}{f' of {tool}' if tool else ''}, {tokens:,} tokens"

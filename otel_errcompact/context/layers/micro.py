@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.editing import Edits
-from otel_errcompact.context.layers.keeping import Keeper, described
+from otel_errcompact.context.layers.keeping import Keeper, describe
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
@@ -31,7 +31,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     excess = conversation.tokens - workspace.target_tokens
     if excess <= 0:
         return Edited(conversation)
-    old = [result for result in _old_results(conversation, workspace) if not _is_short_already(result[1], workspace)]
+    old = [result for result in _find_old(conversation, workspace) if not _is_short_already(result[1], workspace)]
     if sum(max(part.tokens - LINE_TOKENS, 0) for _, part, _ in old) < workspace.least_gain_tokens:
         return Edited(conversation)
     keeper = Keeper(workspace)
@@ -46,7 +46,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         kept = keeper.keep(part)
         if kept is None:
             continue
-        line = marker("micro", described(tool, kept.tokens, failed=part.failed), kept.place)
+        line = marker("micro", describe(tool, kept.tokens, failed=part.failed), kept.place)
         if len(kept.place) != place_size:
             # Places look alike: what costs no more than the shortest line is not archived in vain.
             least, place_size = count_tokens(marker("micro", "result", kept.place)), len(kept.place)
@@ -61,7 +61,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="micro", due=Schedule.to_target, edit=micro)
 
 
-def _old_results(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
+def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
     """Return the results that may become one line, the oldest first: where each stands, itself, and its tool."""
     tools: dict[str, str] = {}
     found: list[tuple[Spot, Part, str]] = []

@@ -15,7 +15,7 @@ from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points, is_gap
 from otel_errcompact.context.schedule import Schedule
-from otel_errcompact.context.shortening import shortened, shortened_arguments
+from otel_errcompact.context.shortening import shorten, shorten_arguments
 from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ class _Draft:
         self._points = cut_points(self.messages)
         self.task = task_of(self.messages)
         """Where the task stands; -1 if there is none."""
-        self.head = self._head_end()
+        self.head = self._end_of_head()
         """How many messages at the beginning are never taken out."""
         self._cuts: list[Cut] = []
 
-    def _head_end(self) -> int:
+    def _end_of_head(self) -> int:
         """Return where the head ends: after the task; where there is none, after what the system says first."""
         if self.task >= 0:
             return next((point for point in self._points if point > self.task), 0)
@@ -137,7 +137,7 @@ class _Draft:
         """
         costs = [0, *accumulate([message.tokens for message in self.messages])]
         ends = [point for point in self._points if self.head < point < len(self.messages)]
-        summary = self._summary(target // _SUMMARY_SHARE)
+        summary = self._find_summary(target // _SUMMARY_SHARE)
         room = target - costs[self.head] - _SMALL
         if summary is not None:
             room -= self.messages[summary].tokens + _SMALL
@@ -149,7 +149,7 @@ class _Draft:
             self.take_out(summary + 1, end)
             self.take_out(self.head, summary)
 
-    def _summary(self, budget: int) -> int | None:
+    def _find_summary(self, budget: int) -> int | None:
         """Return where the newest summary stands, if it costs no more than a budget."""
         places = range(len(self.messages) - 1, self.head - 1, -1)
         found = next((place for place in places if is_summary(self.messages[place])), None)
@@ -196,7 +196,7 @@ class _Draft:
         if part.kind == "result" and is_picture(part, self.workspace):
             # The budget of results let it pass for its picture, which is gone now; of its text it leaves as much.
             size = min(size, self.workspace.count_tokens(line) + 1 + self.workspace.options.preview_tokens)
-        shorter = _shorter_arguments if part.kind == "call" else _shorter_text
+        shorter = _shorten_arguments if part.kind == "call" else _shorten_text
         text = shorter(part.text, line, size, self.workspace)
         made = with_text(message, number, text, self.workspace.count_tokens)
         if made.tokens < message.tokens:
@@ -214,7 +214,7 @@ class _Draft:
         count = self.workspace.count_tokens
         frame = formats.from_user(line, count).tokens - count(line)
         size = room - self.tokens + message.tokens - frame
-        made = formats.from_user(_shorter_text(text, line, size, self.workspace), count)
+        made = formats.from_user(_shorten_text(text, line, size, self.workspace), count)
         if made.tokens < message.tokens:
             self._cut(self.task, 0, Part("other", "", message.tokens), made.tokens, where)
             self.messages[self.task] = made
@@ -255,12 +255,12 @@ def _is_marker(message: Message) -> bool:
 
 def _is_marked_alone(part: Part) -> bool:
     if part.kind == "call":
-        mark, rest = _mark_in(part.text)
+        mark, rest = _split_mark(part.text)
         return bool(mark) and rest == "{}"
     return "\n" not in part.text and marker_of(part.text) is not None
 
 
-def _mark_in(arguments: str) -> tuple[str, str]:
+def _split_mark(arguments: str) -> tuple[str, str]:
     """Return the marker that shortened arguments hold, if they do, and the arguments without it."""
     if arguments.startswith(_MARKED_CALL):
         try:
@@ -284,16 +284,16 @@ def _is_text(message: Message, part: Part) -> bool:
     return part.kind == "text" and message.role != "system"
 
 
-def _shorter_text(text: str, line: str, size: int, workspace: Workspace) -> str:
+def _shorten_text(text: str, line: str, size: int, workspace: Workspace) -> str:
     left = size - workspace.count_tokens(line) - 1
-    return f"{line}\n{shortened(text, left, workspace.count_tokens)}" if left >= _WORTH_SHOWING else line
+    return f"{line}\n{shorten(text, left, workspace.count_tokens)}" if left >= _WORTH_SHOWING else line
 
 
-def _shorter_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:
+def _shorten_arguments(arguments: str, line: str, size: int, workspace: Workspace) -> str:
     """Return arguments as an object that holds the marker, and as much of the arguments as is allowed."""
     marked = f"{_MARKED_CALL}{json.dumps(line, ensure_ascii=False)}}}"
     left = size - workspace.count_tokens(marked)
-    short = shortened_arguments(_mark_in(arguments)[1], left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""
+    short = shorten_arguments(_split_mark(arguments)[1], left, workspace.count_tokens) if left >= _WORTH_SHOWING else ""
     fields = short.strip().removeprefix("{").removesuffix("}").strip()
     # As tight as providers' objects are read, so that what it costs does not change on the way.
     whole = f"{marked[:-1]},{fields}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.editing import Edits
-from otel_errcompact.context.layers.keeping import Keeper, described, is_picture, with_preview
+from otel_errcompact.context.layers.keeping import Keeper, describe, is_picture, with_preview
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import is_marked, marker
 from otel_errcompact.context.messages import with_new_text
@@ -29,11 +29,11 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
     nobody has seen them yet. Failures are left to the error pass, whose digests say more than a preview.
     """
     messages = conversation.messages
-    newest = _newest_results(messages)
+    newest = _find_newest_results(messages)
     budget = workspace.options.result_budget_tokens
     if sum(messages[m].parts[p].tokens for m, p in newest) <= budget:
         return Edited(conversation)
-    calls = _calls(messages, newest[-1].message)
+    calls = _find_calls(messages, newest[-1].message)
     newest = [spot for spot in newest if not _has_failed(messages[spot.message].parts[spot.part], calls)]
     excess = sum(messages[m].parts[p].tokens for m, p in newest) - budget
     keeper = Keeper(workspace)
@@ -44,8 +44,8 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
             break
         if _is_short_already(part, workspace) or is_picture(part, workspace):
             continue
-        tool = _tool(part, calls)
-        preview = _preview(part, tool, keeper, workspace)
+        tool = _find_tool(part, calls)
+        preview = _archive_result(part, tool, keeper, workspace)
         if preview is None:
             continue
         smaller, place = preview
@@ -57,12 +57,12 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="results", due=Schedule.always, edit=results, forgets=False)
 
 
-def _preview(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
+def _archive_result(part: Part, tool: str, keeper: Keeper, workspace: Workspace) -> tuple[Part, str] | None:
     """Return a result archived, and where; None if that could not be done, or would save nothing."""
     kept = keeper.keep(part)
     if kept is None:
         return None
-    line = marker("results", described(tool, kept.tokens, failed=part.failed), kept.place)
+    line = marker("results", describe(tool, kept.tokens, failed=part.failed), kept.place)
     text = with_preview(line, part.text, workspace)
     tokens = workspace.count_tokens(text)
     return (with_new_text(part, text, tokens), kept.place) if tokens < part.tokens else None
@@ -76,7 +76,7 @@ def _is_short_already(part: Part, workspace: Workspace) -> bool:
     return part.tokens <= workspace.options.preview_tokens + workspace.count_tokens(line) + 1
 
 
-def _newest_results(messages: Sequence[Message]) -> list[Spot]:
+def _find_newest_results(messages: Sequence[Message]) -> list[Spot]:
     """
     Return the results that follow the newest calls, the last one first.
 
@@ -91,7 +91,7 @@ def _newest_results(messages: Sequence[Message]) -> list[Spot]:
     return spots
 
 
-def _calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
+def _find_calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
     """Return the calls that stand directly before a message, by their ids."""
     calls: dict[str, Part] = {}
     index = first_result - 1
@@ -102,14 +102,14 @@ def _calls(messages: Sequence[Message], first_result: int) -> dict[str, Part]:
 
 
 def _has_failed(part: Part, calls: Mapping[str, Part]) -> bool:
-    tool = _tool(part, calls)
+    tool = _find_tool(part, calls)
     arguments = calls[part.call_id].text if part.call_id in calls else ""
     if not part.failed and not may_have_failed(part.text, tool=tool, arguments=arguments):
         return False
     return classify_result(part.text, tool=tool, arguments=arguments, flagged=part.failed).outcome == "failure"
 
 
-def _tool(part: Part, calls: Mapping[str, Part]) -> str:
+def _find_tool(part: Part, calls: Mapping[str, Part]) -> str:
     if part.tool or part.call_id not in calls:
         return part.tool
     return calls[part.call_id].tool

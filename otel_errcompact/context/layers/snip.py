@@ -32,7 +32,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     messages = conversation.messages
     if len(messages) <= workspace.options.snip_messages:
         return Edited(conversation)
-    start, end = _middle(messages, workspace.options)
+    start, end = _find_middle(messages, workspace.options)
     middle = messages[start:end]
     if all(_is_earlier_snip(message) for message in middle):
         return Edited(conversation)
@@ -41,7 +41,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
         place = workspace.archive.keep(json_lines(middle, conversation.format))
     except OSError as error:
         return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
-    line = marker("snip", _described(middle, tokens), place)
+    line = marker("snip", _describe(middle, tokens), place)
     made = from_user(line, workspace.count_tokens)
     if made.tokens >= tokens:
         return Edited(conversation)
@@ -52,7 +52,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
-def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:
+def _find_middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:
     """
     Return where the messages begin that can be taken out, and where they end; the newest turn always stays.
     """
@@ -64,7 +64,7 @@ def _middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, 
     return start, next((point for point in points if point >= max(start, tail)), points[-1])
 
 
-def _described(middle: Sequence[Message], tokens: int) -> str:
+def _describe(middle: Sequence[Message], tokens: int) -> str:
     earlier = ", what is left of an earlier snip among them" if any(map(_is_earlier_snip, middle)) else ""
     return f"{len(middle):,} messages, {tokens:,} tokens{earlier}"
 

@@ -84,7 +84,7 @@ LAYER: Final = Layer(name="summary", due=Schedule.to_target, edit=summarise, ask
 
 def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
     # The transcript is kept first. An answer that is no summary leaves the conversation as it was.
-    middle = _middle(conversation, workspace)
+    middle = _find_middle(conversation, workspace)
     if middle is None:
         return Edited(conversation)
     try:
@@ -93,8 +93,8 @@ def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
         )
     except OSError as error:
         return Edited(conversation, problem=f"nothing was summarised, for the transcript could not be kept: {error}")
-    answer = yield _request(conversation, middle, place, workspace.session)
-    checked = _checked(answer, conversation, middle, place, workspace)
+    answer = yield _make_request(conversation, middle, place, workspace.session)
+    checked = _check_answer(answer, conversation, middle, place, workspace)
     if isinstance(checked, str):
         return Edited(conversation, problem=checked)
     messages = (*conversation.messages[: middle.start], *checked, *conversation.messages[middle.end :])
@@ -115,13 +115,13 @@ class _Middle(NamedTuple):
     limit_tokens: int
 
 
-def _middle(conversation: Conversation, workspace: Workspace) -> _Middle | None:
+def _find_middle(conversation: Conversation, workspace: Workspace) -> _Middle | None:
     """Return the turns to replace; None if there are none, or none that are worth it."""
     messages = conversation.messages
     points = cut_points(messages)
     # What messages[:n] costs stands at n.
     costs = [0, *accumulate(message.tokens for message in messages)]
-    start = _head_end(messages, points, costs, workspace)
+    start = _end_of_head(messages, points, costs, workspace)
     budget = min(MAX_SUMMARY_TOKENS, workspace.target_tokens // _SHARE_OF_TARGET)
     tail = workspace.target_tokens - costs[start] - budget
     ends = [point for point in points if start < point < len(messages)]
@@ -134,7 +134,7 @@ def _middle(conversation: Conversation, workspace: Workspace) -> _Middle | None:
     return _Middle(start, end, tokens, limit)
 
 
-def _head_end(messages: Sequence[Message], points: Sequence[int], costs: Sequence[int], workspace: Workspace) -> int:
+def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequence[int], workspace: Workspace) -> int:
     """Return where the head ends: after the task, or later if it is short, and before an earlier summary."""
     task = task_of(messages)
     summary = next((index for index, message in enumerate(messages) if is_summary(message)), len(messages))
@@ -160,12 +160,12 @@ def is_summary(message: Message) -> bool:
     return found is not None and found.layer == "summary"
 
 
-def _request(conversation: Conversation, middle: _Middle, place: str, session: str) -> SummaryRequest:
+def _make_request(conversation: Conversation, middle: _Middle, place: str, session: str) -> SummaryRequest:
     shown = conversation.messages[: middle.end]
     return SummaryRequest(
         instructions=_INSTRUCTIONS.format(limit_tokens=middle.limit_tokens, place=place),
         messages=tuple(formats.write(Conversation(format=conversation.format, messages=shown))),
-        transcript=_as_text(shown),
+        transcript=_write_transcript(shown),
         format=conversation.format,
         session=session,
         place=place,
@@ -174,17 +174,17 @@ def _request(conversation: Conversation, middle: _Middle, place: str, session: s
     )
 
 
-def _as_text(messages: Sequence[Message]) -> str:
+def _write_transcript(messages: Sequence[Message]) -> str:
     tools = {part.call_id: part.tool for message in messages for part in message.parts if part.kind == "call"}
     return "\n\n".join(
-        f"[{_speaker(message, part, tools)}]\n{part.text}"
+        f"[{_name_speaker(message, part, tools)}]\n{part.text}"
         for message in messages
         for part in message.parts
         if part.text
     )
 
 
-def _speaker(message: Message, part: Part, tools: dict[str, str]) -> str:
+def _name_speaker(message: Message, part: Part, tools: dict[str, str]) -> str:
     if part.kind == "call":
         return f"{message.role} calls {part.tool}"
     if part.kind == "result":
@@ -192,7 +192,7 @@ def _speaker(message: Message, part: Part, tools: dict[str, str]) -> str:
     return message.role
 
 
-def _checked(
+def _check_answer(
     answer: Answer, conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...] | str:
     """Return the messages that take the place of the middle, or why the answer is none."""
@@ -203,7 +203,7 @@ def _checked(
     made: tuple[Message, ...]
     items = cast("object", answer)
     if isinstance(answer, str):
-        problem = _problem_of(answer, middle, workspace)
+        problem = _find_problem(answer, middle, workspace)
         # Half a character would keep the whole list from being sent.
         made = (formats.from_user(f"{head}\n{encodable(answer.strip())}", workspace.count_tokens),)
     elif isinstance(items, list | tuple) and items:
@@ -221,7 +221,7 @@ def _checked(
     return problem or made
 
 
-def _problem_of(text: str, middle: _Middle, workspace: Workspace) -> str:
+def _find_problem(text: str, middle: _Middle, workspace: Workspace) -> str:
     if not text.strip():
         return "the summary is empty"
     tokens = workspace.count_tokens(text)
@@ -248,18 +248,18 @@ _CALL_INPUTS: Final = ("arguments", "input", "parameters", "args")
 
 def calls_a_tool(text: str) -> bool:
     """Tell whether a text is, or holds on lines of its own, a tool call in one of the forms that models write."""
-    return _CALL_MARKUP.search(text) is not None or any(_is_call(value) for value in _json_values(text))
+    return _CALL_MARKUP.search(text) is not None or any(_is_call(value) for value in _read_json_values(text))
 
 
-def _json_values(text: str) -> Iterator[object]:
+def _read_json_values(text: str) -> Iterator[object]:
     """Yield the JSON values that begin a line; what lies inside one is not read again."""
     position = 0
     while found := _JSON_OPENING.search(text, position):
-        value, position = _json_value(text, found.end())
+        value, position = _read_json_value(text, found.end())
         yield value
 
 
-def _json_value(text: str, start: int) -> tuple[object, int]:
+def _read_json_value(text: str, start: int) -> tuple[object, int]:
     """Return the JSON value that begins there, and where it ends; None and the end of the line if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text, start)
