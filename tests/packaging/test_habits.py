@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,12 @@ def test_the_map_of_the_floors_is_the_contract() -> None:
     contracts = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"]
     floors = next(contract["layers"] for contract in contracts if contract["id"] == "rooms")
     assert mapped == [sorted(floor.split(" | ")) for floor in floors]
+
+
+def test_each_module_of_the_changelog_has_its_names() -> None:
+    """Whoever looks for a name that has moved finds it there."""
+    table = read("CHANGELOG.md").split("| name | module, below `otel_errcompact` |")[1].split("\n\n")[0]
+    rows = [[re.findall("`([^`]+)`", cell) for cell in line.split("|")[1:3]] for line in table.splitlines()[2:]]
+    moved = [(module, name) for names, (module,) in rows for name in names]
+    assert len(moved) > 30
+    assert [place for place in moved if not hasattr(import_module(f"otel_errcompact.{place[0]}"), place[1])] == []
