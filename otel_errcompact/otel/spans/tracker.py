@@ -242,8 +242,9 @@ class FailureTracker:
             routine=not failed and self._is_routine(boundary, call, run_id),
         )
         outcome = decide(situation)
-        self._settle(outcome, ended)
-        if outcome is Outcome.SUCCEED:
+        if failed:
+            self._settle(outcome, ended)
+        elif outcome is Outcome.SUCCEED:
             self._succeed(run_id, span, call, boundary.began)
         if settled and boundary.outer is not None:
             boundary.outer.record_call(call.tool, failed=is_refused(span) or failed)
@@ -259,7 +260,8 @@ class FailureTracker:
         cause = None if failure is None or whole or settled else _find_cause(pending, origins)
         nested = None if failure is None else _nested_duplicate(pending, call)
         part = [each for each in pending if each in {cause, nested} or each.is_part_of(failure, origins)]
-        self._settle_pending(boundary, span, call, pending, part)
+        if pending:
+            self._settle_pending(boundary, span, call, pending, part)
         for raw in found.mentions:
             self._settle_mention(span, None, raw, settled=settled and _passes_on(raw, failure))
         span_ids = [span.span_id]
