@@ -48,7 +48,7 @@ def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
 def _exporters_end() -> Iterator[None]:
     """Their threads draw jitter from `random`, whose state Hypothesis watches: left behind, they fail another test."""
     yield
-    exporters = [thread for thread in threading.enumerate() if thread.name.startswith(("Otel", "errcompact-outbox"))]
+    exporters = [thread for thread in threading.enumerate() if thread.name.startswith(("Otel", "errcompact-export"))]
     for thread in exporters:
         thread.join(60)
     assert [thread.name for thread in exporters if thread.is_alive()] == []

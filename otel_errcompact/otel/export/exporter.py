@@ -1,4 +1,4 @@
-"""Class to trace: exported spans carry the dedup key of what failed on them."""
+"""Class to trace: exported spans carry the dedup key of their failure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 class ErrorClassSpanExporter(SpanExporter):
     """
-    Hand spans on with `errcompact.class` on their exception event, so that operators get from a class to its traces.
+    Export spans with `errcompact.class` on their exception event, so that operators get from a class to its traces.
 
-    A span cannot be changed once it has ended, so it is a copy that goes on; spans without a known failure, and those
-    whose maker has set the class already, go on as they are.
+    A span cannot be changed once it has ended, so a copy is exported; spans without a known failure, and those whose
+    maker has set the class already, are exported as they are.
 
     Args:
-        inner: What exports the spans.
-        class_of: Tells the dedup key of the failure on a span by the span's id: `processor.class_of`.
+        inner: Exports the spans.
+        class_of: Returns the dedup key of the failure on a span by the span's id: `processor.class_of`.
     """
 
     def __init__(self, inner: SpanExporter, class_of: Callable[[int], str | None]) -> None:
@@ -31,19 +31,19 @@ class ErrorClassSpanExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export the spans."""
-        return self._inner.export(tuple(with_class(span, self._class_of) for span in spans))
+        return self._inner.export(tuple(add_class(span, self._class_of) for span in spans))
 
     def shutdown(self) -> None:
         """Shut the exporter down."""
         self._inner.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Export what is still waiting."""
+        """Export all that is queued."""
         return self._inner.force_flush(timeout_millis)
 
 
-def with_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> ReadableSpan:
-    """Return the span itself, or a copy with the class of what failed on it, where that is known and not yet there."""
+def add_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> ReadableSpan:
+    """Return the span, or a copy with the class of its failure where that is known and not yet there."""
     context = span.get_span_context()
     key = class_of(context.span_id) if context is not None else None
     if key is None or semconv.CLASS in (span.attributes or {}):
@@ -53,7 +53,7 @@ def with_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> Rea
 
 class _ClassifiedSpan(ReadableSpan):
     """
-    A copy of a span with the class on the event of what it failed with. A plain copy would forget what was dropped.
+    A copy of a span with the class on the event of its failure. A plain copy would forget the numbers of dropped parts.
     """
 
     def __init__(self, span: ReadableSpan, key: str) -> None:
@@ -63,7 +63,7 @@ class _ClassifiedSpan(ReadableSpan):
             parent=span.parent,
             resource=span.resource,
             attributes={**(span.attributes or {}), semconv.CLASS: key},
-            events=_classified(span.events, key),
+            events=_classify_events(span.events, key),
             links=span.links,
             kind=span.kind,
             status=span.status,
@@ -86,8 +86,8 @@ class _ClassifiedSpan(ReadableSpan):
         return self._original.dropped_links
 
 
-def _classified(events: Sequence[Event], key: str) -> tuple[Event, ...]:
-    """What a span failed with is the last exception it recorded."""
+def _classify_events(events: Sequence[Event], key: str) -> tuple[Event, ...]:
+    """Set the class on the last exception event: a span records the failure that ends it last."""
     last = max((n for n, event in enumerate(events) if event.name == semconv.EXCEPTION_EVENT), default=-1)
     return tuple(_ClassifiedEvent(event, key) if n == last else event for n, event in enumerate(events))
 

@@ -1,4 +1,4 @@
-"""When metrics go out, where the library makes the reader that sends them."""
+"""When metrics are exported, where the library makes the reader that sends them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 class MetricReader(PeriodicExportingMetricReader):
     """
-    Export metrics every ten seconds, unless the environment says otherwise, and never hold up a process that ends.
+    Export metrics every ten seconds, unless the environment sets another interval; never delay the end of a process.
 
-    Metrics are cumulative: what one export could not deliver the next one does, so that nothing need be kept.
+    Metrics are cumulative: the next export delivers what one could not, so that no queue is needed.
 
     Args:
-        exporter: Where the metrics go.
+        exporter: Exports the metrics.
     """
 
     def __init__(self, exporter: MetricExporter) -> None:
-        super().__init__(_EndsAtOnce(exporter), otlp.metric_interval_ms())
+        super().__init__(_EndsAtOnce(exporter), otlp.read_metric_interval_ms())
 
     def shutdown(self, timeout_millis: float = STALLED_S * 1_000, **kwargs: Any) -> None:
-        """Export what there is once more; wait no longer than is named for a collector that does not answer."""
+        """Export once more, and wait a bounded time for a collector that does not answer."""
         super().shutdown(min(timeout_millis, STALLED_S * 1_000), **kwargs)  # pyright: ignore[reportUnknownMemberType]
 
 
 class _EndsAtOnce(MetricExporter):
     """
-    Hand metrics on, and leave an export that is under way at shutdown to itself: exporters may wait for its end.
+    Pass metrics on; at shutdown leave an export that is under way alone, since exporters may wait for its end.
     """
 
     def __init__(self, inner: MetricExporter) -> None:

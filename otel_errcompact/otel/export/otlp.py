@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.otel import semconv
-from otel_errcompact.otel.export.queue import Pace
+from otel_errcompact.otel.export.queue import BatchPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 METRIC_INTERVAL: Final = "OTEL_METRIC_EXPORT_INTERVAL"
 
 METRIC_INTERVAL_MS: Final = 10_000
-"""The standard's minute is long for somebody who is to be paged while the agent still burns money."""
+"""The standard's minute is long for an operator who is paged while the agent still spends money."""
 
 _ENTRY_POINTS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
 _HTTP_PORT: Final = 4318
@@ -32,36 +32,36 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 def span_exporter(environ: Mapping[str, str] | None = None) -> SpanExporter | None:
     """Return an OTLP exporter for spans, or None where the environment asks for none or the extra is missing."""
-    return cast("SpanExporter | None", _exporter("traces", os.environ if environ is None else environ))
+    return cast("SpanExporter | None", _make_exporter("traces", os.environ if environ is None else environ))
 
 
 def metric_exporter(environ: Mapping[str, str] | None = None) -> MetricExporter | None:
     """Return an OTLP exporter for metrics, or None where the environment asks for none or the extra is missing."""
-    return cast("MetricExporter | None", _exporter("metrics", os.environ if environ is None else environ))
+    return cast("MetricExporter | None", _make_exporter("metrics", os.environ if environ is None else environ))
 
 
 def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
-    """Return an OTLP exporter for log records, whose class has had two names; None as for the others."""
-    return _exporter("logs", os.environ if environ is None else environ)
+    """Return an OTLP exporter for log records, whose class has had two names; None under the same conditions."""
+    return _make_exporter("logs", os.environ if environ is None else environ)
 
 
-def metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
+def read_metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
     """Return how often metrics are exported, in milliseconds."""
     return _positive(METRIC_INTERVAL, METRIC_INTERVAL_MS, os.environ if environ is None else environ)
 
 
-def span_pace(environ: Mapping[str, str] | None = None) -> Pace:
+def read_span_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
     """Return when batches of spans are sent, by the variables of the SDK's own batch processor."""
-    return _pace("OTEL_BSP", 5_000, os.environ if environ is None else environ)
+    return _read_batches("OTEL_BSP", 5_000, os.environ if environ is None else environ)
 
 
-def log_pace(environ: Mapping[str, str] | None = None) -> Pace:
-    """Return when batches of log records are sent, likewise."""
-    return _pace("OTEL_BLRP", 1_000, os.environ if environ is None else environ)
+def read_log_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
+    """Return when batches of log records are sent, by the variables of the SDK's own batch processor."""
+    return _read_batches("OTEL_BLRP", 1_000, os.environ if environ is None else environ)
 
 
-def _pace(prefix: str, delay_ms: int, environ: Mapping[str, str]) -> Pace:
-    return Pace(
+def _read_batches(prefix: str, delay_ms: int, environ: Mapping[str, str]) -> BatchPolicy:
+    return BatchPolicy(
         delay_s=_positive(f"{prefix}_SCHEDULE_DELAY", delay_ms, environ) / 1_000,
         batch=_positive(f"{prefix}_MAX_EXPORT_BATCH_SIZE", 512, environ),
     )
@@ -76,7 +76,7 @@ def _positive(variable: str, default: int, environ: Mapping[str, str]) -> int:
     return default
 
 
-def _exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
+def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mapping[str, str]) -> object:
     if not _is_wanted(signal, environ):
         return None
     name = _ENTRY_POINTS[_protocol(signal, environ)]
@@ -96,7 +96,7 @@ def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:
 
 
 def _protocol(signal: str, environ: Mapping[str, str]) -> str:
-    """The protocol that is asked for; else the one of the endpoint's port; else gRPC, the SDK's own default."""
+    """Return the protocol in the environment; else that of the endpoint's port; else gRPC, the SDK's own default."""
     protocol = _for_signal("PROTOCOL", signal, environ).lower()
     default = "http/protobuf" if _port(_for_signal("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
     if protocol and protocol not in _ENTRY_POINTS:

@@ -1,4 +1,4 @@
-"""What waits to be exported: bounded in bytes, sent in order by a thread of its own, kept while nobody takes it."""
+"""A queue of telemetry to export: bounded in bytes, sent in order by a thread of its own, kept during an outage."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""What may wait in memory, the batch that is under way included."""
+"""Bytes in memory at most, the batch under way included."""
 
 MAX_BATCH_BYTES: Final = 2 * 1024 * 1024
-"""Half of what a collector accepts by gRPC unless it is told otherwise. What is larger by itself goes alone."""
+"""Half of what a collector accepts by gRPC by default. A larger item is sent alone."""
 
 BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 15.0)
-"""Pauses after the first failed attempt, the second and so on; then the last one again and again."""
+"""Pauses after the first failed attempt, the second and so on; the last one repeats."""
 
 REFUSALS: Final = 5
-"""Failed attempts in a row after which an item that fails alone is doubted: it may be the item, not the collector."""
+"""Failed attempts in a row after which an item that fails alone is suspect: the fault may be its own."""
 
 STALLED_S: Final = 1.4
-"""How long a shutdown waits for an attempt that does not end. Spans, log records and metrics each have as much."""
+"""How long a shutdown waits for an attempt that does not end. Spans, log records and metrics have as much each."""
 
 DRAIN_S: Final = 5.0
-"""How long a shutdown waits in all while batch after batch is taken."""
+"""How long a shutdown waits in all while batch after batch arrives."""
 
 T = TypeVar("T")
 
 
-class Pace(NamedTuple):
+class BatchPolicy(NamedTuple):
     """
     When a batch is sent.
     """
 
     delay_s: float = 5.0
-    """How long what is fresh waits for company."""
+    """How long a fresh item waits for others."""
 
     batch: int = 512
-    """How many go together at most."""
+    """Items of a batch at most."""
 
 
-class Outbox(Generic[T]):
+class ExportQueue(Generic[T]):
     """
     Take items from any thread without ever blocking it, and send them in batches, in order, from a thread of its own.
 
-    A batch that fails is kept and tried again after a pause. A smaller one is tried then, since it may have been too
-    large; and items that fail again and again by themselves are given up once one behind them passes. Beyond the bound
-    the oldest items go. An attempt whose answer is lost may have arrived all the same: then it arrives twice.
+    A batch that fails is kept and tried again after a pause, in a smaller size, since it may have been too large. Items
+    that keep failing alone are suspect, and dropped once one behind them arrives. Beyond the bound the oldest items are
+    dropped. An attempt whose answer is lost may have arrived: then it arrives twice.
 
     Args:
-        send: Sends a batch and tells whether it has arrived; what it raises is a failure.
+        send: Sends a batch and returns whether it has arrived; an exception is a failure.
         size_of: Estimates the bytes that an item holds in memory.
-        settle: Makes of an item what is sent, once it has waited its delay.
+        finalise: Returns the item to send for an item that has waited its delay.
         close: Called at the end, by the thread that sends.
-        on_lost: Told how many items were given up; never while a lock is held. What it raises is dropped.
-        max_bytes: What may wait in memory.
-        pace: When a batch is sent.
+        on_lost: Called with the number of dropped items, never under a lock. Its exceptions are ignored.
+        max_bytes: Bytes in memory at most.
+        batches: When a batch is sent.
         backoff_s: Pauses between attempts, the last one again and again.
     """
 
@@ -72,61 +72,61 @@ class Outbox(Generic[T]):
         send: Callable[[Sequence[T]], bool],
         size_of: Callable[[T], int],
         *,
-        settle: Callable[[T], T] = lambda item: item,
+        finalise: Callable[[T], T] = lambda item: item,
         close: Callable[[], object] = lambda: None,
         on_lost: Callable[[int], object] = lambda _: None,
         max_bytes: int = MAX_BYTES,
-        pace: Pace | None = None,
+        batches: BatchPolicy | None = None,
         backoff_s: Sequence[float] = BACKOFF_S,
     ) -> None:
         self.bytes = 0
-        """What waits or is under way, by estimate."""
+        """Bytes of all items, the batch under way included, by estimate."""
         self._send = send
         self._size_of = size_of
-        self._settle = settle
+        self._finalise = finalise
         self._close = close
         self._on_lost = on_lost
         self._max_bytes = max_bytes
-        self._delay_s, self._batch = pace or Pace()
+        self._delay_s, self._batch = batches or BatchPolicy()
         self._backoff_s = backoff_s
         # Each with its size: plain tuples, and a bare lock in `put`, since every span that ends pays for it.
         self._fresh: deque[tuple[T, int]] = deque()
-        self._settled: deque[tuple[T, int]] = deque()
+        self._final: deque[tuple[T, int]] = deque()
         self._begin()
         reset_in_child(self._begin)
 
     def __len__(self) -> int:
-        return len(self._fresh) + len(self._settled) + self._under_way
+        return len(self._fresh) + len(self._final) + self._under_way
 
     def _begin(self) -> None:
-        """Start empty. So does a child process: what waits is its parent's to send, who may have held the lock."""
+        """Start empty. So does a child process: its parent sends the items, and may have held the lock."""
         # Re-entrant, since a finalizer that ends a span may run while its own thread is in here.
         self._lock = RLock()
         self._changed = Condition(self._lock)
         self._closing: bool = False
         self._done: bool = False
         self._abandoned: bool = False
-        """Whether nobody wants to know any more what becomes of an attempt that is still under way."""
+        """Whether a shutdown has stopped waiting for the attempt under way: its result changes nothing."""
         self._hurry: bool = False
         self._flushing: bool = False
         self._gone: int = 0
-        """How many have left: arrived, or given up."""
-        self._given_up: int = 0
+        """Items that have left: arrived or dropped."""
+        self._dropped: int = 0
         self._failures: int = 0
         self._in_a_row: int = 0
         """Failed attempts since one has succeeded."""
         self._largest = self._batch
         self._empty()
-        self._sender = Thread(target=self._run, name="errcompact-outbox", daemon=True)
+        self._sender = Thread(target=self._run, name="errcompact-export", daemon=True)
         self._sender.start()
 
     def _empty(self) -> None:
         self._fresh.clear()
-        self._settled.clear()
+        self._final.clear()
         self._under_way = self.bytes = 0
 
     def put(self, item: T) -> None:
-        """Let an item wait to be sent; the oldest ones go if there is no room."""
+        """Queue an item; the oldest items are dropped if there is no room."""
         size = self._size_of(item)
         lost = 0
         with self._lock:
@@ -138,26 +138,26 @@ class Outbox(Generic[T]):
             else:
                 self.bytes = held
                 self._fresh.append((item, size))
-                # To wake a thread costs more than all the rest: once for a batch is enough.
+                # To wake a thread costs more than all the rest: once per batch.
                 if not self._hurry and (len(self._fresh) >= self._batch or held >= MAX_BATCH_BYTES):
                     self._hurry = True
                     self._changed.notify_all()
         if lost:
-            self._tell_lost(lost)
+            self._report_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
-        """Send what waits now, and tell whether all of it has arrived; a failed attempt ends the waiting."""
-        if current_thread() is self._sender:  # what an exporter logs may reach a handler that flushes
+        """Send all items now, and return whether all have arrived; a failed attempt ends the waiting."""
+        if current_thread() is self._sender:  # a log record of the exporter may reach a handler that flushes
             return False
         with self._changed:
-            goal, failures, given_up = self._gone + len(self), self._failures, self._given_up
+            goal, failures, dropped = self._gone + len(self), self._failures, self._dropped
             self._flushing = True
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._gone >= goal or self._failures > failures or self._done, timeout_s)
-            return self._gone >= goal and self._given_up == given_up
+            return self._gone >= goal and self._dropped == dropped
 
     def shutdown(self) -> None:
-        """Send what waits for as long as that goes on; what a failed attempt, or one without an end, leaves is lost."""
+        """Send all items while they arrive; those left by a failed or endless attempt are lost."""
         deadline = time.monotonic() + DRAIN_S
         with self._changed:
             if self._closing:
@@ -171,35 +171,35 @@ class Outbox(Generic[T]):
             lost = len(self)
             self._abandoned = True
             self._empty()
-        self._tell_lost(lost)
+        self._report_lost(lost)
 
     def _has_moved(self, gone: int) -> bool:
         return self._done or self._gone > gone
 
     def _make_room(self, size: int) -> int:
         lost = 0
-        while size <= self._max_bytes < self.bytes + size and (self._settled or self._fresh):
-            # What is let go may end a span with its last breath, which comes here again: in a statement of its own.
-            oldest, freed = (self._settled or self._fresh).popleft()
+        while size <= self._max_bytes < self.bytes + size and (self._final or self._fresh):
+            # A dropped item's finaliser may end a span, which is queued here: in a statement of its own.
+            oldest, freed = (self._final or self._fresh).popleft()
             self.bytes -= freed
             del oldest
             lost += 1
         self._gone += lost
-        self._given_up += lost
+        self._dropped += lost
         return lost
 
-    def _tell_lost(self, number: int) -> None:
+    def _report_lost(self, number: int) -> None:
         if number:
-            # It logs, and an application's handler may raise: the thread that sends must not end of it.
+            # It logs, and an application's handler may raise, which must not end the sending thread.
             with suppress(Exception):
                 self._on_lost(number)
 
     def _run(self) -> None:
         suppress_instrumentation()
-        going_on = True
-        while going_on:
-            going_on = self._wait()
-            self._settle_fresh()
+        continues = True
+        while continues:
+            continues = self._wait()
+            self._finalise_fresh()
             while (batch := self._take(self._largest)) and self._deliver(batch):
                 pass
         with suppress(Exception):
@@ -209,7 +209,7 @@ class Outbox(Generic[T]):
             self._changed.notify_all()
 
     def _wait(self) -> bool:
-        """Wait until it is time for an attempt, and tell whether there will be another one after it."""
+        """Wait for the next attempt, and return whether another one will follow it."""
         with self._changed:
             failed = self._in_a_row
             pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._delay_s
@@ -217,34 +217,34 @@ class Outbox(Generic[T]):
             self._hurry = self._flushing = False
             return not self._closing
 
-    def _settle_fresh(self) -> None:
-        """Settle also what cannot be sent yet: what is known of it now may be forgotten by then."""
+    def _finalise_fresh(self) -> None:
+        """Finalise also items that cannot be sent yet: the class of a failure may be forgotten by then."""
         for _ in range(len(self._fresh)):
             with self._changed:
                 if self._fresh:
                     item, size = self._fresh.popleft()
-                    self._settled.append((self._settled_form(item), size))
+                    self._final.append((self._finalise_item(item), size))
 
-    def _settled_form(self, item: T) -> T:
+    def _finalise_item(self, item: T) -> T:
         try:
-            return self._settle(item)
-        except Exception:  # noqa: BLE001 - as it is, it is better than lost
+            return self._finalise(item)
+        except Exception:  # noqa: BLE001 - an item as it is is better than a lost one
             return item
 
     def _take(self, number: int) -> list[tuple[T, int]]:
         with self._changed:
             batch: list[tuple[T, int]] = []
             size = 0
-            while self._settled and len(batch) < number:
-                size += self._settled[0][1]
+            while self._final and len(batch) < number:
+                size += self._final[0][1]
                 if batch and size > MAX_BATCH_BYTES:
                     break
-                batch.append(self._settled.popleft())
+                batch.append(self._final.popleft())
             self._under_way += len(batch)
             return batch
 
     def _deliver(self, batch: list[tuple[T, int]]) -> bool:
-        """Send a batch, and tell whether to go on with the next one."""
+        """Send a batch, and return whether to continue with the next one."""
         if self._arrives(batch):
             self._leave(batch)
             return True
@@ -252,33 +252,34 @@ class Outbox(Generic[T]):
             self._failures += 1
             self._in_a_row += 1
             self._largest = max(1, len(batch) // 2)
-            doubted = len(batch) == 1 and self._in_a_row > REFUSALS and not self._closing
-            if not doubted:
+            is_suspect = len(batch) == 1 and self._in_a_row > REFUSALS and not self._closing
+            if not is_suspect:
                 self._put_back(batch)
             self._changed.notify_all()
-        return doubted and self._give_up_or_put_back(batch)
+        return is_suspect and self._drop_or_put_back(batch)
 
-    def _give_up_or_put_back(self, head: list[tuple[T, int]]) -> bool:
+    def _drop_or_put_back(self, head: list[tuple[T, int]]) -> bool:
         """
-        Try an item behind, each time one further back: if that arrives and those before it still do not, then the fault
-        is theirs.
+        Try an item behind the suspect one, each time one further back.
+
+        If it arrives and those before it still do not, the fault is theirs, and they are dropped.
         """
         behind = self._take_singly((self._in_a_row - REFUSALS - 1) % self._batch + 1)
-        doubted, probe = [*head, *behind[:-1]], behind[-1:]
+        suspects, probe = [*head, *behind[:-1]], behind[-1:]
         if not probe or not self._arrives(probe):
             with self._changed:
                 self._put_back([*head, *behind])
             return False
         self._leave(probe)
-        for waiting in doubted:
-            arrived = self._arrives([waiting])
-            self._leave([waiting], arrived=arrived)
-            self._tell_lost(0 if arrived or self._abandoned else 1)
+        for item in suspects:
+            arrived = self._arrives([item])
+            self._leave([item], arrived=arrived)
+            self._report_lost(0 if arrived or self._abandoned else 1)
         return True
 
     def _take_singly(self, number: int) -> list[tuple[T, int]]:
-        """However large they are: together they are never sent."""
-        return [waiting for _ in range(number) for waiting in self._take(1)]
+        """Take items whatever their sizes: they are sent one by one."""
+        return [item for _ in range(number) for item in self._take(1)]
 
     def _arrives(self, batch: list[tuple[T, int]]) -> bool:
         try:
@@ -292,7 +293,7 @@ class Outbox(Generic[T]):
             if self._abandoned:
                 return
             self._gone += len(batch)
-            self._given_up += 0 if arrived else len(batch)
+            self._dropped += 0 if arrived else len(batch)
             self._under_way -= len(batch)
             self.bytes -= size
             self._in_a_row = 0
@@ -302,4 +303,4 @@ class Outbox(Generic[T]):
     def _put_back(self, batch: list[tuple[T, int]]) -> None:
         if not self._abandoned:
             self._under_way -= len(batch)
-            self._settled.extendleft(reversed(batch))
+            self._final.extendleft(reversed(batch))

@@ -1,11 +1,11 @@
-"""Exporters that survive a collector that is away: they hand over at once, keep what fails, and send it later."""
+"""Exporters that survive an outage of the collector: they return at once, keep what fails, and send it later."""
 
 from __future__ import annotations
 
 import sys
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from opentelemetry.context import Context
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import TraceFlags
 
 from otel_errcompact.otel.export import otlp
-from otel_errcompact.otel.export.exporter import with_class
-from otel_errcompact.otel.export.queue import MAX_BYTES, Outbox, Pace
+from otel_errcompact.otel.export.exporter import add_class
+from otel_errcompact.otel.export.queue import MAX_BYTES, BatchPolicy, ExportQueue
 from otel_errcompact.otel.sdk import copy_attributes, peek_attributes
 from otel_errcompact.runtime.guard import Guard
 
@@ -32,36 +32,55 @@ LOG_EXPORT_DROPPED: Final = "log_export_dropped"
 """Log records that were never exported."""
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
-"""What may wait of log records, of which few hold raw errors; where all do, they have the bound of spans."""
+"""Bytes of log records at most, since few hold raw errors; where all do, they have the bound of spans."""
 
 SPAN_BYTES: Final = 3_000
-"""What a span takes besides its texts."""
+"""Bytes of a span without its texts."""
 
 EVENT_BYTES: Final = 1_000
-"""What an event or a link takes besides its texts."""
+"""Bytes of an event or a link without its texts."""
 
 RECORD_BYTES: Final = 3_000
-"""What a log record takes besides its texts."""
+"""Bytes of a log record without its texts."""
+
+T = TypeVar("T")
 
 _SAMPLED: Final = TraceFlags.SAMPLED
 _EMPTY_STR: Final = sys.getsizeof("")
 
 
-class ResendingSpanExporter(SpanExporter):
+class _Resending(Generic[T]):
     """
-    Hand spans to a thread of its own, which sends them in order and keeps trying while the collector is away.
+    An exporter that queues.
+    """
 
-    `export` never waits. At most `max_bytes` wait in memory; beyond that the oldest spans are dropped, and so is what
-    a shutdown cannot send within seconds: all of it is counted. The batch under way takes its encoded form besides.
+    queue: ExportQueue[T]
+    """The items to send."""
+
+    def shutdown(self) -> None:
+        """Send all that is queued, or drop it within seconds."""
+        self.queue.shutdown()
+
+    def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
+        """Send all that is queued now; return whether it has arrived."""
+        return self.queue.flush((30_000 if timeout_millis is None else timeout_millis) / 1_000)
+
+
+class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
+    """
+    Queue spans for a thread of its own, which sends them in order and keeps trying during an outage of the collector.
+
+    `export` never waits. At most `max_bytes` are in memory; beyond that the oldest spans are dropped, and so are those
+    that a shutdown cannot send within seconds: all are counted. The batch under way takes its encoded form in addition.
 
     Put a `ResendingSpanProcessor` in front. The SDK's own batch processor works too, but its queue knows no bytes.
 
     Args:
-        inner: What exports the spans.
-        guard: Counts what was dropped, as `export_dropped`: `ledger.guard`; one of its own if None.
-        settle: Makes of a span what is sent, once it has waited for a moment.
-        max_bytes: What may wait in memory, by estimate.
-        pace: When a batch is sent.
+        inner: Exports the spans.
+        guard: Counts dropped spans, as `export_dropped`: `ledger.guard`; one of its own if None.
+        finalise: Returns the span to send for a span that has waited for a moment.
+        max_bytes: Bytes in memory at most, by estimate.
+        batches: When a batch is sent.
     """
 
     def __init__(
@@ -69,36 +88,27 @@ class ResendingSpanExporter(SpanExporter):
         inner: SpanExporter,
         guard: Guard | None = None,
         *,
-        settle: Callable[[ReadableSpan], ReadableSpan] = lambda span: span,
+        finalise: Callable[[ReadableSpan], ReadableSpan] = lambda span: span,
         max_bytes: int = MAX_BYTES,
-        pace: Pace | None = None,
+        batches: BatchPolicy | None = None,
     ) -> None:
         self.guard: Final = guard or Guard()
-        """Counts what was dropped."""
-        self.outbox: Final[Outbox[ReadableSpan]] = Outbox(
+        """Counts dropped spans."""
+        self.queue = ExportQueue(
             lambda spans: inner.export(spans) is SpanExportResult.SUCCESS,
             span_bytes,
-            settle=settle,
+            finalise=finalise,
             close=inner.shutdown,
             on_lost=partial(self.guard.record_loss, EXPORT_DROPPED),
             max_bytes=max_bytes,
-            pace=pace,
+            batches=batches,
         )
-        """What waits."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Take the spans."""
+        """Queue the spans."""
         for span in spans:
-            self.outbox.put(span)
+            self.queue.put(span)
         return SpanExportResult.SUCCESS
-
-    def shutdown(self) -> None:
-        """Send what waits, or give it up within seconds."""
-        self.outbox.shutdown()
-
-    def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
-        """Send what waits now; tell whether it has arrived."""
-        return self.outbox.flush((30_000 if timeout_millis is None else timeout_millis) / 1_000)
 
 
 class ResendingSpanProcessor(SpanProcessor):
@@ -106,16 +116,16 @@ class ResendingSpanProcessor(SpanProcessor):
     Hand every span that ends to a `ResendingSpanExporter`: the one queue in between is bounded in bytes.
 
     Args:
-        exporter: What sends the spans.
+        exporter: Sends the spans.
     """
 
     def __init__(self, exporter: ResendingSpanExporter) -> None:
         self.span_exporter: Final = exporter
-        """What sends the spans, under the name that the SDK's processors have for it."""
-        self._put = exporter.outbox.put
+        """Sends the spans; the name is that of the SDK's processors."""
+        self._put = exporter.queue.put
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Let a span wait to be sent."""
+        """Queue a span."""
         context = span.context
         if context is not None and context.trace_flags & _SAMPLED:
             try:
@@ -124,50 +134,46 @@ class ResendingSpanProcessor(SpanProcessor):
                 self.span_exporter.guard.record_failure("export", error)
 
     def shutdown(self) -> None:
-        """Send what waits, or give it up within seconds."""
+        """Send all that is queued, or drop it within seconds."""
         self.span_exporter.shutdown()
 
     def force_flush(self, timeout_millis: int | None = 30_000) -> bool:
-        """Send what waits now; tell whether it has arrived."""
+        """Send all that is queued now; return whether it has arrived."""
         return self.span_exporter.force_flush(timeout_millis)
 
 
-class ResendingLogExporter:
+class ResendingLogExporter(_Resending[Any]):
     """
-    The same for log records. Its base class has had two names in the SDK; none is needed.
+    Queue log records for a thread of its own. Its base class has had two names in the SDK; none is needed.
 
     Args:
-        inner: What exports the records.
-        guard: Counts what was dropped, as `log_export_dropped`.
-        max_bytes: What may wait in memory, by estimate.
-        pace: When a batch is sent.
+        inner: Exports the records.
+        guard: Counts dropped records, as `log_export_dropped`.
+        max_bytes: Bytes in memory at most, by estimate.
+        batches: When a batch is sent.
     """
 
     def __init__(
-        self, inner: Any, guard: Guard | None = None, *, max_bytes: int = MAX_LOG_BYTES, pace: Pace | None = None
+        self,
+        inner: Any,
+        guard: Guard | None = None,
+        *,
+        max_bytes: int = MAX_LOG_BYTES,
+        batches: BatchPolicy | None = None,
     ) -> None:
-        self.outbox: Final[Outbox[Any]] = Outbox(
+        self.queue = ExportQueue(
             lambda records: bool(inner.export(records).name == "SUCCESS"),
             record_bytes,
             close=inner.shutdown,
             on_lost=partial((guard or Guard()).record_loss, LOG_EXPORT_DROPPED),
             max_bytes=max_bytes,
-            pace=pace,
+            batches=batches,
         )
-        """What waits."""
 
     def export(self, batch: Sequence[Any]) -> None:
-        """Take the records; the processor in front asks for no result."""
+        """Queue the records; the processor in front reads no result."""
         for record in batch:
-            self.outbox.put(_without_context(record))
-
-    def shutdown(self) -> None:
-        """Send what waits, or give it up within seconds."""
-        self.outbox.shutdown()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Send what waits now; tell whether it has arrived."""
-        return self.outbox.flush(timeout_millis / 1_000)
+            self.queue.put(_without_context(record))
 
 
 class ResendingLogProcessor(SimpleLogRecordProcessor):
@@ -175,7 +181,7 @@ class ResendingLogProcessor(SimpleLogRecordProcessor):
     Hand every log record to a `ResendingLogExporter`.
 
     Args:
-        exporter: What sends the records.
+        exporter: Sends the records.
     """
 
     def __init__(self, exporter: ResendingLogExporter) -> None:
@@ -183,27 +189,29 @@ class ResendingLogProcessor(SimpleLogRecordProcessor):
         self._resending = exporter
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Send what waits now; tell whether it has arrived."""
+        """Send all that is queued now; return whether it has arrived."""
         return self._resending.force_flush(timeout_millis)
 
 
 def span_processor(
     exporter: SpanExporter, class_of: Callable[[int], str | None], guard: Guard
 ) -> ResendingSpanProcessor:
-    """Return what exports spans, with the class of what failed on them, where the library makes the exporter."""
+    """Return a processor that exports spans with the class of their failure, where the library makes the exporter."""
     resending = ResendingSpanExporter(
-        exporter, guard, settle=lambda span: with_class(span, class_of), pace=otlp.span_pace()
+        exporter, guard, finalise=lambda span: add_class(span, class_of), batches=otlp.read_span_batches()
     )
     return ResendingSpanProcessor(resending)
 
 
 def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -> ResendingLogProcessor:
-    """Return what exports log records where the library makes the exporter."""
-    return ResendingLogProcessor(ResendingLogExporter(exporter, guard, max_bytes=max_bytes, pace=otlp.log_pace()))
+    """Return a processor that exports log records, where the library makes the exporter."""
+    return ResendingLogProcessor(
+        ResendingLogExporter(exporter, guard, max_bytes=max_bytes, batches=otlp.read_log_batches())
+    )
 
 
 def span_bytes(span: ReadableSpan) -> int:
-    """Estimate what a span holds in memory."""
+    """Estimate the bytes of a span in memory."""
     attributes, is_all = peek_attributes(span)
     size = SPAN_BYTES + _texts(attributes)
     if is_all:
@@ -214,27 +222,27 @@ def span_bytes(span: ReadableSpan) -> int:
 
 
 def record_bytes(data: Any) -> int:
-    """Estimate what a log record holds in memory."""
+    """Estimate the bytes of a log record in memory."""
     record = data.log_record
     return RECORD_BYTES + _text(record.body) + _texts(copy_attributes(record.attributes))
 
 
 def _without_context(data: Any) -> Any:
     """
-    Return a copy of a log record that holds no context, with its whole span in it. Its ids are on the record.
+    Return a copy of a log record without its context, which holds a whole span. The ids are on the record.
     """
     if not getattr(data.log_record, "context", None):
         return data
     lean, record = copy(data), copy(data.log_record)
     record.context = Context()
-    object.__setattr__(lean, "log_record", record)  # what the SDK wraps records in may be frozen
+    object.__setattr__(lean, "log_record", record)  # the SDK's wrapper of a record may be frozen
     return lean
 
 
 def _texts(attributes: Mapping[str, object] | None) -> int:
     size = 0
     for value in attributes.values() if attributes else ():
-        # What there is most of; to ask for the size of an object costs several times what its length does.
+        # Nearly all values; the size of an object costs several times what its length does.
         if type(value) is str and value.isascii():
             size += _EMPTY_STR + len(value)
         else:

@@ -176,12 +176,12 @@ TABLE: Final = (
 """The first row that matches decides."""
 
 
-@cache
 def find_row(situation: Situation) -> Row:
     """Return the row that decides in a situation."""
     return next(row for row in TABLE if row.matches(situation))
 
 
+@cache  # a healthy tool call is decided too, and there are few situations
 def decide(situation: Situation) -> Outcome:
     """Return what becomes of a failure."""
     return find_row(situation).outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.otel.export import otlp
-from otel_errcompact.otel.export.queue import Pace
+from otel_errcompact.otel.export.queue import BatchPolicy
 
 GRPC = "opentelemetry.exporter.otlp.proto.grpc"
 HTTP = "opentelemetry.exporter.otlp.proto.http"
@@ -89,9 +89,12 @@ def test_log_exporter():
 
 def test_pace(caplog):
     """When batches go is said by the variables of the SDK's own processors; what is no number warns."""
-    assert (otlp.span_pace({}), otlp.log_pace({})) == (Pace(5.0, 512), Pace(1.0, 512))
+    assert (otlp.read_span_batches({}), otlp.read_log_batches({})) == (BatchPolicy(5.0, 512), BatchPolicy(1.0, 512))
     environ = {"OTEL_BSP_SCHEDULE_DELAY": "200", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "0", "OTEL_BLRP_SCHEDULE_DELAY": "7"}
-    assert (otlp.span_pace(environ), otlp.log_pace(environ)) == (Pace(0.2, 512), Pace(0.007, 512))
+    assert (otlp.read_span_batches(environ), otlp.read_log_batches(environ)) == (
+        BatchPolicy(0.2, 512),
+        BatchPolicy(0.007, 512),
+    )
     assert [record.getMessage() for record in caplog.records] == [
         "OTEL_BSP_MAX_EXPORT_BATCH_SIZE='0' is no positive number; 512 is used"
     ]

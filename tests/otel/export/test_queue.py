@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from otel_errcompact.otel.export import queue as module
-from otel_errcompact.otel.export.queue import Outbox, Pace
+from otel_errcompact.otel.export.queue import BatchPolicy, ExportQueue
 from tests.clock import PATIENCE_S, waits_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-AT_ONCE = Pace(delay_s=0.01, batch=8)
+AT_ONCE = BatchPolicy(delay_s=0.01, batch=8)
 SOON = (0.005,)
 
 
@@ -59,13 +59,13 @@ def collector() -> Collector:
 
 
 @pytest.fixture
-def make(collector: Collector) -> Iterator[Callable[..., Outbox[str]]]:
-    made: list[Outbox[str]] = []
+def make(collector: Collector) -> Iterator[Callable[..., ExportQueue[str]]]:
+    made: list[ExportQueue[str]] = []
 
-    def make(**options: object) -> Outbox[str]:
-        given: dict[str, object] = {"pace": AT_ONCE, "backoff_s": SOON, **options}
+    def make(**options: object) -> ExportQueue[str]:
+        given: dict[str, object] = {"batches": AT_ONCE, "backoff_s": SOON, **options}
         made.append(
-            Outbox(collector.send, len, close=collector.close, on_lost=collector.lose, **given)  # type: ignore[arg-type]
+            ExportQueue(collector.send, len, close=collector.close, on_lost=collector.lose, **given)  # type: ignore[arg-type]
         )
         return made[-1]
 
@@ -93,7 +93,7 @@ def test_all_of_it_arrives_in_order(make, collector):
 
 def test_a_flush_waits_until_it_has_arrived(make, collector):
     """However long the delay is."""
-    box = make(pace=Pace(delay_s=60, batch=512))
+    box = make(batches=BatchPolicy(delay_s=60, batch=512))
     box.put("a")
     assert box.flush(5)
     assert collector.got == ["a"]
@@ -101,13 +101,13 @@ def test_a_flush_waits_until_it_has_arrived(make, collector):
 
 def test_a_flush_of_nothing_is_done(make):
     """There is nothing to wait for."""
-    assert make(pace=Pace(delay_s=60)).flush(0.5)
+    assert make(batches=BatchPolicy(delay_s=60)).flush(0.5)
 
 
 def test_a_flush_that_fails_says_so_at_once(make, collector):
     """It does not wait for a collector that is away."""
     collector.away = True
-    box = make(backoff_s=(600,), pace=Pace(delay_s=600))
+    box = make(backoff_s=(600,), batches=BatchPolicy(delay_s=600))
     box.put("a")
     started = time.monotonic()
     assert not box.flush(300)
@@ -173,7 +173,7 @@ def test_beyond_the_bound_the_oldest_go_and_are_counted(make, collector):
 
 def test_what_is_larger_than_the_bound_drives_nothing_out(make, collector):
     """It is itself what is lost."""
-    box = make(max_bytes=30, pace=Pace(delay_s=60))
+    box = make(max_bytes=30, batches=BatchPolicy(delay_s=60))
     box.put("a")
     box.put("x" * 31)
     assert (len(box), collector.lost) == (1, 1)
@@ -194,7 +194,7 @@ def test_what_is_under_way_is_within_the_bound(make, collector):
 def test_batches_are_bounded_in_bytes(make, collector, monkeypatch):
     """A collector refuses messages beyond a size; what is larger by itself goes alone."""
     monkeypatch.setattr(module, "MAX_BATCH_BYTES", 10)
-    box = make(pace=Pace(delay_s=60, batch=512))
+    box = make(batches=BatchPolicy(delay_s=60, batch=512))
     for text in ("a" * 4, "b" * 4, "c" * 4, "d" * 40, "e"):
         box.put(text)
     assert box.flush(5)
@@ -203,7 +203,7 @@ def test_batches_are_bounded_in_bytes(make, collector, monkeypatch):
 
 def test_enough_for_a_batch_is_sent_before_its_delay_is_over(make, collector):
     """A burst does not wait."""
-    box = make(pace=Pace(delay_s=60, batch=4))
+    box = make(batches=BatchPolicy(delay_s=60, batch=4))
     for name in names(4):
         box.put(name)
     assert waits_until(lambda: collector.got == names(4))
@@ -212,7 +212,7 @@ def test_enough_for_a_batch_is_sent_before_its_delay_is_over(make, collector):
 def test_a_batch_that_is_too_large_is_sent_in_parts(make, collector):
     """Whatever the collector's bound is, all of it arrives."""
     collector.largest = 3
-    box = make(pace=Pace(delay_s=0.01, batch=64))
+    box = make(batches=BatchPolicy(delay_s=0.01, batch=64))
     for name in names(64):
         box.put(name)
     assert waits_until(lambda: len(box) == 0)
@@ -245,7 +245,7 @@ def test_a_flush_does_not_take_what_was_given_up_for_arrived(make, collector, mo
     """It says that something is missing."""
     monkeypatch.setattr(module, "REFUSALS", 0)
     collector.refused = {"a"}
-    box = make(pace=Pace(delay_s=60, batch=1))
+    box = make(batches=BatchPolicy(delay_s=60, batch=1))
     box.put("a")
     box.put("b")
     assert not box.flush(5)
@@ -266,7 +266,9 @@ def test_what_is_let_go_may_put_something_in(collector):
             if self.last_words is not None:
                 box.put(self.last_words)
 
-    box: Outbox[Item] = Outbox(lambda _: False, lambda item: item.size, max_bytes=10, pace=Pace(delay_s=60))
+    box: ExportQueue[Item] = ExportQueue(
+        lambda _: False, lambda item: item.size, max_bytes=10, batches=BatchPolicy(delay_s=60)
+    )
     box.put(Item(5, Item(2)))
     box.put(Item(5))
     box.put(Item(3))
@@ -281,7 +283,7 @@ def test_what_is_told_of_a_loss_cannot_stop_it(collector):
     def on_lost(_: int) -> None:
         raise OSError("the log's disk is full")
 
-    box = Outbox(collector.send, len, on_lost=on_lost, max_bytes=12, pace=AT_ONCE, backoff_s=(0.001,))
+    box = ExportQueue(collector.send, len, on_lost=on_lost, max_bytes=12, batches=AT_ONCE, backoff_s=(0.001,))
     for item in ("bad", "a", "b", "x" * 13):
         box.put(item)
     assert waits_until(lambda: len(box) == 0)
@@ -310,7 +312,7 @@ def test_an_item_that_was_doubted_while_the_collector_came_back_is_not_lost(make
         collector.away = len(asked) <= module.REFUSALS + 1
         return collector.send(batch)
 
-    box = Outbox(send, len, on_lost=collector.lose, pace=Pace(delay_s=60, batch=1), backoff_s=SOON)
+    box = ExportQueue(send, len, on_lost=collector.lose, batches=BatchPolicy(delay_s=60, batch=1), backoff_s=SOON)
     box.put("a")
     box.put("b")
     assert waits_until(lambda: len(box) == 0)
@@ -330,7 +332,7 @@ def test_whoever_puts_never_waits(make, collector):
     assert time.monotonic() - started < PATIENCE_S
 
 
-def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
+def test_what_waits_is_final_once_its_delay_is_over(make, collector):
     """Also what cannot be sent yet; and what cannot be settled goes as it is."""
     collector.away = True
     settled: list[str] = []
@@ -339,7 +341,7 @@ def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
         settled.append(item)
         return str(1 // 0) if item == "b" else item.upper()
 
-    box = make(settle=settle, backoff_s=(0.01,))
+    box = make(finalise=settle, backoff_s=(0.01,))
     for item in ("a", "b", "c"):
         box.put(item)
     assert waits_until(lambda: settled == ["a", "b", "c"])
@@ -348,7 +350,7 @@ def test_what_waits_is_settled_once_its_delay_is_over(make, collector):
     assert settled == ["a", "b", "c"]
 
 
-def test_what_goes_for_want_of_room_while_others_are_settled(collector):
+def test_what_goes_for_want_of_room_while_others_are_final(collector):
     """To settle one may put another in, as a finalizer does: nobody stumbles over that; the count of bytes holds."""
     collector.away = True
 
@@ -357,7 +359,9 @@ def test_what_goes_for_want_of_room_while_others_are_settled(collector):
             box.put("dddd")
         return item
 
-    box: Outbox[str] = Outbox(collector.send, len, settle=settle, on_lost=collector.lose, max_bytes=4, pace=AT_ONCE)
+    box: ExportQueue[str] = ExportQueue(
+        collector.send, len, finalise=settle, on_lost=collector.lose, max_bytes=4, batches=AT_ONCE
+    )
     with box._lock:
         for item in ("a", "b", "c"):
             box.put(item)
@@ -369,7 +373,7 @@ def test_what_goes_for_want_of_room_while_others_are_settled(collector):
 class TestShutdown:
     def test_everything_is_sent(self, make, collector):
         """Batch after batch, and then the exporter is closed."""
-        box = make(pace=Pace(delay_s=60, batch=7))
+        box = make(batches=BatchPolicy(delay_s=60, batch=7))
         for name in names(50):
             box.put(name)
         box.shutdown()
@@ -382,7 +386,7 @@ class TestShutdown:
         def close() -> None:
             raise OSError("no")
 
-        box = Outbox(collector.send, len, close=close)
+        box = ExportQueue(collector.send, len, close=close)
         box.put("a")
         box.shutdown()
         assert (box._done, collector.got) == (True, ["a"])
@@ -427,7 +431,7 @@ class TestShutdown:
         """But not for ever."""
         monkeypatch.setattr(module, "STALLED_S", 0.3)
         monkeypatch.setattr(module, "DRAIN_S", 0.5)
-        box = make(pace=Pace(delay_s=60, batch=1))
+        box = make(batches=BatchPolicy(delay_s=60, batch=1))
         box._send = lambda batch: time.sleep(0.05) or collector.send(batch)
         for name in names(3_000):
             box.put(name)
@@ -443,7 +447,7 @@ class TestShutdown:
         monkeypatch.setattr(module, "STALLED_S", 5)
         monkeypatch.setattr(module, "DRAIN_S", 0.4)
         collector.hold = Event()
-        box = make(pace=Pace(delay_s=60, batch=1))
+        box = make(batches=BatchPolicy(delay_s=60, batch=1))
         held = box._send
         box._send = lambda batch: held(batch) if batch == ["b"] else not time.sleep(0.2)
         box.put("a")
@@ -473,7 +477,7 @@ class TestShutdown:
                 hold.wait(PATIENCE_S)
             return asked[-1] == "b"
 
-        box = Outbox(send, len, on_lost=collector.lose, pace=Pace(delay_s=60, batch=1), backoff_s=(60,))
+        box = ExportQueue(send, len, on_lost=collector.lose, batches=BatchPolicy(delay_s=60, batch=1), backoff_s=(60,))
         box.put("a")
         box.put("b")
         assert waits_until(lambda: asked == ["a", "b", "a"])

@@ -26,7 +26,7 @@ from opentelemetry.trace import Link, StatusCode
 
 from otel_errcompact.otel.export import resending
 from otel_errcompact.otel.export.metric_reader import MetricReader
-from otel_errcompact.otel.export.queue import MAX_BYTES, Pace
+from otel_errcompact.otel.export.queue import MAX_BYTES, BatchPolicy
 from otel_errcompact.otel.export.resending import (
     ResendingLogExporter,
     ResendingLogProcessor,
@@ -57,7 +57,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from tests.clock import PATIENCE_S, PROMPT_S, waits_until
 
-PACE = Pace(delay_s=0.05, batch=8)
+PACE = BatchPolicy(delay_s=0.05, batch=8)
 ATTEMPT_S = 0.3
 """The exporters' own time-out; what they wait between attempts of theirs is longer, so that they make one."""
 
@@ -157,8 +157,8 @@ class Agent:
 
     def __init__(self, inner: SpanExporter, **options: Any) -> None:
         self.guard = Guard()
-        self.exporter = ResendingSpanExporter(inner, self.guard, **{"pace": PACE, **options})
-        self.exporter.outbox._backoff_s = (0.05,)
+        self.exporter = ResendingSpanExporter(inner, self.guard, **{"batches": PACE, **options})
+        self.exporter.queue._backoff_s = (0.05,)
         self.provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
         self.provider.add_span_processor(ResendingSpanProcessor(self.exporter))
         self.tracer = self.provider.get_tracer("app")
@@ -194,9 +194,9 @@ def test_nothing_listens_until_it_does():
     port = free_port()
     agent = Agent(http_exporter(port))
     assert agent.work(*names(30)) < PATIENCE_S
-    assert waits_until(lambda: agent.exporter.outbox._failures > 0)
+    assert waits_until(lambda: agent.exporter.queue._failures > 0)
     with serving(HttpCollector(port)) as server:
-        assert waits_until(lambda: len(agent.exporter.outbox) == 0)
+        assert waits_until(lambda: len(agent.exporter.queue) == 0)
         assert server.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -219,11 +219,11 @@ def test_a_collector_that_refuses_until_it_does_not(collector, status):
     """Whatever it says, everything is kept, and arrives in order, once."""
     collector.status = status
     agent = Agent(http_exporter(collector.server_port))
-    agent.exporter.outbox._backoff_s = (0.05, 0.05, 0.05, 0.3)
+    agent.exporter.queue._backoff_s = (0.05, 0.05, 0.05, 0.3)
     agent.work(*names(30))
     assert waits_until(lambda: collector.asked >= 2)
     collector.status = 200
-    assert waits_until(lambda: len(agent.exporter.outbox) == 0)
+    assert waits_until(lambda: len(agent.exporter.queue) == 0)
     assert collector.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -241,9 +241,9 @@ def test_one_bad_span_does_not_stand_in_the_way(collector):
             return self.inner.export(spans)
 
     agent = Agent(Picky())
-    agent.exporter.outbox._backoff_s = (0.01,)
+    agent.exporter.queue._backoff_s = (0.01,)
     agent.work(*names(10), "bad", *names(10))
-    assert waits_until(lambda: len(agent.exporter.outbox) == 0)
+    assert waits_until(lambda: len(agent.exporter.queue) == 0)
     assert sorted(collector.spans) == sorted(names(10) * 2)
     assert agent.guard.failures == {"export_dropped": 1}
     agent.provider.shutdown()
@@ -293,7 +293,7 @@ def test_grpc_unavailable_until_it_is_not(grpc_collector):
     agent.work(*names(30))
     assert waits_until(lambda: grpc_collector.asked >= 1)
     grpc_collector.away = False
-    assert waits_until(lambda: len(agent.exporter.outbox) == 0)
+    assert waits_until(lambda: len(agent.exporter.queue) == 0)
     assert grpc_collector.spans == names(30)
     agent.provider.shutdown()
     assert agent.guard.failures == {}
@@ -307,12 +307,13 @@ def test_grpc_takes_more_than_one_message_may_hold(grpc_collector):
     """A server takes 4 MiB by default: batches stay below, and what is larger by itself is given up, not the rest."""
     grpc_collector.away = False
     agent = Agent(
-        GrpcSpanExporter(f"http://127.0.0.1:{grpc_collector.port}", insecure=True, timeout=1), pace=Pace(0.05, 512)
+        GrpcSpanExporter(f"http://127.0.0.1:{grpc_collector.port}", insecure=True, timeout=1),
+        batches=BatchPolicy(0.05, 512),
     )
     for number in range(12):
         size = 5_000_000 if number == 5 else 1_000_000
         agent.tracer.start_span(f"span {number}", attributes={"text": "x" * size}).end()
-    assert waits_until(lambda: len(agent.exporter.outbox) == 0)
+    assert waits_until(lambda: len(agent.exporter.queue) == 0)
     assert sorted(grpc_collector.spans) == sorted(f"span {number}" for number in range(12) if number != 5)
     assert agent.guard.failures == {"export_dropped": 1}
     agent.provider.shutdown()
@@ -328,7 +329,7 @@ class Away(SpanExporter):
 @pytest.mark.usefixtures("untraced")
 def test_memory_while_the_collector_is_away():
     """Ten thousand failures of 100 kB are a gigabyte; no more than the bound of it waits, and the rest is counted."""
-    agent = Agent(Away(), pace=Pace(5, 512))
+    agent = Agent(Away(), batches=BatchPolicy(5, 512))
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
@@ -348,7 +349,7 @@ def test_memory_while_the_collector_is_away():
 def test_memory_of_small_spans_while_the_collector_is_away():
     """The estimate holds where the texts are short, too."""
     bound = 4 * 1024 * 1024
-    agent = Agent(Away(), pace=Pace(5, 512), max_bytes=bound)
+    agent = Agent(Away(), batches=BatchPolicy(5, 512), max_bytes=bound)
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
@@ -409,7 +410,7 @@ def test_a_span_that_cannot_be_weighed_is_no_fault_of_the_application(monkeypatc
     """It is counted as a failure of ours."""
     monkeypatch.setattr(Guard, "strict", False)
     agent = Agent(http_exporter(collector.server_port))
-    monkeypatch.setattr(agent.exporter.outbox, "_size_of", lambda _: 1 // 0)
+    monkeypatch.setattr(agent.exporter.queue, "_size_of", lambda _: 1 // 0)
     agent.work("span")
     assert agent.guard.failures == {"export": 1}
     agent.provider.shutdown()
@@ -417,7 +418,7 @@ def test_a_span_that_cannot_be_weighed_is_no_fault_of_the_application(monkeypatc
 
 def test_behind_the_processor_of_the_sdk(collector):
     """An application may keep its batch processor, whose queue knows no bytes; the exporter takes from it at once."""
-    exporter = ResendingSpanExporter(http_exporter(collector.server_port), pace=PACE)
+    exporter = ResendingSpanExporter(http_exporter(collector.server_port), batches=PACE)
     provider = TracerProvider(shutdown_on_exit=False, resource=Resource({}))
     provider.add_span_processor(BatchSpanProcessor(exporter))
     for name in names(20):
@@ -445,7 +446,7 @@ def test_unsampled_spans_stay_where_they_are(collector):
     provider = TracerProvider(StaticSampler(Decision.RECORD_ONLY), shutdown_on_exit=False)
     provider.add_span_processor(ResendingSpanProcessor(exporter))
     provider.get_tracer("a").start_span("work").end()
-    assert len(exporter.outbox) == 0
+    assert len(exporter.queue) == 0
     assert exporter.force_flush(None)
     provider.shutdown()
     assert collector.spans == []
@@ -453,12 +454,12 @@ def test_unsampled_spans_stay_where_they_are(collector):
 
 def test_without_a_guard_nothing_is_counted():
     """An application may bring its own exporter and no ledger."""
-    exporter = ResendingSpanExporter(Away(), pace=PACE)
+    exporter = ResendingSpanExporter(Away(), batches=PACE)
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(ResendingSpanProcessor(exporter))
     provider.get_tracer("a").start_span("work").end()
     provider.shutdown()
-    assert len(exporter.outbox) == 0
+    assert len(exporter.queue) == 0
 
 
 class TestLogRecords:
@@ -467,8 +468,8 @@ class TestLogRecords:
         return Guard()
 
     def provider(self, url: str, guard: Guard) -> tuple[LoggerProvider, ResendingLogExporter]:
-        exporter = ResendingLogExporter(HttpLogExporter(f"{url}/v1/logs", timeout=ATTEMPT_S), guard, pace=PACE)
-        exporter.outbox._backoff_s = (0.05,)
+        exporter = ResendingLogExporter(HttpLogExporter(f"{url}/v1/logs", timeout=ATTEMPT_S), guard, batches=PACE)
+        exporter.queue._backoff_s = (0.05,)
         provider = LoggerProvider(Resource({}), shutdown_on_exit=False)
         provider.add_log_record_processor(ResendingLogProcessor(exporter))
         return provider, exporter
@@ -479,22 +480,22 @@ class TestLogRecords:
         provider, exporter = self.provider(f"http://127.0.0.1:{port}", guard)
         for name in names(20):
             records.emit(provider, "event", name, {}, span=None, time_ns=1)
-        assert waits_until(lambda: exporter.outbox._failures > 0)
+        assert waits_until(lambda: exporter.queue._failures > 0)
         with serving(HttpCollector(port)) as server:
-            assert waits_until(lambda: len(exporter.outbox) == 0)
+            assert waits_until(lambda: len(exporter.queue) == 0)
             assert server.records == names(20)
         provider.shutdown()
         assert guard.failures == {}
 
     def test_a_record_that_waits_does_not_hold_its_span(self, guard):
         """The context that it was emitted in does, whatever that has recorded; its ids are enough."""
-        exporter = ResendingLogExporter(SimpleNamespace(shutdown=lambda: None), guard, pace=Pace(delay_s=60))
+        exporter = ResendingLogExporter(SimpleNamespace(shutdown=lambda: None), guard, batches=BatchPolicy(delay_s=60))
         provider = LoggerProvider(Resource({}), shutdown_on_exit=False)
         provider.add_log_record_processor(ResendingLogProcessor(exporter))
         tracer = TracerProvider(shutdown_on_exit=False, resource=Resource({})).get_tracer("a")
         with tracer.start_as_current_span("work") as span:
             records.emit(provider, "event", "text", {}, span=None, time_ns=0)
-        ((waiting, _),) = exporter.outbox._fresh
+        ((waiting, _),) = exporter.queue._fresh
         assert not getattr(waiting.log_record, "context", None)
         assert waiting.log_record.span_id == span.get_span_context().span_id
         provider.shutdown()
