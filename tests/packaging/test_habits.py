@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.core import contracts, rooms
+
 ROOT = Path(__file__).parents[2]
 PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/decisions/README.md")
 
@@ -110,8 +112,7 @@ def test_the_map_of_the_floors_is_the_contract() -> None:
     """The rooms of the map are those of import-linter, in the same order."""
     table = read("docs/architecture.md").split("<!-- floors -->")[1].split("<!-- /floors -->")[0]
     mapped = [re.findall("`([^`]+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
-    contracts = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"]
-    floors = next(contract["layers"] for contract in contracts if contract["id"] == "rooms")
+    floors = contracts()["rooms"]["layers"]
     assert mapped == [sorted(floor.split(" | ")) for floor in floors]
 
 
@@ -122,3 +123,10 @@ def test_each_module_of_the_changelog_has_its_names() -> None:
     moved = [(module, name) for names, (module,) in rows for name in names]
     assert len(moved) > 30
     assert [place for place in moved if not hasattr(import_module(f"otel_errcompact.{place[0]}"), place[1])] == []
+
+
+def test_each_room_below_otel_is_held_to_know_no_opentelemetry() -> None:
+    """A new room needs no second list; of the lab, two parts are held to it too."""
+    below = {f"otel_errcompact.{room}" for room in rooms()}
+    lab = {"otel_errcompact.lab.transcripts", "otel_errcompact.lab.analysis"}
+    assert set(contracts()["core"]["source_modules"]) == below | lab
