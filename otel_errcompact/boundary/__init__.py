@@ -1,4 +1,4 @@
-"""The public way to wrap a tool call: runs, calls and the decorator."""
+"""The public way to wrap tool calls: runs, calls, the decorator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool returned without raising: mostly a result, sometimes a failure that it did not report as one."""
+"""Results of tools, some of which are failures without a report."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def classify_answer(
 
 
 def text_of(answer: object) -> str:
-    """
-    Return what a tool has answered as JSON has it: content blocks, or what a command has printed; empty if neither.
-    """
+    """Return the text of content blocks or command output, else nothing."""
     if isinstance(answer, Mapping):
         printed = cast("Mapping[str, object]", answer)
         return "\n".join(str(printed[stream]) for stream in ("stdout", "stderr") if printed.get(stream))
@@ -53,9 +51,7 @@ def text_of(answer: object) -> str:
 
 
 def is_flagged(result: object) -> bool:
-    """
-    Tell whether a result is one of the Model Context Protocol that says it is an error.
-    """
+    """Return whether a result of MCP is flagged as an error."""
     # Release 2 of its Python package has renamed the attribute.
     if type(result) in _PLAIN:
         return False
@@ -63,9 +59,6 @@ def is_flagged(result: object) -> bool:
 
 
 def _text_of(result: object) -> str:
-    """
-    Return the text of a result that may say of itself that it failed.
-    """
     if isinstance(result, str):
         return result
     if is_flagged(result):

@@ -1,4 +1,4 @@
-"""Approvals of tool calls that answer for a paused run, in frameworks whose own dialogue is about a call."""
+"""Approvals of tool calls, which answer for a paused run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Approval(NamedTuple):
 
 class Approvals:
     """
-    The calls that a human is asked about because their run is paused: the reply to the call answers for the run.
+    The calls whose approval by a human answers for a paused run.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Approvals:
         self._let_through: BoundedTable[str, bool] = BoundedTable(MAX_APPROVALS)
 
     def let_through(self, run_id: str) -> bool:
-        """Return whether a paused run may ask its model once more, for the call that a human is asked about."""
+        """Return whether a paused run may ask its model for a call."""
         first = self._let_through.get(run_id) is None
         self._let_through.put(run_id, True)
         return first
@@ -41,7 +41,7 @@ class Approvals:
 
     def find_run(self, reply_to: Callable[[str, str], object], call_id: str = "") -> str:
         """
-        Return the id of the run that a framework has restored without its id: that of an answered call; else empty.
+        Return the id of a restored run by its answered call, or nothing.
 
         Args:
             reply_to: The reply to a call, by the tool's name and the call's id; None without one.
@@ -53,7 +53,7 @@ class Approvals:
         return next((each.run_id for each in answered), "")
 
     def apply_replies(self, run: Run, reply_to: Callable[[str, str], object]) -> None:
-        """Answer for a run that is still paused with the replies to its calls; `reply_to` as for `find_run`."""
+        """Answer for a paused run with replies, as `find_run` takes them."""
         for call_id, run_id, tool in self._all():
             reply = reply_to(tool, call_id) if run_id == run.run_id else None
             if reply is None:

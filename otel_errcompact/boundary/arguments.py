@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, object] | str | None
 
 MALFORMED_CALL: Final = "malformed_call"
-MAX_TOLD: Final = 64
+MAX_WARNINGS: Final = 64
 MAX_EXIT_CODE: Final = 2**63
 """What telemetry can carry: one larger number, and an exporter loses all spans that go with it."""
 
 _logger: Final = logging.getLogger("otel_errcompact")
-_told: Final[dict[tuple[str, str], object]] = {}
+_warned: Final[dict[tuple[str, str], object]] = {}
 
 _ENCODER: Final = json.JSONEncoder(default=str, ensure_ascii=False)
 
 
 def as_text(arguments: Arguments) -> str:
     """
-    Return a call's arguments as JSON; text is taken as it is, and what JSON does not know by its `str`.
+    Return a call's arguments as JSON; unknown values by their `str`.
 
     Arguments that cannot be written down, such as cyclic ones, count as unknown: the text is empty.
     """
@@ -51,7 +51,7 @@ def as_plain(value: object, what: str, guard: Guard) -> str:
     Return a value that should be a text as one.
 
     A model may have called a tool by no name, or a program handed over a number. That is counted, and a warning says
-    it once; the call goes on with the value as it is printed, or with an empty text for None.
+    it once; the call has the value as it is printed, or with an empty text for None.
 
     Args:
         value: The value.
@@ -65,7 +65,7 @@ def as_plain(value: object, what: str, guard: Guard) -> str:
 
 
 def as_exit_code(value: object, guard: Guard) -> int | None:
-    """Return an exit status; None if it is unknown, or no number that telemetry can carry."""
+    """Return an exit status; None if it is unknown or too large."""
     if value is None or (isinstance(value, int) and -MAX_EXIT_CODE <= value < MAX_EXIT_CODE):
         return value
     _count_malformed(value, "the exit status", guard)
@@ -74,6 +74,6 @@ def as_exit_code(value: object, guard: Guard) -> int | None:
 
 def _count_malformed(value: object, what: str, guard: Guard) -> None:
     guard.failures[MALFORMED_CALL] += 1
-    mine, told = object(), (what, qualname_of(type(value)))
-    if len(_told) < MAX_TOLD and _told.setdefault(told, mine) is mine:
-        _logger.warning("a call is malformed: %s is %.200r, of the type %s", what, string_of(value), told[1])
+    mine, place = object(), (what, qualname_of(type(value)))
+    if len(_warned) < MAX_WARNINGS and _warned.setdefault(place, mine) is mine:
+        _logger.warning("a call is malformed: %s is %.200r, of the type %s", what, string_of(value), place[1])

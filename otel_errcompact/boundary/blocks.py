@@ -1,4 +1,4 @@
-"""Blocks of runs and calls: entered in one context, and left there or in any other."""
+"""Blocks of runs and calls, which any context may leave."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from opentelemetry import trace
 from otel_errcompact.otel.spans.context import opened_in, with_opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 class Block:
     """
-    A `with` block of a run or of a call: what is current inside of it, and what was current before.
+    A `with` block of a run or call, and the context before.
 
     Event loops and the garbage collector close generators in a context of their own, and servers enter and leave a
     dependency in two. No token is kept, which only its own context takes back: in the context of the block `leave`
@@ -39,8 +37,8 @@ class Block:
     def __init__(self, scope: RunScope, owner: object, *, is_call: bool = False) -> None:
         self.scope: Final = scope
         self.is_call: Final = is_call
-        # A `with` statement holds its call. One whose end an interrupt has cut off is over when nothing holds it.
-        self._owner: Callable[[], object] = ref(owner) if is_call else lambda: owner
+        # A `with` statement holds its owner. A block whose end an interrupt has cut off is over when nothing holds it.
+        self._owner: Final = ref(owner)
         self.outer: Block | None = None
         """The block around this one."""
         self.has_left = False
@@ -55,7 +53,7 @@ class Block:
 
     @property
     def owner(self) -> object:
-        """The run or the call; None of a call that no longer exists."""
+        """The run or the call; None if it is garbage."""
         return self._owner()
 
     @property
@@ -69,7 +67,7 @@ class Block:
         return not self.is_over and not self.scope.is_closed
 
     def enter(self, span: Span) -> None:
-        """Make the block and its span the current ones; call `discard_left_blocks` before the span starts."""
+        """Make the block and its span current; `discard_left_blocks` comes before that."""
         self.outer = _innermost.get()
         self._before = otel_context.get_current()
         self._inside = with_opened(self, trace.set_span_in_context(span, self._before))
@@ -77,13 +75,13 @@ class Block:
         otel_context.attach(self._inside)
 
     def leave(self) -> None:
-        """Restore what was current before, where this is the context of the block; raise nothing in any other."""
+        """Restore the state before the block; in another context, only mark it."""
         self.has_left = True
         if _innermost.get() is self:
             discard_left_blocks()
 
     def restore(self, current: Context) -> Context:
-        """Return the OpenTelemetry context to restore for `current`, which stays if a span inside is still open."""
+        """Return the context before, or `current` while a span inside is open."""
         before, inside = self._before, self._inside
         self._before = self._inside = None  # a context and its block would keep each other alive
         if before is None or inside is None or opened_in(current) is not self:
@@ -97,7 +95,7 @@ _innermost: Final[ContextVar[Block | None]] = ContextVar("errcompact-block", def
 
 
 def discard_left_blocks() -> None:
-    """Take blocks that are over, wherever they were left, out of this context."""
+    """Take blocks that are over, wherever left, out of this context."""
     block = _innermost.get()
     if block is None or not block.is_over:
         return
@@ -110,7 +108,7 @@ def discard_left_blocks() -> None:
 
 
 def find_owner(*, of_call: bool) -> object:
-    """Return the owner of the innermost open block of a call, or of a run; None without one."""
+    """Return the owner of the innermost open block; None without one."""
     block = _innermost.get()
     while block is not None and not (block.is_call == of_call and block.is_open):
         block = block.outer

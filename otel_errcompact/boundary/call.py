@@ -1,4 +1,4 @@
-"""One tool call: its span, its failure, and the text the agent gets for it."""
+"""One tool call: its span, its failure, and the agent's text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 class Call:
     """
-    One tool call of a run, as a context manager for `with` and `async with`.
+    One tool call of a run, for `with` and `async with`.
 
     An exception that leaves the block is a failure of the tool: it is kept whole on the span, counted, and swallowed,
     and `text` is what the agent reads. Control flow, such as cancellation or an approval request, passes untouched.
@@ -57,7 +57,7 @@ class Call:
         target: What the call is about, where the arguments do not tell; see `operation_of`.
         directory: The working directory of the call, where the arguments do not tell.
         began: The tick at which the agent asked for the call; when it is opened if 0.
-        reraise: Let the exception go on after it was counted, for code that turns it into an answer itself.
+        reraise: Let the exception pass after it was counted, for code that turns it into an answer itself.
         gated: Whether the call passes the run's gate first.
     """
 
@@ -91,7 +91,7 @@ class Call:
         self._gated = gated
         self._error: RawError | None = None
         self._counted: Counted | None = None
-        self._told_elsewhere = False
+        self._is_executed_elsewhere = False
         self._guidance = ""
         self._opened_at = 0
         self._closed_at = 0
@@ -115,27 +115,27 @@ class Call:
 
     @property
     def compacted(self) -> bool:
-        """Whether the agent reads `text` in place of what failed: in the mode `observe` it never does."""
+        """Whether the agent reads `text` for a failure; in `observe` it never does."""
         return self.failed and not self.scope.only_observes
 
     @property
     def refused(self) -> str:
-        """Why this identical call must not be executed again; empty if it may. After the block: if it was not."""
+        """Why this identical call must not be executed; empty if it may."""
         self._refusal_was_read = self._refusal_was_read or self.is_open
         return self._refusal
 
     @property
     def text(self) -> str:
         """
-        What the agent reads: the result, or the digest of the failure; never a raw traceback.
+        The agent's text: the result or a digest, never a raw traceback.
 
         Behind it stands, once, what an operator has answered to an escalation.
         """
         if not self._guidance and not self.is_open:
             self._guidance = self.scope.take_guidance(self._closed_at)
-        return f"{self._read()}\n{self._guidance}" if self._guidance else self._read()
+        return f"{self._render()}\n{self._guidance}" if self._guidance else self._render()
 
-    def _read(self) -> str:
+    def _render(self) -> str:
         if self._counted is not None:
             return self._counted.text
         if self._error is not None:
@@ -176,14 +176,14 @@ class Call:
 
     def conclude(self, error: BaseException | str | None, result: object) -> None:
         """
-        Settle a call that was executed elsewhere, on the span that is open for it.
+        Settle a call that was executed elsewhere, on its open span.
 
         Args:
             error: What it failed with: the exception, or the text of an answer that is an error.
             result: What it returned, if it did not fail.
         """
         with self.scope.guard.stage("boundary"):
-            self._told_elsewhere = True
+            self._is_executed_elsewhere = True
             self._span = find_tool_span(self.tool, self.call_id)
             self.result = result
             if not isinstance(error, BaseException) and isinstance(error, str):
@@ -260,13 +260,12 @@ class Call:
         return {name: value for name, value in attributes.items() if value}
 
     def _close(self, error: BaseException | None) -> bool:
-        """Settle the call and return whether `error` stops here; what cannot be judged goes on untouched."""
         self.is_open = False
         self._block.leave()
         control = True
         with self.scope.guard.stage("boundary"):
             if self._refusal:
-                self._settle_refusal(error)
+                self._count_refusal(error)
             control = self._is_control_flow(error)
             self._conclude(error, control=control)
             if self.failed:
@@ -274,8 +273,8 @@ class Call:
         self._closed_at = self.scope.mark_closed_call()
         return error is not None and not control and not self._reraise
 
-    def _settle_refusal(self, error: BaseException | None) -> None:
-        """Count a refusal that was honoured, and drop one that was not: what was executed is never called refused."""
+    def _count_refusal(self, error: BaseException | None) -> None:
+        # What was executed is never called refused.
         returned = self.result is not None and self.result != self._refusal
         executed = returned or error is not None or self._error is not None
         if executed or not self._refusal_was_read:
@@ -301,32 +300,27 @@ class Call:
             self._error = self._raw(
                 text=seen.text, type=seen.type, message=seen.message, exception=error, messages=seen.messages
             )
-        self._settle(control or (error is None and self._is_no_success()))
+        self._settle(control or (error is None and self._classify_result() == "ignored"))
 
-    def _is_no_success(self) -> bool:
-        """
-        Look at what a tool returned that reported no failure; one that its answer gives away becomes this call's error.
-
-        Returns:
-            Whether the answer is neither a failure nor a success: the call was declined, or is still running.
-        """
+    def _classify_result(self) -> str:
+        # A tool may report no failure, and its answer give one away: that becomes this call's error.
         flagged = is_flagged(self.result)
         looks = flagged or self.scope.ledger.options.hidden_failures
         exit_code = as_exit_code(self.exit_code, self.scope.guard)
         looks = looks or exit_code is not None
         if self._error is not None or self._refusal or not looks:
-            return False
-        judged = classify_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
-        if judged is None:
-            return False
-        verdict, text = judged
+            return ""
+        classified = classify_answer(self.result, tool=self.tool, arguments=self.arguments, exit_code=exit_code)
+        if classified is None:
+            return ""
+        verdict, text = classified
         if verdict.outcome == "failure":
-            told = flagged or not verdict.detected
-            self._error = self._raw(text=text, exit_code=exit_code, detected="" if told else verdict.reason)
-        return verdict.outcome == "ignored"
+            detected = verdict.reason if verdict.detected and not flagged else ""
+            self._error = self._raw(text=text, exit_code=exit_code, detected=detected)
+        return verdict.outcome
 
     def _settle(self, control: bool) -> None:
-        mine = not self._told_elsewhere
+        mine = not self._is_executed_elsewhere
         if not mine:
             self.scope.settle_call(self.call_id)
             if self._error is not None and self._span is trace.INVALID_SPAN:
@@ -355,8 +349,7 @@ class Call:
                 self._span.end()
 
     def _count(self, raw: RawError) -> Counted:
-        """Count the failure, unless it only passes on what a call inside this one has counted."""
-        passed_on = self._passed_on(raw)
+        passed_on = self._find_passed_on(raw)
         if passed_on is not None:
             return passed_on
         self.failure = replace(self.scope.observe(raw), raw=replace(raw, exception=None))
@@ -364,18 +357,20 @@ class Call:
             self._span.set_attribute(semconv.THRESHOLD, self.failure.escalation.threshold)
         found, text = self.failure.found, self.failure.text
         at = self.scope.next_sequence()
-        counted = Counted(self.run_id, at, found.key, text, concluded=self._told_elsewhere, type=found.facts.type)
+        counted = Counted(
+            self.run_id, at, found.key, text, concluded=self._is_executed_elsewhere, type=found.facts.type
+        )
         self.scope.digests.add(counted)
         if raw.exception is not None:
             mark_counted(raw.exception, counted)
         return counted
 
-    def _passed_on(self, raw: RawError) -> Counted | None:
+    def _find_passed_on(self, raw: RawError) -> Counted | None:
         error = raw.exception
         if error is None:
-            return self.scope.digests.find(raw.text, self._opened_at, once=self._told_elsewhere)
+            return self.scope.digests.find(raw.text, self._opened_at, once=self._is_executed_elsewhere)
         counted = counted_since(error, self.run_id, self._opened_at)
-        if counted is None or not self._told_elsewhere:
+        if counted is None or not self._is_executed_elsewhere:
             return counted
         mark_counted(error, counted._replace(concluded=True))
         return None if counted.concluded else counted

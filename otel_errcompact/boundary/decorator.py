@@ -33,7 +33,9 @@ def compacted(
     function: Callable[..., Any] | None = None, /, *, tool: str = "", run: Run | None = None, failure: Failure = str
 ) -> Callable[..., Any]:
     """
-    Make a function a tool of the run that is open where it is called: `@compacted` or `@compacted(tool="name")`.
+    Make a function a tool of the run open at its call.
+
+    Write `@compacted` or `@compacted(tool="name")`.
 
     It returns its result, or the compacted text if it failed or was refused; in the mode `observe` the text is the raw
     error, and a result that is a failure stays as it is. Where no run is open, as in a thread that

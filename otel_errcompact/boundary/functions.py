@@ -1,4 +1,4 @@
-"""Calling a function as a tool: its result or the compacted text, never a raw traceback."""
+"""Functions called as tools, which return a result or the compacted text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def execute(
     failure: Failure = str,
 ) -> Any:
     """
-    Call a function as a tool and return its result, or the compacted text; of a coroutine function an awaitable.
+    Call a function as a tool and return its result or text.
 
     Where the library only observes the text is the raw error, and an exception of `failure` gives way to the
     function's own.
@@ -73,7 +73,6 @@ async def _execute_async(
 
 
 def _make_answer(call: Call, failure: Failure, error: Exception | None = None) -> object:
-    """Return the result, or the answer of `failure`; where the library only observes, as without it."""
     if error is None and not call.compacted:
         return call.result
     answer = failure(call.text)

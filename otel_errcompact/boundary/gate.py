@@ -1,4 +1,4 @@
-"""The gate of a run: it asks the escalation handler once per breach, and stops a run that must not go on."""
+"""The gate of a run: asks the escalation handler, stops the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 class Question:
     """
-    An escalation that a handler is being asked about, until the handler has answered, has failed or was cancelled.
+    An escalation while its handler is being asked.
+
+    It is over when the handler has answered or failed, or was cancelled.
 
     Args:
         escalation: The escalation.
@@ -49,7 +51,7 @@ class Question:
         self._waiters: set[Waiter] = set()
 
     def add(self, waiter: Waiter) -> None:
-        """Wake `waiter` when the question is over; look at `is_over` before it waits."""
+        """Wake `waiter` at the end; check `is_over` before it waits."""
         self._waiters.add(waiter)
 
     def remove(self, waiter: Waiter) -> None:
@@ -57,7 +59,7 @@ class Question:
         self._waiters.discard(waiter)
 
     def end(self) -> None:
-        """Wake all who wait: the escalation is answered, or is for another one of them to ask about."""
+        """Wake all waiters: the escalation is answered, or one of them asks."""
         self.is_over = True
         try:
             self._wake()
@@ -76,7 +78,7 @@ _asking: Final[ContextVar[Question | None]] = ContextVar("errcompact-asking", de
 
 class Gate:
     """
-    Asks the handler about each breach of one run exactly once, and holds everybody else back until it is settled.
+    Asks the handler once per breach; others wait for the answer.
 
     Args:
         ledger: Where the run's state is.
@@ -107,25 +109,25 @@ class Gate:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run may go on."""
+        """Whether the run may continue."""
         return self._ledger.verdict(self._run_id)
 
     def ask(self) -> None:
-        """Ask the handler about a breach without an answer, unless it is being asked, or only a task can ask it."""
-        run_synchronously(self._ask(blocking=True))
+        """Ask the handler about a breach, unless it is being asked."""
+        run_synchronously(self._ask)
 
     async def aask(self) -> None:
-        """Ask the handler, also an asynchronous one, about a breach without an answer, unless it is being asked."""
+        """Ask the handler, also an asynchronous one, as `ask` does."""
         await self._ask(blocking=False)
 
     def release(self) -> None:
-        """End the open question: the escalation was answered otherwise, such as by a human through `Run.answer`."""
+        """End the open question, which was answered otherwise, as by `Run.answer`."""
         if self._open is not None:
             self._end(self._open)
 
     def stop(self) -> RunHalted | None:
-        """Return what stops the run, once the handler has answered; `RunPaused` where it waits for a human."""
-        return run_synchronously(self._stop(blocking=True))
+        """Return what stops the run, once the handler has answered."""
+        return run_synchronously(self._stop)
 
     async def astop(self) -> RunHalted | None:
         """Return what stops the run; the form for asynchronous code."""
@@ -162,7 +164,7 @@ class Gate:
         return self.stopped_by(verdict)
 
     def stopped_by(self, verdict: Verdict) -> RunHalted | None:
-        """Return what a verdict stops the run with; None if it does not."""
+        """Return the exception of a verdict; None if the run may continue."""
         if verdict.escalation is None or not verdict.stopped or self._is_asking():
             return None
         if verdict.standing == "halt":
@@ -186,7 +188,6 @@ class Gate:
         return not (blocking and self._asynchronous and loop_is_running())
 
     def _is_asking(self, context: Context | None = None) -> bool:
-        """Tell whether this is part of the handler that is being asked: what that calls is not gated."""
         question = self._open
         if question is None:
             return False
@@ -198,7 +199,6 @@ class Gate:
         return asking is question
 
     def _take(self, question: Question) -> bool:
-        """Tell whether the caller is the one who asks; everybody else goes on to wait for the answer."""
         with self._lock:
             if self._open is None:
                 self._open = question
@@ -212,13 +212,12 @@ class Gate:
         question.end()
 
     async def _wait(self, question: Question, waiter: Waiter, *, blocking: bool) -> bool:
-        """Wait until a question is over; return whether it is, and not the handler that waits for this thread."""
         question.add(waiter)
         try:
             while not question.is_over:
                 if blocking and is_waited_for(question.thread, self._is_asking):
                     return False
-                left = self._left(question)
+                left = self._seconds_left(question)
                 if left is not None and left <= 0:
                     self._expire(question)
                     continue
@@ -227,33 +226,24 @@ class Gate:
             question.remove(waiter)
         return True
 
-    def _left(self, question: Question) -> float | None:
-        """How many seconds there are to answer a question."""
+    def _seconds_left(self, question: Question) -> float | None:
         return None if question.deadline is None or question.has_expired else question.deadline - self._clock()
 
     def _expire(self, question: Question) -> None:
-        """Settle a question whose time is over, once; all others wait for that."""
         with self._lock:
             mine, question.has_expired = not question.has_expired, True
         if not mine:
             return
         try:
             limit = self._ledger.options.ask_timeout_seconds
-            self._settle(question, self._failed(TimeoutError(f"no answer within {limit:g} seconds")))
+            self._settle(question, self._count_failure(TimeoutError(f"no answer within {limit:g} seconds")))
         finally:
             self._end(question)
 
     def _settle(self, question: Question, answer: Action | str) -> None:
-        """
-        Give the answer, unless what the question was about is settled already.
-
-        Args:
-            question: The question.
-            answer: What the handler has answered, or why it has not: then the run goes on as without a handler.
-        """
         if self._pending() != question.escalation:
             return
-        if isinstance(answer, str):
+        if isinstance(answer, str):  # why the handler has not answered: as without one
             self._ledger.answer_by_default(self._run_id, answer)
             return
         self._ledger.answer(self._run_id, answer)
@@ -266,16 +256,15 @@ class Gate:
         try:
             answer = self._handler(question.escalation)
             if inspect.isawaitable(answer):
-                waiting = within(self._left(question), answer)
+                waiting = within(self._seconds_left(question), answer)
                 answer = run_awaited(waiting) if blocking else await waiting
             return _check_answer(answer)
         except Exception as error:  # noqa: BLE001 - a handler may raise anything
-            return self._failed(error)
+            return self._count_failure(error)
         finally:
             _asking.set(question.within)
 
-    def _failed(self, error: Exception) -> str:
-        """Count that the handler has failed, or took too long, and return why it has not answered."""
+    def _count_failure(self, error: Exception) -> str:
         self._ledger.guard.record_failure("escalation_handler", error, fatal=False)
         # Several frameworks show it to the model.
         return f"the escalation handler failed: {type(error).__name__}: {one_line(redact(str(error)))}"

@@ -1,4 +1,4 @@
-"""Tool calls under way that a framework reports in hooks apart from one another: their start, failure and end."""
+"""Tool calls under way, whose start and outcome come in separate hooks."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ class PendingCall:
         self.began, self.is_counted = self.run.port.mark_request(), False
 
     def refuse(self) -> str:
-        """
-        Return why the call must not be executed; empty if it may. `is_asked` is whether that is for a human to decide.
-        """
+        """Return why the call must not be executed; empty if it may."""
         stop = self.run.gate() if self.run.verdict.standing in {"halt", "pause"} else None
         self.is_asked = isinstance(stop, RunPaused)
         if stop is not None:
@@ -67,13 +65,13 @@ class PendingCall:
         return refusal
 
     def begin(self) -> None:
-        """Note that the call is executed, and so counted: a human who was asked has said yes."""
+        """Note that the call is executed: a human who was asked agreed."""
         self.is_counted = True
         if self.is_asked:
             self.run.answer(True)
 
     def execute(self) -> Call:
-        """Begin the call, and return the block for the body of the tool, as `run.tool(...)` does."""
+        """Begin the call and return the block around the tool."""
         self.begin()
         return self.run.tool(
             self.tool,
@@ -85,7 +83,7 @@ class PendingCall:
         )
 
     async def conclude(self, error: BaseException | str | None, result: object) -> str:
-        """Count the outcome, unless it is counted already; return what the agent reads of a failure."""
+        """Count the outcome once and return the text of a failure."""
         if self.is_counted:
             return ""
         self.begin()
@@ -94,7 +92,7 @@ class PendingCall:
         return call.text if call.compacted else ""
 
     def fail(self, error: Exception) -> str:
-        """Count a failure and return what the agent reads; inside `guard` that is known when the call is over."""
+        """Count a failure and return its text, which `guard` does later."""
         if self.is_guarded:
             self._caught = error
             return ""
@@ -105,7 +103,7 @@ class PendingCall:
 
     async def guard(self, execute: Callable[[], Awaitable[Any]]) -> Any:
         """
-        Execute the call in a boundary of ours, and return its result, or the text of its failure or refusal.
+        Execute the call in a boundary; return its result or text.
 
         Args:
             execute: Executes it; a failure may leave it, or be passed to `fail` inside.
@@ -134,7 +132,7 @@ class PendingCall:
 
 class PendingCalls:
     """
-    The calls under way, found again by the ids of their runs and their own.
+    The calls under way, found by run id and call id.
 
     Args:
         runs: The runs they belong to.
@@ -145,7 +143,7 @@ class PendingCalls:
         self._calls: BoundedTable[tuple[str, str], PendingCall] = BoundedTable(MAX_CALLS)
 
     def find(self, run: Run, call_id: str, tool: str, arguments: Arguments) -> PendingCall:
-        """Return a call, as its newest hook names it; a new one if it is not under way."""
+        """Return a call as its newest hook names it, or a new one."""
         call = self._calls.get((run.run_id, call_id))
         if call is None:
             call = PendingCall(run=run, tool=tool, arguments=arguments, call_id=call_id)
@@ -156,7 +154,7 @@ class PendingCalls:
     def announce(
         self, run_id: str, call_id: str, tool: str, arguments: Arguments, *, span_name: str, agent: str
     ) -> PendingCall:
-        """Return a call, as its first hook named it; a new one begins here, and its spans are not counted."""
+        """Return a call with its first hook's names; claim its spans."""
         call = self._calls.get((run_id, call_id))
         if call is None:
             run = self._runs.of(run_id, agent=agent)
@@ -171,7 +169,7 @@ class PendingCalls:
 
     def find_by_arguments(self, span_name: str, arguments: object) -> PendingCall | None:
         """
-        Find the call that a tool of this process is executed for, where the tool gets nothing but the arguments.
+        Find the call behind a tool that gets only the arguments.
 
         Where several agents make the same call at the same time it may be another's: each is still counted once. Where
         no call has these arguments, something has changed them on the way.
@@ -181,11 +179,11 @@ class PendingCalls:
         return next((call for call in named if call.arguments == arguments), named[0] if named else None)
 
     def is_any_open(self, run_id: str) -> bool:
-        """Return whether calls of a run are under way: an agent that ends now is inside one of them."""
+        """Return whether calls of a run are under way."""
         return any(known == run_id for known, _ in tuple(self._calls.entries))
 
     def end(self, call: PendingCall, result: object, *, error: str | None = None) -> None:
-        """Forget a call and count its result, unless it is counted: an end after a failure is no success."""
+        """Forget a call and count its result, unless it is counted."""
         self._calls.pop((call.run.run_id, call.call_id))
         if not call.is_counted:
             call.record(error, result)

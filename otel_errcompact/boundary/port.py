@@ -1,4 +1,4 @@
-"""The framework's face of a run: calls that a framework executes itself, and hooks apart from one another."""
+"""A framework's face of a run: hooks, and calls executed elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REFUSED: Final = "refused"
 
 class Port:
     """
-    A run as its framework drives it, `run.port`: begun and ended in hooks, with calls that the framework executes.
+    A run as its framework drives it: `run.port`.
 
     Args:
         scope: The run.
@@ -67,15 +67,15 @@ class Port:
         self._scope.open()
 
     def close(self, *, failed: bool = False) -> None:
-        """End the run, which has itself `failed` or not; its report is final from now on."""
+        """End the run, which `failed` itself or not; its report is final."""
         self._scope.close(failed=failed)
 
     def claim_trace(self) -> None:
-        """Count the trace of the current span, such as the framework's around this run, as no run of its own."""
+        """Count the framework's trace around this run as no run."""
         self._scope.claim_trace()
 
     def mark_request(self) -> int:
-        """Return the tick of a call's request: that of the turn, or where none has begun, a new one."""
+        """Return the tick of a request: the turn's or a new one."""
         return self._scope.mark_request()
 
     def record_call(
@@ -89,7 +89,7 @@ class Port:
         began: int = 0,
     ) -> Call:
         """
-        Count a call that the framework has executed, and return it: `call.text` is for the agent.
+        Count a call that the framework has executed, and return it.
 
         A failure is kept on the span that the framework has opened for the call, where that is the current one, and
         else on a span of its own. The escalation handler is not asked yet; that is for the next gate.
@@ -114,12 +114,12 @@ class Port:
         return call
 
     def settle_call(self, call_id: str) -> None:
-        """Record that a call is counted, so that its span does not count again."""
+        """Record that a call is counted, so its span is not."""
         self._scope.settle_call(call_id)
 
     def refuse(self, tool: str, *, arguments: Arguments = None, call_id: str = "", began: int = 0) -> str:
         """
-        Return why a call must not be executed; empty if it may be.
+        Return why a call must not be executed; empty if it may.
 
         Call it once for each call, since a run that insists on a refused one escalates.
 
@@ -145,7 +145,7 @@ class Port:
 
     async def arefuse(self, tool: str, *, arguments: Arguments = None, began: int = 0, ask: Ask | None = None) -> str:
         """
-        Return why a server must not execute a call; empty if it may.
+        Return why a server must not execute a call; empty otherwise.
 
         A server has no agent to stop, and the library disables none of its tools. Where the escalation handler, or a
         human at the client, has answered `Halt` or `Pause`, the tool that failed is refused until `resume`, and every
@@ -175,7 +175,6 @@ class Port:
         return self._mark_refused(f"NOT EXECUTED: {'; '.join(reasons)}", tool)
 
     def _mark_refused(self, text: str, tool: str, call_id: str = "") -> str:
-        """Mark the framework's own span as without a failure, whatever the framework makes of the text."""
         if text:
             self._scope.settle_call(call_id)
             span = find_tool_span(tool, call_id)
@@ -184,11 +183,11 @@ class Port:
         return text
 
     def has_digest(self, text: str) -> bool:
-        """Return whether an error only quotes a digest that the run has handed out."""
+        """Return whether an error only quotes a digest of the run."""
         return self._scope.digests.find(text) is not None
 
     def take_guidance(self) -> str:
-        """Return, once, the line that holds an operator's answer; empty if there is none."""
+        """Return, once, the line with an operator's answer; empty without one."""
         return self._scope.take_guidance()
 
     def ask_handler(self) -> None:
@@ -196,5 +195,5 @@ class Port:
         self._scope.ask_handler()
 
     async def aask_handler(self) -> None:
-        """Ask the escalation handler, also an asynchronous one, about a breach without an answer."""
+        """Ask the handler, also an asynchronous one, as `ask_handler` does."""
         await self._scope.aask_handler()

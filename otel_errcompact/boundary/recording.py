@@ -1,4 +1,4 @@
-"""The raw error in telemetry: an `exception` event on the span, or a log record, that holds it whole."""
+"""The raw error in telemetry, whole: an event or a log record."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ MAX_DIGESTS: Final = 16
 
 class Counted(NamedTuple):
     """
-    That an exception was counted, when, and as what. It stands on the exception object and holds no reference to it.
+    The mark of a counted failure: when, and as which class.
+
+    It stands on the exception object and holds no reference to it.
     """
 
     run_id: str
@@ -47,21 +49,21 @@ class Counted(NamedTuple):
     key: str
     text: str
     concluded: bool = False
-    """Whether the call it left was told of by a framework: seen there again, the object was raised again."""
+    """Whether a framework has reported the call it left: seen there again, it was raised again."""
 
     type: str = ""
     """The type of its class."""
 
 
 def mark_counted(error: BaseException, counted: Counted) -> None:
-    """Write on an exception that it was counted; classes that refuse attributes go without."""
+    """Mark an exception as counted, unless its class refuses attributes."""
     with suppress(Exception):
         setattr(error, COUNTED, counted)
 
 
 def counted_since(error: BaseException, run_id: str, since: int) -> Counted | None:
     """
-    Return what an exception, or one it was raised from, was already counted as in this run.
+    Return the mark of an exception or its origins in this run.
 
     Args:
         error: The exception.
@@ -76,13 +78,13 @@ def counted_since(error: BaseException, run_id: str, since: int) -> Counted | No
 
 
 def counted_by_span(error: BaseException) -> bool:
-    """Tell whether the span processor has counted an exception, or one it was raised from."""
+    """Return whether the span processor has counted an exception or its origin."""
     return any(attribute_of(link, MARK) is not None for link in find_linked(error))
 
 
 class HandedOutDigests:
     """
-    The newest digests of a run, which may come back as the error of a call around the one that failed.
+    The newest digests of a run, which outer calls may fail with.
     """
 
     def __init__(self) -> None:
@@ -95,7 +97,7 @@ class HandedOutDigests:
 
     def find(self, text: str, since: int = 0, *, once: bool = False) -> Counted | None:
         """
-        Return the newest digest after `since` that the error `text` quotes; None without one.
+        Return the newest digest that an error quotes; None without one.
 
         Args:
             text: The text of an error.
@@ -113,7 +115,7 @@ class HandedOutDigests:
 
 class Recorder:
     """
-    Put raw errors where the application wants exceptions: on their spans, into log records, or both.
+    Puts raw errors on their spans, into log records, or both.
 
     Args:
         signal: Which of them.
@@ -128,7 +130,7 @@ class Recorder:
 
     def record(self, span: Span, raw: RawError, key: str, kind: str = "") -> None:
         """
-        Put a raw error on its span, or beside it, with the class it was given: operators get from a class to both.
+        Record a raw error with its class on its span or beside.
 
         `error.type` of the span is that of the metrics, the type of the class: who filters spans by what a panel shows
         finds the failures that were counted there. `exception.type` of the event is what was raised.
@@ -154,7 +156,6 @@ class Recorder:
             span.add_event(semconv.EXCEPTION_EVENT, details)
 
     def _log(self, raw: RawError, message: str, details: dict[str, str | bytes]) -> bool:
-        """Send a raw error as a log record, and tell whether that goes anywhere: it must not be lost."""
         if not records.is_exported(self._logger_provider):
             _warn_once()
             return False
@@ -185,7 +186,7 @@ def _warn_once() -> None:
 
 def find_tool_span(tool: str, call_id: str) -> Span:
     """
-    Return the span that a framework has opened for a tool call if it is the current one, else the invalid span.
+    Return a framework's current span of a call, or the invalid span.
 
     Args:
         tool: The tool's name.
@@ -195,19 +196,19 @@ def find_tool_span(tool: str, call_id: str) -> Span:
     attributes = getattr(span, "attributes", None)
     if not span.is_recording() or not isinstance(attributes, Mapping):
         return trace.INVALID_SPAN
-    told = cast("Mapping[str, object]", attributes)
+    known = cast("Mapping[str, object]", attributes)
     name, scope = str(getattr(span, "name", "")), getattr(span, "instrumentation_scope", None)
-    is_tool = find_convention(scope.name if scope is not None else "").classify(name, told) == semconv.SPAN_TOOL
+    is_tool = find_convention(scope.name if scope is not None else "").classify(name, known) == semconv.SPAN_TOOL
     # Some put the attributes on when the call is over, and till then have only named the span.
-    said = told.get(semconv.GEN_AI_TOOL_NAME)
-    named = said == tool if said else name in {tool, semconv.MCP_TOOL_CALL} or name.endswith(f" {tool}")
-    same_call = told.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
-    return span if is_tool and named and same_call and semconv.CLASS not in told else trace.INVALID_SPAN
+    known_tool = known.get(semconv.GEN_AI_TOOL_NAME)
+    named = known_tool == tool if known_tool else name in {tool, semconv.MCP_TOOL_CALL} or name.endswith(f" {tool}")
+    same_call = known.get(semconv.GEN_AI_TOOL_CALL_ID, call_id) in {call_id, ""}
+    return span if is_tool and named and same_call and semconv.CLASS not in known else trace.INVALID_SPAN
 
 
 def claim_tool_span(tool: str, call_id: str, key: str) -> None:
     """
-    Say on the span that a framework has opened around a call of ours what it will fail with: no occurrence of its own.
+    Claim a framework's span around a call, which is no occurrence.
 
     Args:
         tool: The tool's name.
@@ -221,7 +222,7 @@ def claim_tool_span(tool: str, call_id: str, key: str) -> None:
 
 
 def span_ref(span: Span) -> SpanRef | None:
-    """Return the ids of `span`, or None for a span that is not real."""
+    """Return the ids of a span; None of one without any."""
     context = span.get_span_context()
     if not context.is_valid:
         return None

@@ -1,4 +1,4 @@
-"""The runs of an agent framework, found again by the framework's own ids."""
+"""The runs of an agent framework, by the framework's own ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Hosted(NamedTuple):
 
 class RunRegistry:
     """
-    The runs of an agent framework, whose hooks share no `with` block and often not even a thread.
+    The runs of a framework, whose hooks share no `with` block.
 
     A run begins when its id is first seen. It is the run that is open in that context, if the application has opened
     one with `otel_errcompact.run()`, and else a run of its own, which ends with `end`, or when so many others have
@@ -56,17 +56,17 @@ class RunRegistry:
 
     @property
     def mode(self) -> Mode:
-        """What the library may do in the runs that the application has not opened itself."""
+        """What the library may do in runs that the registry opens."""
         return self._settings.get("mode") or self.ledger.options.mode
 
     def of(self, run_id: str, *, agent: str = "", resumes: str = "") -> Run:
         """
-        Return the run of an id, which is opened where it is not known yet.
+        Return the run of an id, opened at its first use.
 
         Args:
             run_id: The framework's own id.
             agent: The agent's name, where the framework tells; the registry's if empty.
-            resumes: The id of the run that this one goes on with, where the framework gives each leg a new one.
+            resumes: The id of the run that this one continues, where the framework gives each leg a new one.
         """
         run = self._of(run_id, agent=agent, resumes=resumes)
         run.port.claim_trace()
@@ -93,9 +93,9 @@ class RunRegistry:
 
     def begin(self, run_id: str, *, agent: str = "") -> Run:
         """
-        Return a new run, for frameworks that tell when an agent is invoked.
+        Return a new run, for frameworks with a hook at its begin.
 
-        What an earlier invocation has left under that id ends, also if it waited for a human: nobody will answer.
+        What an earlier invocation has left under that id ends, also if it waited for a human: no answer will come.
 
         Args:
             run_id: The framework's own id.
@@ -108,7 +108,7 @@ class RunRegistry:
         return self.of(run_id, agent=agent)
 
     def end(self, run_id: str) -> None:
-        """End a run, unless it waits for a human, or the application has opened it itself."""
+        """End a run of the registry, unless it waits for a human."""
         with self._lock:
             hosted = self._hosted.get(run_id)
             if hosted is None or (hosted.own and hosted.run.verdict.standing == "pause"):
@@ -117,7 +117,7 @@ class RunRegistry:
         self._close(run_id, hosted)
 
     def report(self, run_id: str) -> RunReport:
-        """Return the account of a run: so far, or the final one of a run that has ended lately."""
+        """Return the report of a run that is open or ended lately."""
         with self._lock:
             hosted, final = self._hosted.get(run_id), self._reports.get(run_id)
         return hosted.run.report() if hosted is not None else final or self.ledger.report(run_id)

@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 class Run:
     """
-    One agent run (conversation, task): the scope of history, thresholds and digest. `errcompact.run()` makes it.
+    One agent run (conversation, task): the scope of history, thresholds and digest.
 
     Use it as `with errcompact.run() as run:` or `async with errcompact.run() as run:`.
 
@@ -57,12 +57,12 @@ class Run:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run may continue, and why not; after its end, the last verdict."""
+        """Whether the run may continue; after its end, the last verdict."""
         return self._scope.verdict
 
     def begin_turn(self) -> None:
         """
-        Begin a turn of the agent: call it each time before the model is asked.
+        Begin a turn of the agent: call it before each model request.
 
         The model has then read all that the calls so far came to. Calls that are made until the next turn begins were
         asked for together, and what several of them fail with counts once. Where no turn is ever begun, a failure
@@ -118,7 +118,9 @@ class Run:
     def call(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | str: ...
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """
-        Call a function as a tool of its own name; its result is returned, or the compacted text if it failed.
+        Call a function as a tool; return its result or the text.
+
+        The tool has the function's name.
 
         A coroutine function gives an awaitable of the same. An identical call that has failed too often is refused,
         not executed.
@@ -138,7 +140,7 @@ class Run:
         exit_code: int | None = None,
     ) -> str:
         """
-        Declare that a tool's answer is an error, and return what the agent reads in its place.
+        Declare a tool's answer an error; return the text for the agent.
 
         Inside `with run.tool(...)` and without `tool`, the call that is open has failed; its text is known when it
         ends, and an empty string is returned. Else this is one whole call.
@@ -159,35 +161,37 @@ class Run:
         return whole.text
 
     def digest(self) -> str:
-        """Return the block of recent errors for the agent's next prompt; empty without any."""
+        """Return the recent errors for the agent's next prompt; empty without any."""
         ended = self._scope.ended
         return ended.digest if ended is not None else self._scope.ledger.digest(self.run_id)
 
     def raw(self, key: str) -> str | None:
-        """Return the newest raw error of the class `key` (a prefix, as digests show it, is enough), or None."""
+        """Return the newest raw error of the class with this key prefix."""
         ended = self._scope.ended
         return ended.raw(key) if ended is not None else self._scope.ledger.raw(self.run_id, key)
 
     def forget_shown(self) -> None:
         """
-        Have the next digest of each class say all again; call it when earlier messages were taken out of the context.
+        Have the next digest of each class say everything again.
+
+        Call it when earlier messages were taken out of the context.
 
         A repeat only names its class, as long as the agent can look up in its context what that was.
         """
         self._scope.ledger.forget_shown(self.run_id)
 
     def report(self) -> RunReport:
-        """Return the report of the run: so far, or the final one once it has ended."""
+        """Return the report so far, or the final one after the end."""
         ended = self._scope.ended
         return ended.report if ended is not None else self._scope.ledger.report(self.run_id)
 
     def resume(self, message: str = "") -> None:
-        """Let a paused or halted run continue with fresh counters; the agent reads `message` in its next digest."""
+        """Let a stopped run continue; the agent reads `message` in its digest."""
         self._scope.resume(message)
 
     def answer(self, reply: object) -> Action:
         """
-        Answer the open escalation with a human's reply, and return what the reply was taken for.
+        Answer the open escalation with a reply; return it as an action.
 
         Args:
             reply: `Halt`, `Continue` or `Pause`; else what comes out of a framework's own dialogue: yes or no as a
@@ -210,7 +214,7 @@ class Run:
 
     async def acheck(self) -> None:
         """
-        Pass the gate in asynchronous code, where an asynchronous escalation handler can be awaited.
+        Pass the gate in asynchronous code, and await an asynchronous handler.
 
         Raises:
             RunHalted: The run was stopped; `RunPaused` when it waits for a human.
@@ -220,7 +224,7 @@ class Run:
 
     def gate(self) -> RunHalted | None:
         """
-        Pass the gate without raising, for frameworks that are stopped in a way of their own.
+        Pass the gate without raising, for frameworks that stop otherwise.
 
         Returns:
             What stops the run: `RunHalted`, or `RunPaused` if it waits for a human; None if it may continue.

@@ -1,4 +1,4 @@
-"""The state of one run, under its calls and its two faces: `Run` for applications, `Port` for frameworks."""
+"""The state of one run, under its calls, `Run` and `Port`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunSettings(TypedDict, total=False):
 
 class RunScope:
     """
-    One run: its identity, the services its calls use, its gate, and what its agent has been given.
+    One run: its identity, services and gate, and its digests.
 
     Args:
         run_id: The run's id; a random one if empty.
@@ -98,7 +98,7 @@ class RunScope:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run may continue, and why not; after its end, the last verdict."""
+        """Whether the run may continue; after its end, the last verdict."""
         return self.ended.verdict if self.ended is not None else self._gate.verdict
 
     @property
@@ -118,7 +118,7 @@ class RunScope:
 
     @property
     def conversation(self) -> str:
-        """The id of the conversation that spans name; empty if there is none."""
+        """The id of the conversation that spans name; empty without one."""
         return self.run_id
 
     def open(self) -> None:
@@ -135,7 +135,7 @@ class RunScope:
             )
 
     def close(self, *, failed: bool = False) -> None:
-        """End the run, which has itself `failed` or not; its report is final from now on."""
+        """End the run, which `failed` itself or not; its report is final."""
         with self.guard.stage("boundary"):
             self.ended = self.ledger.close(self.run_id, failed=failed)
 
@@ -166,17 +166,17 @@ class RunScope:
         self.claim_trace()
 
     def mark_request(self) -> int:
-        """Return the tick of a call's request: that of the turn, or where none has begun, a new one."""
+        """Return the tick of a request: the turn's or a new one."""
         return self.turn_began or self.ledger.next_tick()
 
     def claim_trace(self) -> None:
-        """Count the trace of the current span, such as a framework's around this run, as no run of its own."""
+        """Count the trace around this run, a framework's, as no run."""
         context = trace.get_current_span().get_span_context()
         if context.is_valid:
             claims_of(self.ledger).claim_trace(trace.format_trace_id(context.trace_id))
 
     def settle_call(self, call_id: str) -> None:
-        """Record that a call is counted, so that its span does not count again."""
+        """Record that a call is counted, so its span is not."""
         claims_of(self.ledger).settle_call(call_id, self.clock_ns())
 
     def bind(self, span: Span) -> None:
@@ -198,7 +198,7 @@ class RunScope:
         return self.ledger.observe(self.run_id, raw)
 
     def observe_escaped(self, error: BaseException) -> None:
-        """Count an exception that leaves the run, unless it steers the program or was counted inside the run."""
+        """Count an exception that leaves the run, if nothing inside has."""
         if self.is_control_flow(error):
             return
         seen = read_exception(error)
@@ -222,7 +222,7 @@ class RunScope:
         self.recorder.record(self._span, raw, key, kind)
 
     def next_sequence(self) -> int:
-        """Return the next number of a sequence that orders the calls and digests of this run."""
+        """Return the next number in the order of calls and digests."""
         return next(self._sequence)
 
     def mark_closed_call(self) -> int:
@@ -232,7 +232,7 @@ class RunScope:
 
     def take_guidance(self, closed_at: int = 0) -> str:
         """
-        Return, once, the line that holds an operator's answer; empty if there is none.
+        Return, once, the line with an operator's answer; empty without one.
 
         Args:
             closed_at: The number of the end of the call that shows it: only the newest call does; 0 for any.
@@ -260,7 +260,7 @@ class RunScope:
             self._gate.ask()
 
     async def aask_handler(self) -> None:
-        """Ask the escalation handler, also an asynchronous one, about a breach without an answer."""
+        """Ask the handler, also an asynchronous one, as `ask_handler` does."""
         with self.guard.stage("gate"):
             await self._gate.aask()
 
@@ -286,7 +286,7 @@ class RunScope:
 
 def check_settings(settings: RunSettings) -> None:
     """
-    Raise an error for wrong settings at once, and not when the run needs them.
+    Raise an error for wrong settings before a run needs them.
 
     Raises:
         ConfigurationError: There is no such setting, or it is not what it should be.

@@ -1,4 +1,4 @@
-"""Calls outside any open run, such as in a thread that did not inherit the context of the one that is open."""
+"""Calls outside any open run, as in a thread without its context."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _logger: Final = logging.getLogger(semconv.SCOPE)
 
 class UnboundScope(RunScope):
     """
-    The run of one call outside any open run. Its failure is told whole, like an agent's first one, and counted.
+    The run of one call outside any open run: told whole, counted.
 
     Operators find it in the run of the call's trace. Which agent reads it is not known: two calls of one trace may be
     two conversations', so that neither is shown or refused for the other's. Without a trace nothing of it is kept.
@@ -38,11 +38,11 @@ class UnboundScope(RunScope):
 
     @property
     def conversation(self) -> str:
-        """The id of the conversation that spans name; empty, where none is known by a trace."""
+        """The id of the conversation that spans name; empty without a trace."""
         return "" if is_unbound(self.run_id) else self.run_id
 
     def bind(self, span: Span) -> None:
-        """Count the call in the trace of its span, if that is recorded."""
+        """Count the call in its span's trace, if that is recorded."""
         if span.get_span_context().is_valid:
             self.run_id = _run_id_of(span)
 
@@ -55,7 +55,7 @@ class UnboundScope(RunScope):
 
 
 def run_here() -> Run:
-    """Return the run that is open in this context, or that of the open call; else one for the next call alone."""
+    """Return the open run, or the open call's, or one call's alone."""
     run = current_run()
     if run is None:
         call = current_call()

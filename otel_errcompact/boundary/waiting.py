@@ -1,4 +1,4 @@
-"""Waiting until a question is settled: threads, and tasks of asyncio and trio, without a thread for each of them."""
+"""Waiting for an answer in threads and tasks, of asyncio or trio."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Waiter(Protocol):
 
 class ThreadWaiter:
     """
-    A thread that waits, for a moment each time; its coroutine blocks the thread and never suspends.
+    A waiting thread: its coroutine blocks, and never suspends.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class TrioWaiter:
 
 
 def task_waiter() -> Waiter | None:
-    """Return the waiter of this task; None under an event loop that is not known."""
+    """Return the waiter of this task; None under an unknown event loop."""
     library = running_library()
     if library == "trio":
         return TrioWaiter(loaded_trio())
@@ -129,7 +129,7 @@ async def within(seconds: float | None, awaitable: Any) -> Any:
 
 def is_waited_for(thread: int, is_asking: Callable[[Context], bool]) -> bool:
     """
-    Tell whether a handler that is being asked waits for the thread that calls this, which so must not wait for it.
+    Return whether the handler being asked waits for the calling thread.
 
     A thread or a pool to which a handler hands a part of its work does not inherit its context; what the handler
     itself is blocked in gives it away: `Thread.join`, the result of a future, or a pool that is being shut down.
@@ -138,11 +138,11 @@ def is_waited_for(thread: int, is_asking: Callable[[Context], bool]) -> bool:
         thread: The thread in which a synchronous handler runs; 0 for an asynchronous one.
         is_asking: Tells whether a context is one of the handler's.
     """
-    work = _work(sys._getframe())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the only way to frames
-    if work is not None and any(map(is_asking, _contexts(work))):
+    work = _find_work(sys._getframe())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the only way to frames
+    if work is not None and any(map(is_asking, _find_contexts(work))):
         return True
     asker = sys._current_frames().get(thread)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - as above
-    return any(awaited is work or awaited == get_ident() for awaited in _awaited(asker) if awaited is not None)
+    return any(awaited is work or awaited == get_ident() for awaited in _find_awaited(asker) if awaited is not None)
 
 
 _JOIN: Final = "join"
@@ -150,9 +150,8 @@ _ONE: Final = "one"
 _MANY: Final = "many"
 
 
-def _waits() -> dict[CodeType | None, str]:
-    """The functions of the standard library in which a thread waits for others; patched ones have no code."""
-    return {
+def _find_waits() -> dict[CodeType | None, str]:
+    return {  # functions that are patched have no code
         getattr(Thread.join, "__code__", None): _JOIN,
         getattr(futures.Future[Any].result, "__code__", None): _ONE,
         getattr(futures.Future[Any].exception, "__code__", None): _ONE,
@@ -167,9 +166,8 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _awaited(frame: FrameType | None) -> Iterator[object]:
-    """What a thread is blocked in: threads by their number, and futures."""
-    waits = _waits()
+def _find_awaited(frame: FrameType | None) -> Iterator[object]:
+    waits = _find_waits()
     for step in _stack(frame):
         kind = waits.get(step.f_code)
         if kind == _JOIN:
@@ -180,16 +178,16 @@ def _awaited(frame: FrameType | None) -> Iterator[object]:
             yield from tuple(step.f_locals.get("fs") or ())
 
 
-def _work(frame: FrameType | None) -> Any:
-    """The future of what a thread of a pool works on."""
+def _find_work(frame: FrameType | None) -> Any:
+    # The future of a pool's thread.
     item = getattr(sys.modules.get("concurrent.futures.thread"), "_WorkItem", None)
     run = getattr(getattr(item, "run", None), "__code__", None)
     found = next((step for step in _stack(frame) if step.f_code is run), None)
     return getattr(found.f_locals.get("self"), "future", None) if found is not None else None
 
 
-def _contexts(work: Any) -> Iterator[Context]:
-    """The contexts of the tasks that wait for a future of a pool, as `loop.run_in_executor` returns it."""
+def _find_contexts(work: Any) -> Iterator[Context]:
+    # Tasks that wait for a future of a pool, as `loop.run_in_executor` returns it.
     for callback in tuple(getattr(work, "_done_callbacks", None) or ()):
         for cell in getattr(callback, "__closure__", None) or ():
             chained: Any = cell.cell_contents

@@ -1,1 +1,1 @@
-"""One thin module for each agent framework, on its public hooks alone, independent of one another."""
+"""One thin, independent module for each agent framework, on public hooks."""

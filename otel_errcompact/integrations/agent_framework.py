@@ -1,4 +1,4 @@
-"""Microsoft Agent Framework: a middleware that compacts what tools fail with, and stops a run, or asks, in time."""
+"""Microsoft Agent Framework: a middleware."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CompactionMiddleware(AgentMiddleware):
         """The runs, by the id of their session: without one only the telemetry tells how a run ended."""
 
     async def process(self, context: AgentContext, call_next: CallNext) -> None:
-        """Begin a run, or go on with the one that waits, and end it."""
+        """Begin a run, or continue a waiting one, and end it."""
         reply = _reply(context.messages)
         call = reply.function_call if reply is not None else None
         question = (call.parse_arguments() or {}) if call is not None else {}
@@ -87,7 +87,7 @@ class CompactionMiddleware(AgentMiddleware):
         if any(isinstance(one, _Tools) for one in inner):
             raise ConfigurationError("an agent has two CompactionMiddleware: each would count all that fails")
         context.client_kwargs["middleware"] = [_Tools(run, texts), *inner, _Gate(run, texts, denied)]
-        context.stream_transform_hooks.append(lambda update: _told(update, texts))
+        context.stream_transform_hooks.append(lambda update: _render_answer(update, texts))
         if not nested:
             context.stream_cleanup_hooks.append(lambda: self.runs.end(run_id))
         try:
@@ -96,7 +96,7 @@ class CompactionMiddleware(AgentMiddleware):
             if not (context.stream or nested):
                 self.runs.end(run_id)
         for message in context.result.messages if isinstance(context.result, AgentResponse) else ():
-            _told(message, texts)
+            _render_answer(message, texts)
 
 
 class _Tools(FunctionMiddleware):
@@ -131,7 +131,7 @@ class _Tools(FunctionMiddleware):
 
 class _Gate(ChatMiddleware):
     """
-    Passes the gate of one run before each model call, which begins a turn, and lets the model read the digests.
+    Passes the gate before each model call and adds the digests.
 
     Args:
         run: The run.
@@ -152,7 +152,7 @@ class _Gate(ChatMiddleware):
                 break
             for content in filter(_has_failed, message.contents):
                 self._count(content, calls.get(content.call_id))
-            _told(message, self._texts)
+            _render_answer(message, self._texts)
         stop = await self._run.agate() or self._denied
         self._run.begin_turn()
         if stop is None:
@@ -163,7 +163,6 @@ class _Gate(ChatMiddleware):
             context.result = _last_words(stop, stream=context.stream)
 
     def _count(self, result: Content, call: Content | None) -> None:
-        """Count a failed result that the framework has made without a tool."""
         if call is not None and result.call_id is not None and result.call_id not in self._texts:
             text = max(str(result.result), str(result.exception), key=len)  # the model is told less than is known
             made = self._run.port.record_call(
@@ -174,7 +173,7 @@ class _Gate(ChatMiddleware):
 
 class ToolError(Exception):
     """
-    A tool has failed, and this is all there is to say of it to the model.
+    A tool has failed; the text is all that the model reads.
     """
 
 
@@ -183,14 +182,12 @@ def _has_failed(content: Content) -> bool:
 
 
 def _text(result: object) -> object:
-    """Return the text of what a tool has returned, which may say that it failed."""
     if isinstance(result, list):
         return "\n".join(one.text for one in result if isinstance(one, Content) and one.text)
     return result
 
 
 def _last_words(stop: RunHalted, *, stream: bool) -> ChatResponse | ResponseStream[ChatResponseUpdate, ChatResponse]:
-    """Return the answer that a run ends with in place of the model's."""
     escalation = stop.escalation.model_dump(mode="json")
     told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": escalation}
     content = Content.from_text(str(stop), additional_properties={ASK: told} if isinstance(stop, RunPaused) else None)
@@ -203,14 +200,10 @@ def _last_words(stop: RunHalted, *, stream: bool) -> ChatResponse | ResponseStre
     return ResponseStream(updates(), finalizer=ChatResponse.from_updates)
 
 
-def _told(answer: Answer, texts: dict[str, str]) -> Answer:
-    """
-    Let an answer tell the digests, and, of a run that waits, the request for approval.
-
-    The request is the agent's and not the model's: at its limit of errors in a row the framework drops all that a
-    model asks for.
-    """
-    contents = [_digested(content, texts) if _has_failed(content) else content for content in answer.contents]
+def _render_answer(answer: Answer, texts: dict[str, str]) -> Answer:
+    # The request for approval is the agent's and not the model's: at its limit of errors in a row the framework drops
+    # all that a model asks for.
+    contents = [_render_result(content, texts) if _has_failed(content) else content for content in answer.contents]
     for told in [content.additional_properties[ASK] for content in contents if ASK in content.additional_properties]:
         id_ = f"{ASK}:{uuid.uuid4().hex}"
         call = Content.from_function_call(id_, ASK, arguments=told)
@@ -219,7 +212,7 @@ def _told(answer: Answer, texts: dict[str, str]) -> Answer:
     return answer
 
 
-def _digested(result: Content, texts: dict[str, str]) -> Content:
+def _render_result(result: Content, texts: dict[str, str]) -> Content:
     digested = copy(result)
     digested.result = texts.get(result.call_id or "") or result.result
     digested.items = [Content.from_text(str(digested.result))]
@@ -232,13 +225,11 @@ def _is_question(content: Content) -> bool:
 
 
 def _reply(messages: Sequence[Message]) -> Content | None:
-    """Return a human's reply to the question."""
     contents = (content for message in messages for content in message.contents if _is_question(content))
     return next((content for content in contents if content.type == "function_approval_response"), None)
 
 
 def _without_question(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages for the model, which has not asked and reads only what else a human has said."""
     kept: list[Message] = []
     for message in messages:
         contents = [content for content in message.contents if not _is_question(content)]

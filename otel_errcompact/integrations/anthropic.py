@@ -1,4 +1,4 @@
-"""The tool runner of the Anthropic SDK: its tools, and a loop that stops. See docs/frameworks/anthropic.md."""
+"""The tool runner of the Anthropic SDK: its tools, and its loop."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class CompactedTool(_Wrapped, BetaBuiltinFunctionTool):
                 if not call.refused:
                     call.result = self.tool.call(input)
         finally:
-            _note(made)
-        return _told(made)
+            _note_failure(made)
+        return _return_or_raise(made)
 
 
 class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
@@ -71,24 +71,28 @@ class AsyncCompactedTool(_Wrapped, BetaAsyncBuiltinFunctionTool):
                 if not call.refused:
                     call.result = await self.tool.call(input)
         finally:
-            _note(made)
-        return _told(made)
+            _note_failure(made)
+        return _return_or_raise(made)
 
 
 def compacted(tool: Any) -> Any:
-    """Return what a tool runner is given for a tool of `beta_tool` or `beta_async_tool`, or of a class of one's own."""
+    """
+    Return a tool that answers a failure with its digest.
+
+    Tools of `beta_tool`, `beta_async_tool` and of classes of one's own.
+    """
     is_async = isinstance(tool, BetaAsyncFunctionTool | BetaAsyncBuiltinFunctionTool)
     return AsyncCompactedTool(tool) if is_async else CompactedTool(tool)
 
 
 def guarded(runner: Any) -> GuardedRunner:
-    """Return the messages of a tool runner, with the gate before each request."""
+    """Return the messages of a tool runner, with a gate before requests."""
     return GuardedRunner(runner)
 
 
 class GuardedRunner:
     """
-    The messages of a tool runner, for `for` or `async for`, with the gate before each request.
+    The messages of a tool runner, with a gate before each request.
 
     An exception of the gate leaves the loop before the next request; once a paused run was answered, the same object
     continues from there: no tool runs twice, and the model reads the human's answer.
@@ -130,7 +134,6 @@ class GuardedRunner:
         return streamed() if streamed else self._item
 
     def _look_at(self, response: Any) -> Any:
-        """Count what the runner itself has answered with an error: there is no such tool."""
         for result in response["content"] if response else ():
             text = result.get("content")
             if not result.get("is_error") or not isinstance(text, str):
@@ -166,12 +169,12 @@ def _call(name: str, arguments: Any) -> Call:
     return run.tool(name, arguments=arguments, call_id=call_id, reraise=run.port.only_observes, gated=False)
 
 
-def _note(call: Call) -> None:
+def _note_failure(call: Call) -> None:
     if call.failed:
         _counted.put((call.run_id, call.tool), True)
 
 
-def _told(call: Call) -> Any:
+def _return_or_raise(call: Call) -> Any:
     if call.compacted:
         raise ToolError(call.text)
     return call.result

@@ -1,4 +1,4 @@
-"""Claude Agent SDK: hooks around every tool of an agent, and a wrap for the tools that live in this process."""
+"""Claude Agent SDK: hooks, and a wrap for tools of this process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DAY: Final = 86_400.0  # for an escalation handler; after a hook's minute the ag
 
 class CompactionHooks:
     """
-    Compacts what fails in Claude agents, counts it, and stops an agent that does not get on.
+    Compacts, counts and stops the failures of Claude agents.
 
         compaction = CompactionHooks(agent="shop")
         server = create_sdk_mcp_server("shop", tools=compaction.tools(refund, find_order))
@@ -51,20 +51,20 @@ class CompactionHooks:
         self._calls = PendingCalls(self.runs)
 
     def hooks(self, *others: Hooks) -> Hooks:
-        """Return the hooks for the options, and with them those of your own: all of them are called."""
+        """Return the hooks for the options, merged with your own."""
         mine: dict[str, Any] = {"PreToolUse": self._before, "PostToolBatch": self._gate}
         mine |= dict.fromkeys(("PostToolUse", "PostToolUseFailure"), self._after)
-        mine |= dict.fromkeys(("UserPromptSubmit", "Stop", "SubagentStop"), self._ended)
+        mine |= dict.fromkeys(("UserPromptSubmit", "Stop", "SubagentStop"), self._end)
         merged = {name: [HookMatcher(hooks=[hook], timeout=DAY)] for name, hook in mine.items()}
         for name, matchers in (item for hooks in others for item in hooks.items()):
             merged[name] = [*merged.get(name, ()), *matchers]
         return cast("Hooks", merged)  # the SDK's type of names lacks some that the command line has
 
     def tools(self, *tools: SdkMcpTool[Any]) -> list[SdkMcpTool[Any]]:
-        """Return tools of this process so that the model reads the digest in place of the error, not after it."""
-        return [replace(tool, handler=self._wrapped(tool)) for tool in tools]
+        """Return tools whose failures the model reads as digests alone."""
+        return [replace(tool, handler=self._wrap(tool)) for tool in tools]
 
-    def _wrapped(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
+    def _wrap(self, tool: SdkMcpTool[Any]) -> Callable[[Any], Awaitable[dict[str, Any]]]:
         async def handler(arguments: Any) -> dict[str, Any]:
             pending = self._calls.find_by_arguments(tool.name, arguments)
             if pending is None:
@@ -96,7 +96,7 @@ class CompactionHooks:
         return _output(event["hook_event_name"], additionalContext=text)
 
     async def _gate(self, event: Event, *_: object) -> Output:
-        texts = [text for called in event["tool_calls"] if (text := await self._settled(event, called))]
+        texts = [text for called in event["tool_calls"] if (text := await self._settle(event, called))]
         run = self.runs.of(_run_id(event), agent=event.get("agent_type", ""))
         stop = await run.agate()
         if stop is None or isinstance(stop, RunPaused):
@@ -106,13 +106,12 @@ class CompactionHooks:
         self.runs.end(_run_id(event))  # no other hook tells the end of a turn that a hook has stopped
         return {"continue_": False, "stopReason": str(stop)}
 
-    async def _ended(self, event: Event, *_: object) -> Output:
+    async def _end(self, event: Event, *_: object) -> Output:
         self._calls.forget(_run_id(event))  # an interrupted turn leaves some
         self.runs.end(_run_id(event))
         return {}
 
-    async def _settled(self, event: Event, called: Event) -> str:
-        """Forget a call; errors that the command line makes itself are only told at the end of the batch."""
+    async def _settle(self, event: Event, called: Event) -> str:
         call, response = self._call(event, called), called["tool_response"]
         self._calls.forget(_run_id(event), call.call_id)
         failed = isinstance(response, str) and response.startswith("<tool_use_error>")

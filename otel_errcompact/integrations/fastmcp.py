@@ -31,13 +31,15 @@ SESSIONLESS: Final = "2026-07-28"
 
 class CompactedToolError(ToolError):
     """
-    What a middleware of ours has answered, and counted: who sees it on its way out leaves it alone, by its name.
+    An answer of this middleware that is counted already.
+
+    Other middleware of ours recognises it by its name.
     """
 
 
 class CompactionMiddleware(Middleware):
     """
-    Digests in place of errors, counts, and an end to loops: `FastMCP("shop", middleware=[CompactionMiddleware()])`.
+    Digests, counts and an end to loops: `FastMCP("shop", middleware=[CompactionMiddleware()])`.
 
     A server has no agent to stop, and the library disables no tool. Where `on_escalation` answers `Halt`, the tool that
     kept failing is refused until `runs.of(session).resume()`, and all tools where the threshold was not about one class
@@ -57,19 +59,19 @@ class CompactionMiddleware(Middleware):
         self._alone = uuid.uuid4().hex
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Refuse a call that must not be made, and count how the others end."""
+        """Refuse a call, or execute it and count its outcome."""
         ctx = context.fastmcp_context
         if ctx is None or ctx.request_context is None:  # no client: the program calls its own server
             return await call_next(context)
         session = self._session(ctx)
         run = self.runs.of(session or uuid.uuid4().hex, agent=self._agent or ctx.fastmcp.name)
         try:
-            return await self._called(run, context, call_next, functools.partial(_ask, ctx))
+            return await self._call(run, context, call_next, functools.partial(_ask, ctx))
         finally:
             if not session:  # nobody comes back to it
                 self.runs.end(run.run_id)
 
-    async def _called(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
+    async def _call(self, run: Run, context: MiddlewareContext[Any], call_next: CallNext[Any, Any], ask: Ask) -> Any:
         tool, arguments, began = context.message.name, context.message.arguments, run.port.mark_request()
         if refusal := await run.port.arefuse(tool, arguments=arguments, began=began, ask=ask):
             raise CompactedToolError(refusal)
@@ -98,7 +100,6 @@ class CompactionMiddleware(Middleware):
 
 
 async def _ask(ctx: Context, question: str) -> object:
-    """Return what a human at the client replies; None from a client that cannot be asked, and from one who does not."""
     try:
         reply = await ctx.elicit(f"{question}\nWhat shall the agent do? Decline to stop it.", response_type=str)
     except Exception:  # noqa: BLE001 - whatever it is, nobody has replied: the run waits for `run.resume()`

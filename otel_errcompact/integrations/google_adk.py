@@ -34,13 +34,13 @@ REFLECTION: Final = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
 
 class _Answer(Fields):
     """
-    What this plugin has answered itself: ADK shows it to `after_tool_callback` as if a tool had returned it.
+    An answer of this plugin, which ADK shows as a tool's result.
     """
 
 
 class CompactionPlugin(BasePlugin):
     """
-    Digests in place of errors, counts, and an end to loops: `App(..., plugins=[CompactionPlugin()])`.
+    Digests, counts and an end to loops: `App(..., plugins=[CompactionPlugin()])`.
 
     A run is one invocation, and `runs.report(event.invocation_id)` tells how it ended. `Pause` asks by ADK's own tool
     confirmation, under the id of the call that failed last; the agent behind an `AgentTool` is a run of its own.
@@ -58,7 +58,7 @@ class CompactionPlugin(BasePlugin):
         self._began: BoundedTable[tuple[str, str], int] = BoundedTable(MAX_CALLS)
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext) -> Any:
-        """Answer in the tool's place: a call that a human was asked about, or one that has failed too often."""
+        """Answer for a call that is refused, or was asked about."""
         run, reply = self._run(tool_context), tool_context.tool_confirmation
         began = run.port.mark_request()
         self._began.put((tool_context.invocation_id, tool_context.function_call_id or ""), began)
@@ -77,12 +77,12 @@ class CompactionPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, error: BaseException
     ) -> Any:
         """Count what a tool has raised, and give the agent its digest."""
-        return await self._executed(tool, tool_args, tool_context, error, None)
+        return await self._record(tool, tool_args, tool_context, error, None)
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: Fields, tool_context: ToolContext, result: object
     ) -> Any:
-        """Count a success, and a failure that a tool has returned; what waits for somebody is neither."""
+        """Count a success or a returned failure; a waiting tool is neither."""
         if isinstance(result, _Answer):
             self._run(tool_context).port.settle_call(tool_context.function_call_id or "")
             return None
@@ -91,12 +91,12 @@ class CompactionPlugin(BasePlugin):
         if waits or (tool.is_long_running and not error):
             return None
         judged = None if isinstance(tool, AgentTool) else result  # an agent's words; its own run has counted
-        return await self._executed(tool, tool_args, tool_context, error or None, judged)
+        return await self._record(tool, tool_args, tool_context, error or None, judged)
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
-        """Begin a turn, or end the last one of a run that was stopped, with the reason as the agent's last words."""
+        """Begin a turn, or end the run with the reason as answer."""
         run = self._run(callback_context)
         stop = await run.agate()
         if stop is None:
@@ -116,7 +116,7 @@ class CompactionPlugin(BasePlugin):
     def _run(self, context: CallbackContext) -> Run:
         return self.runs.of(context.invocation_id, agent=self._agent or context.agent_name)
 
-    async def _executed(
+    async def _record(
         self, tool: BaseTool, arguments: Fields, context: ToolContext, error: BaseException | str | None, result: object
     ) -> _Answer | None:
         run, call_id = self._run(context), context.function_call_id or ""
@@ -130,7 +130,6 @@ class CompactionPlugin(BasePlugin):
         return await self._answer(run, call.text, context)
 
     async def _answer(self, run: Run, text: str, context: ToolContext) -> _Answer:
-        """Ask about a breach while there is a call that a human can be asked to confirm."""
         stop = await run.agate() if run.verdict.standing in {"pending", "pause"} else None
         if isinstance(stop, RunPaused) and self._questions.get(context.invocation_id) is None:
             self._questions.put(context.invocation_id, (context.function_call_id or "", text))
@@ -141,7 +140,6 @@ class CompactionPlugin(BasePlugin):
 
 
 def _error_in(result: object) -> str:
-    """Return the text of a result that is an error as ADK has it: a dictionary that says so."""
     answer: Fields = result if isinstance(result, dict) else {}
     if answer.get("response_type") == REFLECTION:
         return f"{answer.get('error_type')}: {answer.get('error_details')}"

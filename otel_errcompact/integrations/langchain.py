@@ -1,4 +1,4 @@
-"""LangChain agents and LangGraph graphs: what a tool call fails with becomes a short text, and a loop ends."""
+"""LangChain agents and LangGraph graphs: a middleware."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _newest(_: Question | None, question: Question | None) -> Question | None:
 
 class CompactionState(AgentState[Any]):
     """
-    What stands in the checkpoints of an agent, and in neither its input nor its output.
+    The state in the checkpoints of an agent, private to this middleware.
     """
 
     errcompact_run: NotRequired[Annotated[str, PrivateStateAttr]]
@@ -51,7 +51,7 @@ class CompactionState(AgentState[Any]):
 
 class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
     """
-    Compacts what an agent's tool calls fail with, and stops the agent, or asks a human, where it keeps failing.
+    Compacts the failures of tool calls, and stops or asks in loops.
 
         agent = create_agent(model, tools, middleware=[CompactionMiddleware(agent="shop")])
 
@@ -88,15 +88,15 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Pass the gate: go on with a new turn, end, or ask a human."""
+        """Pass the gate: begin a turn, end, or ask a human."""
         run, question = self.runs.of(state[RUN]), state.get(QUESTION)
-        return _passed(run, question or run.gate())
+        return _pass_gate(run, question or run.gate())
 
     @hook_config(can_jump_to=["end"])
     async def abefore_model(self, state: CompactionState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Pass the gate in asynchronous code."""
         run, question = self.runs.of(state[RUN]), state.get(QUESTION)
-        return _passed(run, question or await run.agate())
+        return _pass_gate(run, question or await run.agate())
 
     def after_agent(self, state: CompactionState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
         """End the run."""
@@ -107,12 +107,12 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         self.after_agent(state, runtime)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
-        """Execute a tool call; its failure becomes an error-marked message that holds the digest."""
+        """Execute a tool call; a failure becomes an error-marked message."""
         run, answer = self._run(request), None
         with _call(run, request) as call:
             if not call.refused:
-                answer = _told(call, handler(request))
-        return _asking(run, request, _rendered(call, answer))
+                answer = _note_answer(call, handler(request))
+        return _asking(run, request, _render(call, answer))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
@@ -121,11 +121,10 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         run, answer = self._run(request), None
         async with _call(run, request) as call:
             if not call.refused:
-                answer = _told(call, await handler(request))
-        return _asking(run, request, _rendered(call, answer))
+                answer = _note_answer(call, await handler(request))
+        return _asking(run, request, _render(call, answer))
 
     def _run(self, request: ToolCallRequest) -> Run:
-        """Return the run that was begun, and in a graph that begins none the application's, or one for the thread."""
         if _has_run(request):
             return self.runs.of(request.state[RUN])
         return current_run() or self.runs.of(_thread_of(request.runtime))
@@ -133,7 +132,7 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
 
 def past_gate(model: str, end: str = END) -> Callable[[dict[str, Any]], str]:
     """
-    Return the edge that leads from the gate of a graph written by hand to its model, or to its end.
+    Return the edge from a graph's gate to its model or end.
 
     Args:
         model: The name of the model's node.
@@ -143,7 +142,6 @@ def past_gate(model: str, end: str = END) -> Callable[[dict[str, Any]], str]:
 
 
 def _thread_of(runtime: Runtime[Any] | ToolRuntime[Any, Any]) -> str:
-    """Return the id of the thread, and for an agent inside a call or node of another one, where; empty without any."""
     info = runtime.execution_info
     if info is None or not info.thread_id:
         return ""
@@ -158,8 +156,7 @@ def _question(stop: RunPaused) -> Question:
     return {"question": stop.reason, "escalation": stop.escalation.model_dump(mode="json")}
 
 
-def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | None:
-    """Return what a gate writes into the state; this is executed again when a human has replied."""
+def _pass_gate(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | None:
     if stop is None:
         run.begin_turn()
         said = run.port.take_guidance()
@@ -178,7 +175,6 @@ def _passed(run: Run, stop: RunHalted | Question | None) -> dict[str, Any] | Non
 
 
 def _answer(run: Run, question: Question) -> Halt | Continue:
-    """Ask a human until there is an answer: a reply that does not fit stands in the checkpoint, too."""
     while True:
         try:
             action = run.answer(interrupt(question))
@@ -200,8 +196,7 @@ def _call(run: Run, request: ToolCallRequest) -> Call:
     )
 
 
-def _told(call: Call, answer: Answer) -> Answer:
-    """Take note of what the tool, or the framework in its place, has answered."""
+def _note_answer(call: Call, answer: Answer) -> Answer:
     message = _message(answer, call.call_id)
     call.result = str(message.text) if message is not None else answer
     if message is not None and message.status == "error":
@@ -211,18 +206,17 @@ def _told(call: Call, answer: Answer) -> Answer:
     return answer
 
 
-def _rendered(call: Call, answer: Answer | None) -> Answer:
+def _render(call: Call, answer: Answer | None) -> Answer:
     if answer is not None and not call.compacted:
         return answer
     message = _message(answer, call.call_id)
     if answer is None or message is None:
         return ToolMessage(call.text, name=call.tool, tool_call_id=call.call_id, status="error")
     told = message.model_copy(update={"content": call.text, "status": "error"})
-    return cast("Answer", _swapped(answer, message, told))
+    return cast("Answer", _swap(answer, message, told))
 
 
 def _asking(run: Run, request: ToolCallRequest, answer: Answer) -> Answer:
-    """Put a question to a human into the state, and so the checkpoint, from where any process can ask it."""
     stop = run.gate() if run.verdict.standing == "pause" and _has_run(request) else None
     if not isinstance(stop, RunPaused) or not isinstance(answer, ToolMessage):
         return answer
@@ -230,7 +224,6 @@ def _asking(run: Run, request: ToolCallRequest, answer: Answer) -> Answer:
 
 
 def _message(answer: Any, call_id: str) -> ToolMessage | None:
-    """Return the message that answers a call; a command or a list may hold it."""
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
     held = answer.update.get("messages") if isinstance(answer, Command) and isinstance(answer.update, dict) else answer
@@ -238,10 +231,9 @@ def _message(answer: Any, call_id: str) -> ToolMessage | None:
     return next((message for message in found if message is not None), None)
 
 
-def _swapped(answer: Any, old: ToolMessage, new: ToolMessage) -> Any:
-    """Return an answer with one message replaced; what the tool gave stays as it is."""
+def _swap(answer: Any, old: ToolMessage, new: ToolMessage) -> Any:
     if isinstance(answer, list):
-        return [_swapped(each, old, new) for each in answer]
+        return [_swap(each, old, new) for each in answer]
     if isinstance(answer, Command) and isinstance(answer.update, dict) and "messages" in answer.update:
-        return replace(answer, update={**answer.update, "messages": _swapped(answer.update["messages"], old, new)})
+        return replace(answer, update={**answer.update, "messages": _swap(answer.update["messages"], old, new)})
     return new if answer is old else answer

@@ -1,4 +1,4 @@
-"""Servers of the MCP Python SDK: a server class, and a wrapper for handlers of its low-level server."""
+"""Servers of the MCP Python SDK: a server, and a handler."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CompactionHandler:
         self._alone = uuid.uuid4().hex
 
     def wrap(self, on_call_tool: Handler) -> Handler:
-        """Wrap the handler of a low-level server; what it raises becomes an error result, too."""
+        """Wrap the handler of a low-level server; exceptions become error results."""
 
         @functools.wraps(on_call_tool)
         async def compacted(request: Request, params: CallToolRequestParams) -> Any:
@@ -72,16 +72,16 @@ class CompactionHandler:
     async def call(
         self, request: Request | None, tool: str, arguments: dict[str, Any], execute: Callable[[], Awaitable[Any]]
     ) -> Any:
-        """Execute a call unless it must not be, count how it ends, and return its result, or the digest as one."""
+        """Execute a call unless refused; return its result or the digest."""
         session = self._session(request) if request is not None else self._alone
         run = self.runs.of(session or uuid.uuid4().hex)
         try:
-            return await self._called(run, request, tool, arguments, execute)
+            return await self._call(run, request, tool, arguments, execute)
         finally:
             if not session:  # nobody comes back to it
                 self.runs.end(run.run_id)
 
-    async def _called(
+    async def _call(
         self,
         run: Run,
         request: Request | None,
@@ -129,14 +129,13 @@ class CompactionServer(MCPServer[Any]):
         self.compaction: Final = compaction or CompactionHandler(agent=self.name)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
-        """Call a tool by its name; a failure is a result that says so."""
+        """Call a tool by its name; a failure is an error result."""
         request = context.request_context if context is not None else None
         execute = functools.partial(super().call_tool, name, arguments, context)
         return await self.compaction.call(request, name, arguments, execute)
 
 
 async def _ask(request: Request, question: str) -> object:
-    """Return what a human at the client replies; None from a client that cannot be asked, and from one who does not."""
     text = f"{question}\nWhat shall the agent do? Decline to stop it."
     try:
         reply = await elicit_with_validation(request.session, text, Reply, request.request_id)

@@ -1,4 +1,4 @@
-"""The tool loops of the OpenAI SDK: `ResponsesToolRunner`, and loops of one's own. See docs/frameworks/openai.md."""
+"""The tool loops of the OpenAI SDK, and loops of one's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ Registered = TypeVar("Registered", RegisteredFunction, AsyncRegisteredFunction)
 
 
 def compacted(function: Registered) -> Registered:
-    """Return a function for a runner that answers a failure with its digest; as it is, a failure ends the runner."""
+    """
+    Return a function that answers a failure with its digest.
+
+    As it is, a failure ends the runner.
+    """
     name, execute = function.tool["name"], function.execute
     if isinstance(function, AsyncRegisteredFunction):
         asynchronous = function.execute
@@ -49,7 +53,7 @@ def compacted(function: Registered) -> Registered:
 
 def guarded(runner: Any, client: Any, params: Any, **options: Any) -> Any:
     """
-    Iterate a runner, with the gate before each request: for `runner.iterate(client, params)`, also of the async one.
+    Iterate a runner, synchronous or asynchronous, with a gate before each request.
 
     Args:
         runner: The runner.
@@ -68,7 +72,9 @@ def guarded(runner: Any, client: Any, params: Any, **options: Any) -> Any:
 
 def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """
-    Execute a call that a model has asked for, and return the item that answers it, for a loop of one's own.
+    Execute a call and return the item that answers it.
+
+    For a loop of one's own.
 
     In the mode `observe` the item holds the raw error.
 
@@ -76,24 +82,24 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
         call: A `function_call` of the Responses API, or a tool call of a chat completion.
         tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
     """
-    name, arguments, call_id = _asked(call)
+    name, arguments, call_id = _read_call(call)
     text = ""
     with _call(name, arguments, call_id) as told:
         if not told.refused:
             told.result = _tool(tools, name)(**_read(arguments))
-            text = _written(told.result)
+            text = _write(told.result)
     return _item(call, told, text)
 
 
 async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-    """Do the same with functions of which some are asynchronous."""
-    name, arguments, call_id = _asked(call)
+    """Execute a call as `answered` does; functions may be asynchronous."""
+    name, arguments, call_id = _read_call(call)
     text = ""
     async with _call(name, arguments, call_id) as told:
         if not told.refused:
             result = _tool(tools, name)(**_read(arguments))
             told.result = await result if inspect.isawaitable(result) else result
-            text = _written(told.result)
+            text = _write(told.result)
     return _item(call, told, text)
 
 
@@ -125,7 +131,7 @@ def _call(name: str, arguments: Any, call_id: str = "", *, reraise: bool = False
     return run.tool(name, arguments=known, call_id=call_id, reraise=reraise and run.port.only_observes, gated=False)
 
 
-def _asked(call: Any) -> tuple[str, str, str]:
+def _read_call(call: Any) -> tuple[str, str, str]:
     function = getattr(call, "function", call)
     return function.name, function.arguments, getattr(call, "call_id", None) or call.id
 
@@ -140,7 +146,7 @@ def _read(arguments: str) -> Any:
     return json.loads(arguments or "{}")  # some servers say nothing where there are no arguments
 
 
-def _written(result: Any) -> str:
+def _write(result: Any) -> str:
     # Inside the call: what cannot be written for the model is a failure of the tool.
     return result if isinstance(result, str) else json.dumps(result, default=str)
 

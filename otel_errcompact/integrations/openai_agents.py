@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: run hooks, a formatter of errors, and approvals. See docs/frameworks/openai_agents.md."""
+"""The OpenAI Agents SDK: run hooks, a formatter of errors, approvals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Context = RunContextWrapper[Any]
 
 class RunStopped(RunHalted, AgentsException):
     """
-    The run was halted; `run_data` is what the SDK had of it until then.
+    The run was halted; `run_data` is the SDK's data until then.
     """
 
     run_data = None
@@ -36,7 +36,7 @@ class RunStopped(RunHalted, AgentsException):
 
 class RunWaits(RunPaused, RunStopped):
     """
-    The run was paused, and there was no approval to ask a human with.
+    The run was paused, without an approval to ask a human with.
     """
 
 
@@ -64,7 +64,7 @@ class CompactionHooks(RunHooks[Any]):
         return str(known[self._key])
 
     def guard(self, tool: FunctionTool) -> FunctionTool:
-        """Return a copy of a tool with our own span around its body, which also refuses and asks."""
+        """Return a copy of a tool with a span, refusals and approvals."""
 
         async def invoke(context: Any, arguments: str) -> Any:
             return await self._call(context).guard(lambda: tool.on_invoke_tool(context, arguments))
@@ -93,12 +93,16 @@ class CompactionHooks(RunHooks[Any]):
         return call.text if call.compacted else None
 
     def on_failure(self, context: Context, error: Exception) -> str:
-        """Return what the model reads of an error: for `failure_error_function` of tools, agents and MCP servers."""
+        """
+        Return the text of an error: for `failure_error_function` of tools.
+
+        Also for that of agents and MCP servers.
+        """
         text = self._call(context).fail(error)
         return default_tool_error_function(context, error) if self._run(context).port.only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
-        """Take what a human said to the call, if one was asked, for the answer to why the run was paused."""
+        """Apply a human's replies to the paused run, and start the call."""
         self._approvals.apply_replies(self._run(context), _replies(context))
         self._call(context).start()
 
@@ -115,7 +119,7 @@ class CompactionHooks(RunHooks[Any]):
         system_prompt: str | None = None,  # noqa: ARG002 - the hook's signature
         input_items: Any = (),
     ) -> None:
-        """Pass the gate, and begin a turn; what an operator has said and no digest could tell, the model reads here."""
+        """Pass the gate, begin a turn, and add an operator's answer."""
         run = self.runs.of(self.run_id(context), agent=self._agent or agent.name)
         self._approvals.apply_replies(run, _replies(context))
         stop = await run.agate()
@@ -130,7 +134,7 @@ class CompactionHooks(RunHooks[Any]):
             input_items.append({"role": "user", "content": said})
 
     async def on_agent_end(self, context: Context, *_: Any, **__: Any) -> None:
-        """End the run, unless it was an agent inside a tool call of the run that ended."""
+        """End the run, unless the agent was a tool of the run."""
         if not self._calls.is_any_open(self.run_id(context)):
             self.runs.end(self.run_id(context))
 

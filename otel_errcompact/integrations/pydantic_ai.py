@@ -1,4 +1,4 @@
-"""Pydantic AI: a capability that compacts what tools fail with, and stops a run, or asks, before the next request."""
+"""Pydantic AI: a capability."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class CompactionCapability(AbstractCapability[Any]):
         """The runs by `ctx.run_id`: `runs.report(result.run_id)` tells how one ended."""
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """Bring the question to a human, which only a human's approval executes; none where nobody is asked."""
+        """Return the question to a human as a tool that needs approval."""
         return (
             FunctionToolset([Tool(_go_on, name=ASK, requires_approval=True)]) if self.runs.mode == "enforce" else None
         )
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Begin a run, or go on with the one that has waited for what a human has now answered; and end it."""
+        """Begin a run, or continue an answered one, and end it."""
         self._run(ctx, resumes=str(_question(ctx.messages).get("run", "")))
         try:
             return await handler()
@@ -79,7 +79,7 @@ class CompactionCapability(AbstractCapability[Any]):
             self.runs.end(ctx.run_id or "")
 
     async def on_node_run_error(self, ctx: RunContext[Any], *, error: Exception, **_: Any) -> NodeResult[Any]:
-        """Say what has happened where the agent's output types leave no way to ask."""
+        """Raise the pause where the agent's output types cannot ask."""
         if isinstance(error, UserError) and isinstance(stop := self._run(ctx).gate(), RunPaused):
             raise stop from error
         raise error
@@ -87,7 +87,7 @@ class CompactionCapability(AbstractCapability[Any]):
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: WrapModelRequestHandler
     ) -> ModelResponse:
-        """Stop, or ask, where the run must not go on, and else begin a turn; count calls of tools that do not exist."""
+        """Pass the gate and begin a turn; count calls of unknown tools."""
         run = self._run(ctx)
         parameters = request_context.model_request_parameters
         known = {tool.name for tool in (*parameters.function_tools, *parameters.output_tools)}
@@ -124,7 +124,7 @@ class CompactionCapability(AbstractCapability[Any]):
         *,
         requests: DeferredToolRequests,
     ) -> DeferredToolResults | None:
-        """Refuse a model that has guessed the name of the question; only we ask it."""
+        """Refuse a model that has guessed the name of the question."""
         guessed = [call for call in requests.approvals if call.tool_name == ASK and "run" not in call.args_as_dict()]
         denied = ToolDenied("this tool is not for you")
         return DeferredToolResults(approvals={call.tool_call_id: denied for call in guessed}) if guessed else None
@@ -138,7 +138,7 @@ class CompactionCapability(AbstractCapability[Any]):
         args: RawToolArgs,
         error: ValidationError | ModelRetry,
     ) -> ValidatedToolArgs:
-        """Count arguments that do not fit; the request to try again goes on to use up the tool's retries."""
+        """Count arguments that do not fit; the tool's retries still apply."""
         if isinstance(error, ModelRetry):
             raise error
         # The text alone, since all frames of the traceback are the framework's.
@@ -158,7 +158,7 @@ class CompactionCapability(AbstractCapability[Any]):
         args: ValidatedToolArgs,
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        """Execute a tool; what it fails with becomes a failed result that holds the digest."""
+        """Execute a tool; a failure becomes a failed result with the digest."""
         if tool_def.name == ASK:
             return await handler(args)
         made = self._run(ctx).tool(tool_def.name, arguments=args, call_id=call.tool_call_id, gated=False, reraise=True)
@@ -183,7 +183,6 @@ class CompactionCapability(AbstractCapability[Any]):
 
 
 async def _execute(made: Call, handler: WrapToolExecuteHandler, args: ValidatedToolArgs) -> ToolFailedError | None:
-    """Execute a tool, and return the failed result that the framework has made of what it raised."""
     try:
         made.result = await handler(args)
     except RunHalted as halted:
@@ -209,7 +208,6 @@ def _go_on(message: str = "", **_: object) -> str:
 
 
 def _question(history: list[ModelMessage]) -> dict[str, Any]:
-    """Return what the question asks that ends a history; nothing if none does."""
     calls = next((message.tool_calls for message in reversed(history) if isinstance(message, ModelResponse)), ())
     asked = (call.args_as_dict() for call in calls if call.tool_name == ASK)
     return next((question for question in asked if "run" in question), {})

@@ -1,4 +1,4 @@
-"""What an integration needs, and what to say where it is not there."""
+"""The package an integration needs, and the error without it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @contextmanager
 def required(package: str, at_least: str, *, extra: str) -> Generator[None, None, None]:
     """
-    Say what to install where the imports in the block fail.
+    Raise an error that names what to install for failing imports.
 
     Args:
         package: The distribution that brings what is imported.

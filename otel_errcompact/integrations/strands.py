@@ -31,7 +31,7 @@ STATE: Final = "errcompact"
 
 class CompactionHooks(HookProvider):
     """
-    Compacts what fails in an agent's tools, counts it, and stops an agent that does not get on.
+    Compacts and counts the failures of an agent's tools, and stops loops.
 
         hooks = CompactionHooks()
         agent = Agent(model, tools=[refund], hooks=[hooks])
@@ -61,7 +61,7 @@ class CompactionHooks(HookProvider):
         registry.add_callback(events.AfterInvocationEvent, self._end)
 
     def report(self, agent: LocalAgent) -> RunReport:
-        """Return the account of an agent's run: of the one that it is in, or else of its last."""
+        """Return the report of an agent's current or last run."""
         return self.runs.report(_run_id(agent))
 
     def _begin(self, event: events.BeforeInvocationEvent) -> None:

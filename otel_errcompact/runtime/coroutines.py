@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
 T = TypeVar("T")
 
@@ -59,15 +59,17 @@ async def _wait_for(answer: Awaitable[T]) -> T:
     return await answer
 
 
-def run_synchronously(steps: Coroutine[object, None, T]) -> T:
+def run_synchronously(function: Callable[..., Coroutine[object, None, T]]) -> T:
     """
-    Run a coroutine that never suspends, and return its result.
+    Call `function(blocking=True)`, whose coroutine never suspends, and return its result.
 
-    A synchronous and an asynchronous function share one body so.
+    A synchronous and an asynchronous function share one body so. The coroutine is made here, since an interrupt between
+    its making and its start is a warning of Python's.
 
     Raises:
         RuntimeError: It has suspended.
     """
+    steps = function(blocking=True)
     try:
         steps.send(None)
     except StopIteration as done:

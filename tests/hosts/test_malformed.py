@@ -249,7 +249,7 @@ def test_an_interrupt_of_the_program_is_not_taken_for_the_value_s_own() -> None:
 
 @pytest.fixture
 def warned(own_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.LogCaptureFixture]:
-    monkeypatch.setattr(arguments, "_told", {})
+    monkeypatch.setattr(arguments, "_warned", {})
     with own_log.at_level(logging.WARNING, "otel_errcompact"):
         yield own_log
 

@@ -81,13 +81,16 @@ def test_a_coroutine_that_never_suspends_runs_without_a_loop() -> None:
     """It returns its result; one that suspends is an error of ours, and is closed."""
     closed = []
 
-    async def suspends() -> None:
+    async def returns(*, blocking: bool) -> bool:
+        return blocking
+
+    async def suspends(*, blocking: bool) -> None:
         try:
             await asyncio.sleep(0)
         finally:
             closed.append(True)
 
-    assert run_synchronously(later()) == 3
+    assert run_synchronously(returns)
     with pytest.raises(RuntimeError, match="has suspended"):
-        run_synchronously(suspends())
+        run_synchronously(suspends)
     assert closed == [True]
