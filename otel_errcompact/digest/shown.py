@@ -47,9 +47,9 @@ class ShownLines:
         if not unseen:
             return self
         known = {**self.lines, **dict.fromkeys(map(self.identity, unseen))}
-        for oldest in tuple(known)[: max(len(known) - self.limit, 0)]:
-            del known[oldest]
-        return replace(self, lines=known)
+        if len(known) > self.limit:
+            known = dict.fromkeys(tuple(known)[-self.limit :])
+        return ShownLines(self.limit, self.identity, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Shown:
     def add_lines(self, lines: Iterable[str]) -> Shown:
         """Return this with lines that belong to no class alone."""
         added = self.lines.add(lines)
-        return self if added is self.lines else replace(self, lines=added)
+        return self if added is self.lines else Shown(added, self.classes, self.forgotten)
 
     def add_facts(self, key: str, facts: Facts | None) -> Shown:
         """Return this with the facts that were shown last of a class."""
@@ -97,14 +97,15 @@ class Shown:
 
     def set_class(self, key: str, shown: ShownClass) -> Shown:
         """Return this with what was shown of a class."""
-        return replace(self, classes={**self.classes, key: shown})
+        return Shown(self.lines, {**self.classes, key: shown}, self.forgotten)
 
     def begin_class(self, key: str, history: History) -> Shown:
         """Return this with a class that is new; those that the history has forgotten go now and then."""
-        classes = self.classes
-        if len(classes) >= 2 * len(history):
-            classes = {known: shown for known, shown in classes.items() if history.get(known) is not None}
-        return replace(self, classes={**classes, key: _UNSEEN})
+        begun = self
+        if len(self.classes) >= 2 * len(history):
+            kept = {known: shown for known, shown in self.classes.items() if history.get(known) is not None}
+            begun = Shown(self.lines, kept, self.forgotten)
+        return begun.set_class(key, _UNSEEN) if self.forgotten or key in begun.classes else begun
 
 
 NOTHING_SHOWN: Final = Shown()
