@@ -1,9 +1,9 @@
 """
-What `opentelemetry-instrument` loads. Nothing here raises into the application, and importing it costs nothing.
+The entry points of `opentelemetry-instrument`. None raises into the application, and importing them costs nothing.
 
 Two entry points lead here. `opentelemetry_pre_instrument` runs when the SDK is set up and no instrumentor has made its
-tracer yet, so that a sampler put in its place reaches all of them. `opentelemetry_instrumentor` brings the options of a
-configuration file, and comes first where there is one. Whichever comes first decides, and the other one is silent.
+tracer yet, so that a new sampler reaches all of them. `opentelemetry_instrumentor` brings the options of a
+configuration file, and comes first where there is one. The first one decides, and the other one does nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME: Final = "errcompact"
-"""How we are called in the list of instrumentations that are switched off, and in a configuration file."""
+"""The library's name in the list of disabled instrumentations, and in a configuration file."""
 
 _ENABLED: Final = "OTEL_ERRCOMPACT_ENABLED"
 _DISABLED_INSTRUMENTATIONS: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
@@ -27,38 +27,38 @@ _CONFIG_FILE: Final = "OTEL_CONFIG_FILE"
 _LOG_LEVEL: Final = "OTEL_LOG_LEVEL"
 
 _OFF: Final = frozenset({"false", "0", "off", "no", "f", "n"})
-"""What the options read as false. They are not asked: reading them takes half of what is switched off."""
+"""Values that the options read as false; here too, since importing the options costs half of what is switched off."""
 
 _logger = logging.getLogger("otel_errcompact")
 
 
 def pre_instrument() -> None:
-    """Install on the providers that auto-instrumentation has set up, unless it is switched off or done already."""
+    """Install on the providers of auto-instrumentation, unless switched off or installed already."""
     ErrcompactInstrumentor().load(None)
 
 
 class ErrcompactInstrumentor:
     """
-    The instrumentor, in the shape that OpenTelemetry's loaders ask for.
+    The instrumentor, in the shape of OpenTelemetry's loaders.
 
     It has no base: the upstream one warns about every second call, and auto-instrumentation always makes one.
     """
 
     is_instrumented_by_opentelemetry: ClassVar[bool] = False
-    """Whether it has been decided in this process, either way, whether to install."""
+    """Whether this process has decided whether to install."""
 
     def instrument(self, *, skip_dep_check: bool = False, **options: object) -> None:  # noqa: ARG002 - the loader's argument
         """
-        Install, with the options that a configuration file has for it.
+        Install with the options of a configuration file.
 
         Args:
-            skip_dep_check: Nothing is instrumented that could be missing.
+            skip_dep_check: Ignored: there is no dependency to check.
             options: As in `Options`, nested.
         """
         self.load(options)
 
     def uninstrument(self, **_: object) -> None:
-        """Take everything out again."""
+        """Remove everything."""
         from otel_errcompact.installation.install import uninstall
 
         uninstall()
@@ -66,25 +66,25 @@ class ErrcompactInstrumentor:
 
     def load(self, section: Mapping[str, object] | None) -> None:
         """
-        Install once, and say what was done.
+        Install once, and log what was done.
 
         Args:
-            section: What a configuration file says; None if that is yet to be found out.
+            section: The options of a configuration file; None if it has not been read yet.
         """
         if self.is_instrumented_by_opentelemetry:
             return
         type(self).is_instrumented_by_opentelemetry = True
         try:
-            off = _switched_off()
+            off = _find_off_switch()
             if not off and section is None:
-                off, section = _in_file()
-            _say(f"not loaded: {off}" if off else _load(section or {}))
+                off, section = _read_file()
+            _log(f"not loaded: {off}" if off else _load(section or {}))
         except Exception:  # whatever it is, the application must start
             _logger.exception("not loaded; the application goes on without it")
 
 
-def _switched_off() -> str:
-    """Which variable switches the plugin off; empty if none does."""
+def _find_off_switch() -> str:
+    """Return the variable that switches the plugin off; empty if none does."""
     environ = os.environ
     if environ.get(_ENABLED, "").strip().lower() in _OFF:
         return f"{_ENABLED}={environ[_ENABLED]}"
@@ -96,12 +96,12 @@ def _switched_off() -> str:
     return ""
 
 
-def _in_file() -> tuple[str, Mapping[str, object]]:
-    """What a configuration file says: what switches the plugin off there, and its options."""
+def _read_file() -> tuple[str, Mapping[str, object]]:
+    """Return what switches the plugin off in a configuration file, and its options there."""
     path = os.environ.get(_CONFIG_FILE, "")
     if not path:
         return "", {}
-    # A distribution of its own, which only those need who have such a file.
+    # A distribution of its own, needed only where there is such a file.
     configuration: Any = import_module("opentelemetry.configuration").load_config_file(path)
     if configuration.disabled:
         return f"disabled: true in {path}", {}
@@ -114,7 +114,7 @@ def _in_file() -> tuple[str, Mapping[str, object]]:
 
 
 def _load(section: Mapping[str, object]) -> str:
-    """Install, and tell in one line what was done."""
+    """Install, and return in one line what was done."""
     from otel_errcompact.config import Options
     from otel_errcompact.installation.install import install
 
@@ -131,12 +131,12 @@ def _load(section: Mapping[str, object]) -> str:
     return f"loaded by auto-instrumentation: {watched}, raw errors are {kept}; {_ENABLED}=false switches it off"
 
 
-def _say(line: str) -> None:
+def _log(line: str) -> None:
     """
-    Log one line; on standard error too, if the standard's variable asks for it and logging is not set up yet.
+    Log one line; on standard error too, if `OTEL_LOG_LEVEL` asks for it and logging is not set up yet.
 
-    Not unasked: every Python program that a tool of an agent starts is instrumented as well, and the agent may read
-    what it writes to standard error.
+    Only then: every Python program that an agent's tool starts is instrumented as well, and the agent may read its
+    standard error.
     """
     shown = None
     if os.environ.get(_LOG_LEVEL, "").strip().lower() in {"info", "debug"} and not _logger.hasHandlers():

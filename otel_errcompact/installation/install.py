@@ -1,4 +1,4 @@
-"""Adding all of the library to an application's telemetry in one call, and taking it out again."""
+"""Add all of the library to an application's telemetry in one call, and remove it again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PROCESS: Final = str(uuid.uuid4())
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Installation:
     """
-    What `install` has added. With the off switch set it has added nothing, and all parts but the ledger are None.
+    The parts that `install` has added. With `enabled=False` there are none, and all but the ledger are None.
     """
 
     ledger: Ledger
@@ -55,25 +55,25 @@ class Installation:
 
     tracer_provider: TracerProvider | None = None
     processor: ErrorCompactionSpanProcessor | None = None
-    """None too where the global tracer provider takes no span processors."""
+    """None also where the global tracer provider takes no span processors."""
 
     logger_provider: LoggerProvider | None = None
     log_processor: ErrorCompactionLogRecordProcessor | None = None
-    """None too where the logger provider takes no processors, or another ledger watches it already."""
+    """None also where the logger provider takes no processors, or another ledger watches it already."""
 
     telemetry: Telemetry | None = None
     trajectory: TrajectoryFile | None = None
-    """None too where the options switch the file off."""
+    """None also where the options switch the file off."""
 
     replaced_sampler: Sampler | None = None
-    """The provider's own, where another one now records what it drops."""
+    """The provider's own sampler, where another one now records the spans that it drops."""
 
     automatic: bool = False
-    """Whether nobody asked for it in code: what code asks for takes its place."""
+    """Whether auto-instrumentation installed it: an `install` in code takes its place."""
 
     def uninstall(self) -> None:
         """
-        Take everything out again. Providers that were created stay, since OpenTelemetry lets nobody replace them.
+        Remove all parts. Providers that were created stay, since OpenTelemetry has no way to replace them.
         """
         with _lock:
             if self not in _installed:
@@ -98,7 +98,7 @@ class Installation:
 
 class _Listening(NamedTuple):
     """
-    What listens to a ledger, and where that goes.
+    The providers and options of a ledger's listeners.
     """
 
     meter_provider: MeterProvider
@@ -136,7 +136,7 @@ def install(
         options: All options; read from the environment if None.
         ledger: Where failures become numbers; the process's own if None.
         model: Reads prose that no parser understands; a `ledger` brings its own.
-        automatic: Nobody asked for it in code: make no provider, and give way to an `install` with arguments.
+        automatic: Whether auto-instrumentation calls: make no provider, and give way to an `install` with arguments.
 
     Raises:
         ConfigurationError: `tracer_provider` takes no span processors, or both `ledger` and `model` are given.
@@ -157,7 +157,7 @@ def install(
         if known is not None:
             _logger.info("already installed on %r", known.tracer_provider)
             return known
-        # Metrics first: at exit the last provider made is shut down first, and then it still has something to report.
+        # Metrics first: at exit the last provider made is shut down first, and its end still changes metrics.
         meters = meter_provider or (metrics.get_meter_provider() if automatic else _global_meter_provider())
         created = tracer_provider is None and not automatic and _set_global_tracer_provider()
         listening = _Listening(meters, logger_provider, options, ledger)
@@ -171,7 +171,7 @@ def install(
 
 def uninstall() -> None:
     """
-    Take everything out again that `install` has added.
+    Remove everything that `install` has added.
     """
     with _lock:
         for added in tuple(_installed):
@@ -303,7 +303,7 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
 
 
 def _find_tracker(ledger: Ledger) -> FailureTracker:
-    """What the processors of a ledger know together: on all providers, since one trace may be on several."""
+    """Return the tracker that a ledger's processors share on all providers, since one trace may be on several."""
     for known in _installed:
         processor = known.processor or known.log_processor
         if known.ledger is ledger and processor is not None:

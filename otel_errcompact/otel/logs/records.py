@@ -34,7 +34,7 @@ def emit(
         provider: Where it goes; the global one if None.
         event: The event's name.
         body: The text.
-        attributes: What is known besides.
+        attributes: The attributes.
         span: The span it belongs to; the current one if None.
         time_ns: Nanoseconds since the epoch; now if zero.
     """
@@ -50,7 +50,7 @@ def emit(
 
 
 def is_exported(provider: _logs.LoggerProvider) -> bool:
-    """Tell whether log records of a provider go anywhere: one of the SDK's needs a processor besides our own."""
+    """Return whether log records of a provider are exported: the SDK's needs a processor that is not ours."""
     processors = read_processors(provider)
     if processors is None:
         return hasattr(provider, "force_flush")
@@ -58,7 +58,7 @@ def is_exported(provider: _logs.LoggerProvider) -> bool:
 
 
 def is_bridged(logger: logging.Logger) -> bool:
-    """Tell whether errors that a standard logger is told of become OpenTelemetry log records by a handler anyway."""
+    """Return whether a handler turns the errors of a standard logger into OpenTelemetry log records."""
     link: logging.Logger | None = logger if logger.isEnabledFor(logging.ERROR) else None
     while link is not None:
         if any(_is_bridge(handler) and handler.level <= logging.ERROR for handler in link.handlers):
@@ -68,7 +68,7 @@ def is_bridged(logger: logging.Logger) -> bool:
 
 
 def _is_bridge(handler: logging.Handler) -> bool:
-    """By name, since the class has moved out of the SDK into a package of its own."""
+    """Compare by name, since the class has moved out of the SDK into a package of its own."""
     return any(
         kind.__name__ == "LoggingHandler" and kind.__module__.startswith("opentelemetry.")
         for kind in type(handler).__mro__

@@ -1,4 +1,4 @@
-"""The instruments: what the ledger tells becomes metrics, and escalations become log records."""
+"""The instruments: the ledger's events become metrics, and escalations become log records."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ MAX_TOOLS: Final = 100
 MAX_AGENTS: Final = 50
 MAX_TYPES: Final = 200
 MAX_SERIES: Final = 1_800
-"""Attribute sets of one counter; the SDK folds what is beyond 2000 into one point that says nothing."""
+"""Attribute sets of one counter; the SDK folds those beyond 2000 into one point without attributes."""
 
 MAX_WAITING: Final = 10_000
-"""Measurements that wait for the SDK to collect; what is beyond is handed over at once."""
+"""Measurements that wait for the SDK to collect; those beyond are recorded at once."""
 
 MAX_INFO: Final = 300
 """Characters of a location or template in `errcompact.class.info`."""
@@ -63,12 +63,12 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 class Telemetry(Listener):
     """
-    Tell an operator what the ledger knows: metrics, and a log record at ERROR for each escalation.
+    Report the ledger's events to operators: metrics, and a log record at ERROR for each escalation.
 
     Args:
         meter_provider: Where the instruments are made. While it is the API's placeholder for a provider that the
             application may set later, measurements wait for that.
-        ledger: What is told of; add the telemetry to its listeners.
+        ledger: The ledger; add the telemetry to its listeners.
         options: How many error classes get a label of their own; the ledger's options if None.
         logger_provider: Where log records go; the global one if None.
     """
@@ -102,11 +102,11 @@ class Telemetry(Listener):
         self._meter_provider = meter_provider
         self._logger_provider = logger_provider
         self._instruments: _Instruments | None = None
-        self._bound()
+        self._bind()
         reset_in_child(self._forget)
 
     def close(self) -> None:
-        """Report nothing any more."""
+        """Stop reporting."""
         self.flush()
         if self._instruments is not None:
             self._instruments.sources = tuple(other for other in self._instruments.sources if other is not self)
@@ -115,7 +115,7 @@ class Telemetry(Listener):
         """Count one occurrence, with an exemplar that leads to its span."""
         raw = observation.raw
         attributes = self._attributes(raw, observation.found, observation.agent, observation.outcome)
-        self._later(_Instruments.occurrence, observation.duration_ns / 1e9, attributes, raw.span)
+        self._defer(_Instruments.occurrence, observation.duration_ns / 1e9, attributes, raw.span)
         with self._lock:
             self._tokens[semconv.FORM_RAW] += observation.raw_tokens
             self._tokens[semconv.FORM_DIGEST] += observation.digest_tokens
@@ -123,25 +123,25 @@ class Telemetry(Listener):
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""
         attributes = self._attributes(raw, found, agent, semconv.HANDLED)
-        self._later(_Instruments.handled, 1, attributes, raw.span)
+        self._defer(_Instruments.handled, 1, attributes, raw.span)
 
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - as above
-        """Count recoveries."""
+        """Count resolutions."""
         for error_class in resolved:
             self._resolution(tool, error_class, semconv.RESOLVED)
 
     def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - as above
-        """Count a recovery that proved to be none."""
+        """Count a resolution that is taken back."""
         self._resolution(tool, error_class, semconv.TAKEN_BACK)
 
     def on_refused(self, refusal: Refusal) -> None:
-        """Count an identical call that was not executed again."""
+        """Count a refused call."""
         attributes = {
             semconv.CLASS: self._classes.find(refusal.key),
             semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
             semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
         }
-        self._later(_Instruments.refusal, 1, self._refusals.admit(attributes))
+        self._defer(_Instruments.refusal, 1, self._refusals.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
@@ -167,19 +167,19 @@ class Telemetry(Listener):
             )
 
     def on_answered(self, answered: AnsweredEscalation) -> None:
-        """Count a breach by what was done about it."""
+        """Count an escalation by its answer."""
         attributes: Attributes = {
             semconv.THRESHOLD: answered.escalation.threshold,
             semconv.ACTION: answered.action,
             semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
             semconv.CLASS: self._classes.find(answered.escalation.key),
         }
-        self._later(_Instruments.escalation, 1, self._escalations.admit(attributes))
+        self._defer(_Instruments.escalation, 1, self._escalations.admit(attributes))
 
     def on_run_end(self, report: RunReport) -> None:
         """Count a run by how it ended."""
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
-        self._later(_Instruments.run, 1, _filled(attributes))
+        self._defer(_Instruments.run, 1, _filled(attributes))
 
     def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
         attributes = {
@@ -187,21 +187,21 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.RESOLUTION: resolution,
         }
-        self._later(_Instruments.resolution, 1, self._resolutions.admit(attributes))
+        self._defer(_Instruments.resolution, 1, self._resolutions.admit(attributes))
 
     def flush(self) -> None:
-        """Hand to the SDK what was measured since it last collected."""
-        instruments = self._bound()
+        """Record all waiting measurements in the SDK."""
+        instruments = self._bind()
         while self._waiting and instruments is not None:
-            self._hand_over(instruments)
+            self._record_oldest(instruments)
 
     def class_info(self) -> Iterator[tuple[Attributes, int]]:
-        """Say what each class label means."""
+        """Yield the meaning of each class label."""
         for attributes, location, template in tuple(self._info.values()):
             yield _class_info(attributes, location, template), 1
 
     def streaks(self) -> Iterator[tuple[Attributes, int]]:
-        """Say how long each class has been failing without success, as the longest over all runs; 0 once that ended."""
+        """Yield the longest streak of each class over all runs; 0 once it has ended."""
         for (agent, tool, key), streak in self._ledger.streaks().items():
             attributes = {
                 semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
@@ -209,17 +209,17 @@ class Telemetry(Listener):
                 semconv.CLASS: self._classes.find(key),
             }
             yield self._streaks.admit(attributes), streak
-        # A gauge that is reported no more stays for minutes at what it last was: OTLP has no mark for its end.
+        # A gauge without new points keeps its last value for minutes: OTLP has no mark for its end.
         for attributes in self._streaks:
             yield attributes, 0
 
     def context_tokens(self) -> Iterator[tuple[Attributes, int]]:
-        """Say what raw errors would have cost the agent, and what their digests did."""
+        """Yield the tokens of raw errors, and of their digests."""
         for form, tokens in self._tokens.items():
             yield {semconv.FORM: form}, tokens
 
     def internal_failures(self) -> Iterator[tuple[Attributes, int]]:
-        """Say how often we failed ourselves, or had to forget something."""
+        """Yield the failures of this library, and what it forgot to bound memory."""
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
@@ -230,20 +230,20 @@ class Telemetry(Listener):
             if count:
                 yield {semconv.STAGE: stage}, count
 
-    def _later(self, record: Record, value: float, attributes: Attributes, span: SpanRef | None = None) -> None:
+    def _defer(self, record: Record, value: float, attributes: Attributes, span: SpanRef | None = None) -> None:
         """
-        Keep a measurement until the SDK collects: to hand it over costs more than all else we do about a failure.
+        Keep a measurement until the SDK collects: recording it costs more than all else about a failure.
         """
         self._waiting.append((record, value, attributes, span))
-        instruments = self._instruments or self._bound()
+        instruments = self._instruments or self._bind()
         if len(self._waiting) <= MAX_WAITING:
             return
         if instruments is None:
             self._waiting.popleft()
         else:
-            self._hand_over(instruments)
+            self._record_oldest(instruments)
 
-    def _hand_over(self, instruments: _Instruments) -> None:
+    def _record_oldest(self, instruments: _Instruments) -> None:
         try:
             record, value, attributes, span = self._waiting.popleft()
         except IndexError:  # another thread was faster
@@ -251,8 +251,8 @@ class Telemetry(Listener):
         with self._ledger.guard.stage(self.stage):
             record(instruments, value, attributes, context_of(span))
 
-    def _bound(self) -> _Instruments | None:
-        """The instruments, if there is a meter provider by now."""
+    def _bind(self) -> _Instruments | None:
+        """Return the instruments, if there is a meter provider by now."""
         with self._lock:
             provider = self._meter_provider
             if is_placeholder(provider):
@@ -278,13 +278,13 @@ class Telemetry(Listener):
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
         admitted = self._errors.admit(attributes)
-        # Many names have one label: what is looked up here is bounded, what is not found is worked out again.
+        # Many names have one label: the table is bounded, and a name that it lacks is labelled again.
         if admitted[semconv.CLASS] != semconv.OTHER and len(self._series) < MAX_SERIES:
             self._series[place] = admitted
         return admitted
 
     def _forget(self) -> None:
-        """Start empty in a child process, which would report its parent's tokens again."""
+        """Start empty in a child process, which would repeat its parent's tokens."""
         self._lock = ReentrantLock()
         self._tokens = dict.fromkeys(self._tokens, 0)
         self._streaks = Series(MAX_SERIES)
@@ -351,11 +351,11 @@ class _Instruments:
         self.errors.add(count, attributes, context)
 
     def escalation(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a breach that was answered."""
+        """Count an answered escalation."""
         self.escalations.add(count, attributes, context)
 
     def resolution(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a recovery."""
+        """Count a resolution."""
         self.resolutions.add(count, attributes, context)
 
     def refusal(self, count: float, attributes: Attributes, context: Context | None) -> None:
@@ -404,5 +404,5 @@ def _class_info(attributes: Attributes, location: Location, template: str) -> At
 
 
 def _filled(attributes: Attributes) -> Attributes:
-    """Leave out what is not known."""
+    """Return the attributes that have a value."""
     return {name: value for name, value in attributes.items() if value}

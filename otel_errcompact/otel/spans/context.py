@@ -1,4 +1,4 @@
-"""Contexts: which run is open in one, and one in which a span that has ended is the current one."""
+"""Contexts: the run that is open in one, and one in which a span that has ended is current."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
 
 
 def unbound_run_id() -> str:
-    """Return the id of a run for one failure outside any run and any trace, which is mixed with no other."""
+    """Return a new run id for one failure outside every run and trace."""
     return f"{_UNBOUND}{uuid.uuid4().hex}"
 
 
 def is_unbound(run_id: str) -> bool:
-    """Tell whether a run is that of one failure outside any run and any trace."""
+    """Return whether a run is that of one failure outside every run and trace."""
     return run_id.startswith(_UNBOUND)
 
 
@@ -36,7 +36,7 @@ def with_run(run_id: str, context: otel_context.Context | None = None) -> otel_c
 
 class Opened(Protocol):
     """
-    A block of one of our own runs or calls. A context is copied, and may outlive the block in which it was made.
+    A block of one of our own runs or calls. A copied context may outlive the block in which it was made.
     """
 
     @property
@@ -82,7 +82,7 @@ def current_run_id(context: otel_context.Context | None = None) -> str:
 
 
 def is_in_call(context: otel_context.Context | None = None) -> bool:
-    """Tell whether a call of ours is open in `context`, the current one if None: what fails there is its to count."""
+    """Return whether a call of ours is open in `context`, the current one if None: it counts the failures there."""
     block = opened_in(context)
     while block is not None and not (block.is_call and block.is_open):
         block = block.outer

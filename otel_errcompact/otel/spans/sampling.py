@@ -1,4 +1,4 @@
-"""Recording spans that are not sampled, so that what fails on them is seen."""
+"""Record spans that are not sampled, so that their failures count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record_unsampled(tracers: object) -> sampling.Sampler | None:
     """
     Let a tracer provider record the spans that its sampler drops; they are still not exported.
 
-    Tracers take the sampler with them when they are made: those that the provider gave out before keep the old one.
+    A tracer copies the sampler when it is made: tracers that exist already keep the old one.
 
     Returns:
         The sampler that was replaced, for `restore_sampler`; None if none was.
@@ -43,7 +43,7 @@ def record_unsampled(tracers: object) -> sampling.Sampler | None:
 
 
 def restore_sampler(tracers: object, sampler: sampling.Sampler | None) -> None:
-    """Give a tracer provider back the sampler that it had; tracers that were made meanwhile go on recording."""
+    """Restore the sampler of a tracer provider; tracers that were made meanwhile keep recording."""
     if sampler is not None:
         provider: Any = tracers
         provider.sampler = sampler

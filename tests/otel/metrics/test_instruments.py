@@ -449,7 +449,7 @@ class TestInstruments:
 
     def test_collected_by_two_at_once(self, meter):
         """Of two readers that collect at once one hands a measurement over, and the other finds nothing left."""
-        meter.telemetry._hand_over(meter.telemetry._instruments)
+        meter.telemetry._record_oldest(meter.telemetry._instruments)
         assert meter.points("errcompact.errors") == {}
 
     def test_never_collected(self, meter, monkeypatch):
