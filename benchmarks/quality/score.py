@@ -1,0 +1,206 @@
+"""
+How the library does on the held-out material of `corpus/held_out/`, as totals that show no case.
+
+Run `python -m benchmarks.quality.score`. Whoever tunes what is measured here must not use `--show`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import re
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from unittest import mock
+
+import otel_errcompact as errcompact
+from benchmarks.quality.report import table
+from corpus.held_out.wrappings import WRAPPINGS
+from otel_errcompact.lab.cli.main import main as command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FOLDER: Final = Path(__file__).parents[2] / "corpus" / "held_out"
+PLACE: Final = re.compile(r"(?P<file>[\w./-]+\.\w+)?(?:[:(, ]+line |line |[:(]) ?(?P<line>\d+)(?:[:,)] ?\d*\)?)?")
+"""`a/b.c:3`, `a/b.c:3:7`, `b.c(3,7)`, `b.c line 3`, `b.c, line 3`, `line 3`."""
+PER_TOKEN: Final = 4
+"""Characters of a token, as `errcompact digest` counts them."""
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Score:
+    """
+    How often something was right, and where it was not.
+    """
+
+    name: str
+    right: int = 0
+    all: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, right: object, where: str) -> None:
+        """Count one answer."""
+        self.all += 1
+        self.right += bool(right)
+        if not right:
+            self.wrong.append(where)
+
+
+def main() -> int:
+    """Measure, print the totals, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.score", description=__doc__)
+    parser.add_argument(
+        "--show", action="store_true", help="print what went wrong too: for the author of the cases only"
+    )
+    parser.add_argument("--json", action="store_true", help="print numbers instead of a table")
+    arguments = parser.parse_args()
+    cases = _rows("cases")
+    scores, tokens = _digests(cases)
+    scores += _keys(cases, _rows("siblings"))
+    scores += _hidden(_rows("hidden"))
+    if arguments.json:
+        print(json.dumps({"scores": {each.name: [each.right, each.all] for each in scores}, "tokens": tokens}))
+    else:
+        rows = [(each.name, each.right, each.all, f"{100 * each.right / max(each.all, 1):.1f} %") for each in scores]
+        ratio = f"{100 * tokens['digest'] / tokens['raw']:.1f} %"
+        rows.append(("tokens of digests, of raw texts", tokens["digest"], tokens["raw"], ratio))
+        print(table((f"{len(cases)} held-out cases", "right", "of", "share"), rows))
+    if arguments.show:
+        for each in scores:
+            print(f"\n## {each.name}\n", *each.wrong, sep="\n")
+    return 0
+
+
+def _rows(name: str) -> list[Row]:
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
+    kept, whole = Score(name="`must` kept"), Score(name="cases with every `must` kept")
+    first, misled = Score(name="`first` in the first line"), Score(name="no `must_not` told as cause")
+    placed, retry = Score(name="place kept"), Score(name="words on retrying kept")
+    tokens = {"digest": 0, "raw": 0}
+    for case in cases:
+        text = _digest(case)
+        head = text.partition("\n")[0]
+        missing = [string for string in case["must"] if not _is_kept(string, text)]
+        for string in case["must"]:
+            kept.add(string not in missing, f"{case['id']}: {string}")
+        whole.add(not missing, f"{case['id']}: {missing}")
+        wanted = [case["first"]] if case["first"] else case["must"]
+        first.add(any(string in head for string in wanted), f"{case['id']}: {wanted} is not in {head}")
+        if case["must_not"]:
+            misled.add(not any(string in head for string in case["must_not"]), f"{case['id']}: {head}")
+        if case["location"]:
+            placed.add(_is_placed(case["location"], text), f"{case['id']}: {case['location']} is not in {head}")
+        if case["retry"]:
+            retry.add(case["retry"] in text, f"{case['id']}: {case['retry']}")
+        tokens["digest"] += -(-len(text) // PER_TOKEN)
+        tokens["raw"] += -(-len(case["raw"]) // PER_TOKEN)
+    return [kept, whole, first, misled, placed, retry], tokens
+
+
+def _digest(case: Row) -> str:
+    """
+    Return what the agent reads in place of the raw error, at its first sight.
+    """
+    with errcompact.run() as run:
+        with run.tool(case["tool"], arguments=case["arguments"]) as call:
+            if case["exit_code"]:
+                call.exit_code, call.result = case["exit_code"], case["raw"]
+            else:
+                call.fail(case["raw"])
+        return call.text
+
+
+def _is_kept(string: str, text: str) -> bool:
+    """
+    Tell whether `string` stands in `text`, word for word; a place may be spelt in another way.
+    """
+    if string in text:
+        return True
+    place = PLACE.fullmatch(string)
+    return place is not None and _has_place(place["file"] or "", place["line"], text)
+
+
+def _is_placed(place: str, text: str) -> bool:
+    """
+    Tell whether the file's name and the line stand in `text`, in whatever spelling.
+    """
+    path, _, line = place.rpartition(":")
+    return _has_place(path, line, text) if line.isdecimal() else Path(place).name in text
+
+
+def _has_place(path: str, line: str, text: str) -> bool:
+    return Path(path).name in text and re.search(rf"(?:[:(,]|line ?|^) ?{line}\b", text, re.MULTILINE) is not None
+
+
+def _keys(cases: Sequence[Row], siblings: Sequence[Row]) -> list[Score]:
+    raws = {case["id"]: case["raw"] for case in cases}
+    bare = {case["id"]: case["raw"] for case in cases if _is_bare(case)}
+    wrapped = [(name, how, wrap(raw)) for name, raw in bare.items() for how, wrap in WRAPPINGS.items()]
+    texts = [*raws.values(), *(each["raw"] for each in siblings), *(text for *_, text in wrapped)]
+    key_of = dict(zip(texts, _keys_of(texts), strict=True))
+    apart, together = Score(name="siblings apart"), Score(name="twins together")
+    for each in siblings:
+        same = key_of[each["raw"]] == key_of[raws[each["case"]]]
+        (together if each["same"] else apart).add(same == each["same"], f"{each['case']}: {each['what']}")
+    over = Score(name=f"same key in {len(WRAPPINGS)} wrappings")
+    by_wrapping = {how: Score(name=f"- {how}") for how in WRAPPINGS}
+    for name, how, text in wrapped:
+        same = key_of[text] == key_of[raws[name]]
+        over.add(same, f"{name}: {how}")
+        by_wrapping[how].add(same, name)
+    kinds = {key_of[raw] for raw in raws.values()}
+    distinct = Score(name="cases with a key of their own", right=len(kinds), all=len(set(raws.values())))
+    return [apart, together, distinct, over, *by_wrapping.values()]
+
+
+def _is_bare(case: Row) -> bool:
+    return "(then wrapped as" not in case["source"] and not case["raw"].lstrip().startswith("{")
+
+
+def _keys_of(texts: Iterable[str]) -> list[str]:
+    """
+    Return what `errcompact key` says of each.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "raw.jsonl"
+        file.write_text("".join(json.dumps({"raw": text}) + "\n" for text in texts), encoding="utf-8")
+        output = io.StringIO()
+        command = ["errcompact", "key", str(file), "--jsonl", "raw", "--tool", "bash"]
+        with mock.patch.object(sys, "argv", command), contextlib.redirect_stdout(output):
+            try:
+                command_line()
+            except SystemExit as end:
+                if end.code:
+                    raise
+    return [json.loads(line)["key"] for line in output.getvalue().splitlines()]
+
+
+def _hidden(rows: Sequence[Row]) -> list[Score]:
+    recall = Score(name="hidden failures found (recall)")
+    healthy = Score(name="healthy results left alone")
+    found = Score(name="found that are failures (precision)")
+    for row in rows:
+        with errcompact.run() as run, run.tool(row["tool"], arguments=row["arguments"]) as call:
+            if row["exit_code"] is not None:
+                call.exit_code = row["exit_code"]
+            call.result = row["raw"]
+        where = f"{row['tool']} {json.dumps(row['arguments'])}: {row['raw'][:160]!r}"
+        (recall if row["failure"] else healthy).add(call.failed == row["failure"], where)
+        if call.failed:
+            found.add(row["failure"], where)
+    return [recall, healthy, found]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
