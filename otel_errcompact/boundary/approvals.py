@@ -41,7 +41,7 @@ class Approvals:
 
     def find_run(self, reply_to: Callable[[str, str], object], call_id: str = "") -> str:
         """
-        Return the id of a restored run by its answered call, or nothing.
+        Return the id of a restored run by an answered call.
 
         Args:
             reply_to: The reply to a call, by the tool's name and the call's id; None without one.

@@ -115,7 +115,7 @@ class Call:
 
     @property
     def compacted(self) -> bool:
-        """Whether the agent reads `text` for a failure; in `observe` it never does."""
+        """Whether the agent reads `text` for a failure: never in `observe`."""
         return self.failed and not self.scope.only_observes
 
     @property

@@ -143,7 +143,7 @@ class PendingCalls:
         self._calls: BoundedTable[tuple[str, str], PendingCall] = BoundedTable(MAX_CALLS)
 
     def find(self, run: Run, call_id: str, tool: str, arguments: Arguments) -> PendingCall:
-        """Return a call as its newest hook names it, or a new one."""
+        """Return a call as its newest hook names it, maybe new."""
         call = self._calls.get((run.run_id, call_id))
         if call is None:
             call = PendingCall(run=run, tool=tool, arguments=arguments, call_id=call_id)
