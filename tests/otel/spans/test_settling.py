@@ -245,7 +245,7 @@ def _(scene: Scene) -> None:
         span.record_exception(KeyError("a"))
 
 
-@plays("pending in a void boundary inside another", handled=1)
+@plays("pending inside two boundaries", handled=1)
 def _(scene: Scene) -> None:
     with scene.tool(), scene.span(PROMISED) as span:
         with suppress(KeyError):
