@@ -129,9 +129,7 @@ class OverflowGuard:
         beside_tokens: int = 0,
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Sent[T]:
-        """
-        Call a model with a list that fits; the form for asynchronous code.
-        """
+        """Call a model with a list that fits; the form for asynchronous code."""
         steps = self._take_steps(messages, session, beside_tokens, format)
         try:
             step = next(steps)
@@ -200,9 +198,7 @@ class _Raised(NamedTuple):
 
 
 class _Course:
-    """
-    The course of one call: what is sent next, and when it is enough.
-    """
+    """The course of one call: what is sent next, and when it is enough."""
 
     def __init__(
         self,

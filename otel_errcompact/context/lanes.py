@@ -33,10 +33,10 @@ class Lanes:
     Args:
         places: How many may be inside at a time; one that waits inside for another session lends its place meanwhile.
         waiting: How many may wait for one session, and for a place.
-        seconds: How long one waits before it is told that nothing moves.
+        seconds: How long a visit waits at most.
 
     Raises:
-        ConfigurationError: Nobody could ever get in.
+        ConfigurationError: There is no place at all.
     """
 
     def __init__(self, places: int = PLACES, *, waiting: int = WAITING, seconds: float = WAIT_SECONDS) -> None:
@@ -56,7 +56,7 @@ class Lanes:
 
     @property
     def sessions(self) -> int:
-        """How many sessions have somebody inside or waiting."""
+        """How many sessions have a visit inside or waiting."""
         return len(self._house.lanes)
 
 
@@ -128,9 +128,7 @@ class Visit:
 
 
 class _House:
-    """
-    The lanes of all sessions and the places among them.
-    """
+    """The lanes of all sessions and the places among them."""
 
     def __init__(self, places: int, waiting: int, seconds: float) -> None:
         self.seconds = seconds
@@ -153,7 +151,7 @@ class _House:
         return _Stay(self, session, lane, above)
 
     def depart(self, stay: _Stay) -> None:
-        """Forget a lane that nobody is in or waits for."""
+        """Forget a lane with no visit inside or waiting."""
         stay.lane.users -= 1
         if not stay.lane.users and self.lanes.get(stay.session) is stay.lane:
             del self.lanes[stay.session]
@@ -162,15 +160,13 @@ class _House:
         return _Queue("a place among all sessions", self._number, self._waiting)
 
     def _reset(self) -> None:
-        """Forget in a forked child who is inside: they are in the parent."""
+        """Forget all visits in a forked child: they take place in the parent."""
         self.lanes = {}
         self.places = self._make_places()
 
 
 class _Stay:
-    """
-    Somebody inside, or on the way in.
-    """
+    """One visit that is inside, or on its way in."""
 
     __slots__ = ("above", "active", "house", "in_lane", "lane", "lent", "place", "places", "session")
 
@@ -180,7 +176,7 @@ class _Stay:
         self.lane = lane
         self.places = house.places
         self.above = above
-        """In whose visits this one takes place, the outermost first."""
+        """The visits in which this one takes place, the outermost first."""
         self.active = True
         self.in_lane = False
         self.place: _Queue | None = None
@@ -188,7 +184,7 @@ class _Stay:
         """Whether the outermost has lent its place while this one waits."""
 
     def next_queue(self) -> _Queue | None:
-        """Return where to line up now: the session first, then a place; nobody inside takes a second place."""
+        """Return where to line up now: the session first, then a place, unless a visit around this one has one."""
         if not self.in_lane:
             return self.lane
         if self.above:
@@ -204,7 +200,7 @@ class _Stay:
             self.lent = True
 
     def got(self, queue: _Queue) -> None:
-        """Take note of what was waited for."""
+        """Record that a queue has let this stay in."""
         with _state.lock:
             if queue is self.lane:
                 self.in_lane = True
@@ -217,7 +213,7 @@ class _Stay:
                 queue.leave()
 
     def end(self) -> None:
-        """Give back what there is."""
+        """Give back the lane and the place."""
         with _state.lock:
             self.active = False
             if self.place is not None:
@@ -230,9 +226,7 @@ class _Stay:
 
 
 class _Ticket:
-    """
-    Somebody who waits.
-    """
+    """The place of a stay in a queue."""
 
     __slots__ = ("granted", "stay", "wake")
 
@@ -243,9 +237,7 @@ class _Ticket:
 
 
 class _Queue:
-    """
-    Lets in `free` at a time, in the order of their arrival. What was left is handed on, so that nobody pushes in.
-    """
+    """Lets in `free` at a time, in the order of their arrival; a place that is left goes to the next in line."""
 
     __slots__ = ("free", "holder", "most", "name", "tickets", "users")
 
@@ -255,7 +247,7 @@ class _Queue:
         self.most = most
         self.tickets: deque[_Ticket] = deque()
         self.holder: _Stay | None = None
-        """Who is inside; of a session only, where there is but one."""
+        """The stay inside; only for the lane of a session, which lets in one."""
         self.users = 0
 
     def join(self, stay: _Stay, wake: Callable[[], Callable[[], object]]) -> _Ticket | None:
@@ -305,15 +297,13 @@ class _Queue:
 
 
 class _State:
-    """
-    What all lanes share, since a visit of one may take place inside a visit of another.
-    """
+    """What all lanes share, since a visit of one may take place inside a visit of another."""
 
     def __init__(self) -> None:
         # An abandoned task may be collected as garbage, and so leave, while its thread holds the lock already.
         self.lock = RLock()
         self.nested: dict[_Ticket, _Queue] = {}
-        """Who waits for a session inside of another, and for which."""
+        """The lane that each visit waits for inside another visit."""
         reset_in_child(self._reset)
 
     def _reset(self) -> None:
@@ -326,7 +316,7 @@ _inside: Final[ContextVar[tuple[_Stay, ...]]] = ContextVar("otel_errcompact_lane
 
 
 def _closes_a_circle(lane: _Queue, stay: _Stay) -> bool:
-    """Tell whether who holds the lane waits, over however many others, for one of those that `stay` is inside of."""
+    """Tell whether the holder of a lane waits, directly or not, for a visit around `stay`."""
     lanes, seen = [lane], list[_Queue]()
     while lanes:
         one = lanes.pop()

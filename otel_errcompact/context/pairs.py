@@ -49,10 +49,6 @@ class Pairs(NamedTuple):
         """Return where the call of each result stands."""
         return {pair.result: pair.call for pair in self.pairs if pair.result is not None}
 
-    def by_call(self) -> dict[Spot, Spot]:
-        """Return where the result of each call stands that has one."""
-        return {pair.call: pair.result for pair in self.pairs if pair.result is not None}
-
 
 def pairs_of(messages: Sequence[Message]) -> Pairs:
     """
@@ -150,9 +146,7 @@ def is_gap(message: Message) -> bool:
 
 
 class _Turn:
-    """
-    The calls of one answer of the model, which wait for their results.
-    """
+    """The calls of one answer of the model, which wait for their results."""
 
     __slots__ = ("_by_tool", "_new", "by_id")
 

@@ -142,9 +142,7 @@ class ContextWindow:
         reason: Occasion = "over_trigger",
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Compaction:
-        """
-        Compact a message list; the form for asynchronous code. A synchronous summariser runs in a thread.
-        """
+        """Compact a message list; the form for asynchronous code. A synchronous summariser runs in a thread."""
         steps = self._run_layers(messages, session, beside_tokens, reason, format)
         try:
             request = next(steps)
@@ -234,9 +232,7 @@ class ContextWindow:
         return edited if isinstance(edited, Edited) else (yield from edited)
 
     def _take_back_faults(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
-        """
-        Return what is wrong with the list by the provider's rules, after taking back layers that made it worse.
-        """
+        """Return what is wrong with the list by the provider's rules, after taking back layers that made it worse."""
         problems = formats.problems(progress.conversation)
         if progress.conversation is given or not problems:
             return problems
@@ -345,9 +341,7 @@ def _pause_collector(messages: int) -> Generator[None]:
 
 
 async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:
-    """
-    Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here.
-    """
+    """Call a function in a new thread: those of the event loop's own pool may all be waiting for the lane held here."""
     context = copy_context()
     pool = ThreadPoolExecutor(1, "errcompact-summary")
     try:

@@ -122,3 +122,8 @@ def _unpack(value: object) -> object:
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def as_json(arguments: Mapping[str, object]) -> str:
+    """Return arguments as JSON; empty if there are none."""
+    return json.dumps(arguments, default=repr, ensure_ascii=False, skipkeys=True) if arguments else ""

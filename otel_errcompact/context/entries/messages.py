@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
-from otel_errcompact.context.entries.calls import as_json
-from otel_errcompact.context.entries.fields import MAX_DEPTH, Entry, plain_name
+from otel_errcompact.context.entries.fields import MAX_DEPTH, Entry, as_json, plain_name
 from otel_errcompact.context.entries.names import (
     ANSWERS,
     CONTAINERS,

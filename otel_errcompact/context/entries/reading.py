@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Final, cast
 
-from otel_errcompact.context.entries.calls import find_call
 from otel_errcompact.context.entries.event import ErrorEvent
-from otel_errcompact.context.entries.fields import Entry, parse_entry, split_entry
+from otel_errcompact.context.entries.fields import Entry, as_json, parse_entry, split_entry
 from otel_errcompact.context.entries.messages import find_error, find_reason, find_text
-from otel_errcompact.context.entries.names import BEGINS, DOING, FAILED, FAILURE_WORDS, GIVES, KNOWN, OK
+from otel_errcompact.context.entries.names import (
+    BEGINS,
+    CALL_IDS,
+    COMMANDS,
+    DOING,
+    FAILED,
+    FAILURE_WORDS,
+    GIVES,
+    KNOWN,
+    OK,
+    TOOLS,
+)
 from otel_errcompact.context.entries.numbers import find_duration, find_time
 from otel_errcompact.context.entries.outcome import find_code, find_exit_code, find_signs
 from otel_errcompact.digest import one_line
@@ -34,7 +45,7 @@ def read_events(events: Iterable[object]) -> list[ErrorEvent]:
     for index, event in enumerate(events):
         for mapping in split_entry(_as_mapping(event, index)):
             entry = parse_entry(mapping, index)
-            called = find_call(entry, asked)
+            called = _find_call(entry, asked)
             found = _read_entry(entry, *called)
             if found is not None:
                 read.append(found)
@@ -103,3 +114,42 @@ def _refuse_empty(entry: Entry) -> None:
             f"events[{entry.index}] is a {one_line(entry.kind, 40)}, and none of its fields tells how it ended "
             f"({one_line(', '.join(unknown), 80)}); name it ok, status, exit_code, error or text"
         )
+
+
+def _find_call(entry: Entry, asked: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return tool and command of an entry; where it only names a call, those of that call."""
+    tool, command = _find_tool(entry), _find_command(entry)
+    ids = [str(found.value) for _, found in entry.all(CALL_IDS) if isinstance(found.value, str | int)]
+    if not command:
+        known = next((asked[call_id] for call_id in ids if call_id in asked), ("", ""))
+        if not tool or tool == known[0]:
+            tool, command = known[0] or tool, known[1]
+    if tool or command:
+        asked.update(dict.fromkeys(ids, (tool, command)))
+    return tool, command
+
+
+def _find_tool(entry: Entry) -> str:
+    for name, found in entry.all(TOOLS):
+        if isinstance(found.value, str):
+            return found.value
+        if name == "tool" and not isinstance(found.value, Mapping):
+            entry.refuse(found.path, found.value, "a text")
+    return ""
+
+
+def _find_command(entry: Entry) -> str:
+    for name, found in entry.all(COMMANDS):
+        value = found.value
+        if isinstance(value, str):
+            if value:
+                return value
+        elif isinstance(value, Mapping):
+            if name != "params" or value:
+                return as_json(cast("Mapping[str, object]", value))
+        elif isinstance(value, list | tuple):
+            words = cast("list[object]", value)
+            return shlex.join(str(word) for word in words)
+        elif name == "command":
+            entry.refuse(found.path, value, "a text")
+    return ""

@@ -83,9 +83,7 @@ def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatN
 
 
 def write(conversation: Conversation) -> list[object]:
-    """
-    Return the provider's list: a new list with the caller's own objects, new dicts for what was edited or made.
-    """
+    """Return the provider's list: a new list with the caller's own objects, new dicts for what was edited or made."""
     one = FORMATS[conversation.format].write
     return [
         one(message) if message.edited or message.native is None else message.native
@@ -106,7 +104,5 @@ def from_user(text: str, count_tokens: TokenCounter) -> Message:
 
 
 def problems(conversation: Conversation) -> tuple[str, ...]:
-    """
-    Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is.
-    """
+    """Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is."""
     return tuple(FORMATS[conversation.format].problems(conversation.messages))

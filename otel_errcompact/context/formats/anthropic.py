@@ -22,9 +22,7 @@ _ROLES: Final = frozenset({"user", "assistant", "system"})
 
 
 def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """
-    Read a message; results stand in those of the user, thinking and what a provider's own tools did are `other`.
-    """
+    """Read a message; results stand in those of the user, thinking and what a provider's own tools did are `other`."""
     fields = fields_at(index, native)
     role, content = text_in(fields, "role"), fields.get("content")
     if isinstance(content, str) and role in _ROLES:
@@ -44,9 +42,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
 
 
 def write(message: Message) -> object:
-    """
-    Return a new dict: the provider's message.
-    """
+    """Return a new dict: the provider's message."""
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     is_text = len(parts) == 1 and parts[0].kind == "text" and parts[0].native is None

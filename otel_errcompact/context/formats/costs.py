@@ -59,9 +59,7 @@ def block_tokens(block: object, count_tokens: TokenCounter) -> int:
 
 
 def _binary_tokens(fields: Fields) -> int | None:
-    """
-    Return what an image or a file costs; None for anything else.
-    """
+    """Return what an image or a file costs; None for anything else."""
     if text_in(fields, "type") in _IMAGES:
         return IMAGE_TOKENS
     media = text_in(fields, "media_type") or text_in(fields, "mimeType") or text_in(fields, "mime_type")

@@ -39,9 +39,7 @@ _KEYS: Final[Mapping[bool | None, str]] = {True: _ERROR, False: _OUTPUT, None: "
 
 
 def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """
-    Read a content; results stand in those of the user, thoughts and what a provider's own tools did are `other`.
-    """
+    """Read a content; results stand in those of the user, thoughts and what a provider's own tools did are `other`."""
     fields = fields_at(index, native)
     role = _ROLES.get(text_in(fields, "role"))
     if role is None or not isinstance(fields.get("parts"), (list, tuple)):
@@ -58,9 +56,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
 
 
 def write(message: Message) -> object:
-    """
-    Return a new dict: the provider's content.
-    """
+    """Return a new dict: the provider's content."""
     native = message.native
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     return {**made, "parts": [_write_part(part) for part in message.parts]}

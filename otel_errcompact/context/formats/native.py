@@ -18,9 +18,7 @@ NO_FIELDS: Final[Fields] = {}
 
 
 def fields_of(native: object) -> Fields:
-    """
-    Return the fields of a message or block under the names the object itself has; none if it has no fields.
-    """
+    """Return the fields of a message or block under the names the object itself has; none if it has no fields."""
     # Nearly all are plain dicts; to ask for an abstract class takes ten times as long.
     if type(native) is dict:
         return cast("Fields", native)
@@ -49,18 +47,14 @@ def fields_at(message: int, native: object) -> Fields:
 
 
 def items_of(value: object) -> list[object] | tuple[object, ...]:
-    """
-    Return the blocks of a content; none if it is no list.
-    """
+    """Return the blocks of a content; none if it is no list."""
     if type(value) is list or isinstance(value, (list, tuple)):
         return cast("list[object] | tuple[object, ...]", value)
     return ()
 
 
 def text_in(fields: Fields, key: str) -> str:
-    """
-    Return a text field, empty if there is none.
-    """
+    """Return a text field, empty if there is none."""
     value = fields.get(key)
     return value if isinstance(value, str) else ""
 
@@ -125,9 +119,7 @@ def json_of(value: object, message: int) -> str:
 
 
 def object_in(text: str) -> dict[str, object]:
-    """
-    Return the arguments in an edited call; what is no JSON object becomes the one argument of an object.
-    """
+    """Return the arguments in an edited call; what is no JSON object becomes the one argument of an object."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):

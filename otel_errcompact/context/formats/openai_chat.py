@@ -29,9 +29,7 @@ _UNSAID: Final = ("reasoning_content", "reasoning", "refusal", "audio")
 
 
 def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """
-    Read a message; each result is one of the tool, and what an answer holds beside texts and calls is `other`.
-    """
+    """Read a message; each result is one of the tool, and what an answer holds beside texts and calls is `other`."""
     fields = fields_at(index, native)
     role = _ROLES.get(text_in(fields, "role"))
     if role is None or fields.get("parts") is not None:
@@ -57,9 +55,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
 
 
 def write(message: Message) -> object:
-    """
-    Return a new dict: the provider's message.
-    """
+    """Return a new dict: the provider's message."""
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     calls = [part for part in parts if part.kind == "call"]
@@ -115,9 +111,7 @@ def _key(part: Part) -> str:
 
 
 def _take_answer(fields: Fields, index: int, count_tokens: TokenCounter, parts: list[Part]) -> int:
-    """
-    Add what an answer holds beside its content, and return what it costs.
-    """
+    """Add what an answer holds beside its content, and return what it costs."""
     total = 0
     for key in _UNSAID:
         value = fields.get(key)

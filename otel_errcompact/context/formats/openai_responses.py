@@ -54,9 +54,7 @@ _OUTPUTS: Final = frozenset(f"{kind}_output" for kind in _CALLS)
 
 
 def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
-    """
-    Read an item, which is a message: calls and reasoning are the assistant's, outputs are the tool's.
-    """
+    """Read an item, which is a message: calls and reasoning are the assistant's, outputs are the tool's."""
     fields = fields_at(index, native)
     kind = text_in(fields, "type")
     called = _CALLS.get(kind)
@@ -80,9 +78,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
 
 
 def write(message: Message) -> object:
-    """
-    Return a new dict: the provider's item.
-    """
+    """Return a new dict: the provider's item."""
     native, parts = message.native, message.parts
     made: dict[str, object] = {"role": message.role} if native is None else copy_of(native)
     if len(parts) == 1 and parts[0].kind == "call":
@@ -156,9 +152,7 @@ def _read_text(native: object, fields: Fields, index: int, count_tokens: TokenCo
 
 
 def _read_other(native: object, fields: Fields, kind: str, index: int, count_tokens: TokenCounter) -> Message:
-    """
-    Read reasoning, what the provider's own tools did, and items of types that are not known.
-    """
+    """Read reasoning, what the provider's own tools did, and items of types that are not known."""
     refuse_foreign(fields, index, name)
     call_id = text_in(fields, "call_id") or text_in(fields, "approval_request_id")
     if kind == "mcp_approval_request":
@@ -185,9 +179,7 @@ def _read_result(output: object, count_tokens: TokenCounter) -> tuple[str, int]:
 
 
 def _read_output(made: dict[str, object], text: str) -> object:
-    """
-    Return an output with a text for all it holds, in the form that its type asks for.
-    """
+    """Return an output with a text for all it holds, in the form that its type asks for."""
     if made.get("type") != "shell_call_output":
         return text
     first = next(iter(items_of(made.get("output"))), None)

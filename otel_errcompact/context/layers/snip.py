@@ -53,9 +53,7 @@ LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
 def _find_middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:
-    """
-    Return where the messages begin that can be taken out, and where they end; the newest turn always stays.
-    """
+    """Return where the messages begin that can be taken out, and where they end; the newest turn always stays."""
     points = [point for point in cut_points(messages) if point < len(messages)]
     start = next((point for point in points if point >= options.head_messages), None)
     if start is None:
