@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from otel_errcompact.extract.text import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.extract.format import Listing
+    from otel_errcompact.extract.format import Format, Listing
 
 MAX_LINES: Final = 400
 """Lines of an inner output that are looked at, from its end."""
@@ -59,14 +59,15 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
 
 
 def _read(listing: Listing, text: Text) -> Facts | None:
-    reading = _READING.get()
-    if listing.name in reading:
+    if listing.name in _READING.get():
         return None
-    before = _READING.set((*reading, listing.name))
-    try:
-        return load(listing).read(text)
-    finally:
-        _READING.reset(before)
+    # In a context of its own: an interrupt, wherever it comes, leaves no format behind as reading.
+    return copy_context().run(_read_as, load(listing), text)
+
+
+def _read_as(found: Format, text: Text) -> Facts | None:
+    _READING.set((*_READING.get(), found.name))
+    return found.read(text)
 
 
 def _complete(facts: Facts, name: str) -> Facts:
