@@ -157,21 +157,20 @@ def _read_publicly(span: ReadableSpan) -> EndedSpan:
     )
 
 
-def peek_attributes(span: ReadableSpan) -> tuple[Mapping[str, object] | None, bool]:
+def peek_attributes(span: ReadableSpan) -> Mapping[str, object] | None:
     """
-    Return a span's attributes, not to be changed, and whether that is all the text it has.
+    Return a span's attributes, not to be changed, if they are all the text it has; else None.
 
     Reads `_attributes._dict`, `_events._dq`, `_links._dq` and `_status._description`, since every exported span is
-    weighed. Where one is missing, the attributes are copied, and events, links and status are to be read publicly.
+    weighed. Where one is missing the answer is None, and the span is read by its public names.
     """
     sdk_span: Any = span
     try:
-        attributes = sdk_span._attributes
-        texts = attributes._dict if attributes else None
-        is_all = not sdk_span._events._dq and not sdk_span._links._dq and not sdk_span._status._description
-    except Exception:  # noqa: BLE001 - another SDK's span
-        return copy_attributes(span.attributes), False
-    return texts, is_all
+        if not sdk_span._events._dq and not sdk_span._links._dq and not sdk_span._status._description:
+            return cast("Mapping[str, object]", sdk_span._attributes._dict)
+    except Exception:  # noqa: BLE001, S110 - another SDK's span
+        pass
+    return None
 
 
 def copy_attributes(attributes: Mapping[str, object] | None) -> dict[str, object]:

@@ -212,11 +212,10 @@ def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -
 
 def span_bytes(span: ReadableSpan) -> int:
     """Estimate the bytes of a span in memory."""
-    attributes, is_all = peek_attributes(span)
-    size = SPAN_BYTES + _texts(attributes)
-    if is_all:
-        return size
-    size += _text(span.status.description)
+    attributes = peek_attributes(span)
+    if attributes is not None:
+        return SPAN_BYTES + _texts(attributes)
+    size = SPAN_BYTES + _texts(copy_attributes(span.attributes)) + _text(span.status.description)
     parts = [event.attributes for event in span.events] + [link.attributes for link in span.links]
     return size + sum(EVENT_BYTES + _texts(copy_attributes(attributes)) for attributes in parts)
 
