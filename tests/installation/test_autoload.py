@@ -116,7 +116,7 @@ class TestTheProgram:
         """
         add_probe(tmp_path)
         code = """
-import os, sys
+import os, sys, warnings
 from opentelemetry.sdk.trace import TracerProvider
 from probe import Probe
 import otel_errcompact as errcompact
@@ -143,6 +143,7 @@ with errcompact.run("r") as run:
 
     call()
     call()
+    warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 and later, of forking beside threads
     worker = os.fork()
     fail(Probe.tracer, ValueError("parent" if worker else "worker"))
     if not worker:
