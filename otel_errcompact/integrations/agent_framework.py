@@ -165,9 +165,8 @@ class _Gate(ChatMiddleware):
     def _count(self, result: Content, call: Content | None) -> None:
         if call is not None and result.call_id is not None and result.call_id not in self._texts:
             text = max(str(result.result), str(result.exception), key=len)  # the model is told less than is known
-            made = self._run.port.record_call(
-                call.name or "", arguments=call.arguments, call_id=result.call_id, error=text
-            )
+            record = self._run.port.record_call
+            made = record(call.name or "", arguments=call.arguments, call_id=result.call_id, error=text)
             self._texts[result.call_id] = made.text if made.compacted else ""
 
 
@@ -188,8 +187,7 @@ def _text(result: object) -> object:
 
 
 def _last_words(stop: RunHalted, *, stream: bool) -> ChatResponse | ResponseStream[ChatResponseUpdate, ChatResponse]:
-    escalation = stop.escalation.model_dump(mode="json")
-    told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": escalation}
+    told = {"run": stop.escalation.run_id, "reason": stop.reason, "escalation": stop.escalation.model_dump(mode="json")}
     content = Content.from_text(str(stop), additional_properties={ASK: told} if isinstance(stop, RunPaused) else None)
     if not stream:
         return ChatResponse(messages=[Message("assistant", [content])])
