@@ -70,14 +70,7 @@ class FailureCounter:
         agent = raw.agent or state.agent
         state.agent = state.agent or raw.agent
         recorded = self._pipeline.record(
-            state,
-            raw,
-            record.found,
-            kind=record.kind,
-            agent=agent,
-            call=record.call,
-            hint=record.hint,
-            tick=tick,
+            state, raw, record.found, kind=record.kind, agent=agent, call=record.call, hint=record.hint, tick=tick
         )
         error_class = recorded.error_class
         after = stopped or error_class.unlifted

@@ -157,16 +157,28 @@ def install(
         if known is not None:
             _logger.info("already installed on %r", known.tracer_provider)
             return known
-        # Metrics first: at exit the last provider made is shut down first, and its end still changes metrics.
-        meters = meter_provider or (metrics.get_meter_provider() if automatic else _global_meter_provider())
-        created = tracer_provider is None and not automatic and _set_global_tracer_provider()
-        listening = _Listening(meters, logger_provider, options, ledger)
-        if created and logger_provider is None:
-            _set_global_logger_provider(ledger)
-        tracers = tracer_provider or trace.get_tracer_provider()
-        added = _add(tracers, listening, export=created, automatic=automatic)
+        added = _install_on(tracer_provider, meter_provider, logger_provider, options, ledger, automatic=automatic)
         _installed.append(added)
         return added
+
+
+def _install_on(
+    tracer_provider: TracerProvider | None,
+    meter_provider: MeterProvider | None,
+    logger_provider: LoggerProvider | None,
+    options: Options,
+    ledger: Ledger,
+    *,
+    automatic: bool,
+) -> Installation:
+    # Metrics first: at exit the last provider made is shut down first, and its end still changes metrics.
+    meters = meter_provider or (metrics.get_meter_provider() if automatic else _global_meter_provider())
+    created = tracer_provider is None and not automatic and _set_global_tracer_provider()
+    listening = _Listening(meters, logger_provider, options, ledger)
+    if created and logger_provider is None:
+        _set_global_logger_provider(ledger)
+    tracers = tracer_provider or trace.get_tracer_provider()
+    return _add(tracers, listening, export=created, automatic=automatic)
 
 
 def uninstall() -> None:

@@ -42,6 +42,12 @@ Consecutive = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Escalate at N turns in a row with failures of any class.")
 ]
 Total = Annotated[int | None, typer.Option(min=1, metavar="N", help="Escalate at N failures in one run.")]
+Outcomes = Annotated[
+    Path | None,
+    typer.Option(
+        "--outcomes", metavar="FILE", exists=True, dir_okay=False, help="How runs ended: JSON or CSV, run,succeeded."
+    ),
+]
 
 stack: Final = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(stack, name="stack", short_help="The operator's side: collector, dashboards and alerts.")
@@ -227,16 +233,7 @@ def analyze(  # noqa: PLR0913 - the options of a command
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Tell what each value of each threshold would have stopped.")
     ] = False,
-    outcomes: Annotated[
-        Path | None,
-        typer.Option(
-            "--outcomes",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="How runs ended: JSON or CSV, run,succeeded.",
-        ),
-    ] = None,
+    outcomes: Outcomes = None,
     tolerance: Annotated[
         float, typer.Option(min=0, max=100, metavar="PERCENT", help="Good runs that a threshold may stop.")
     ] = 5.0,
