@@ -13,6 +13,7 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.format import Format, Listing
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.prefilter import Prefilter
+from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,8 @@ _logger = logging.getLogger("otel_errcompact")
 @cache
 def listings() -> tuple[Listing, ...]:
     """Return all formats in the order in which they are tried."""
-    return (*_load_installed(), *INDEX)
+    with FORKS_WAIT:
+        return (*_load_installed(), *INDEX)
 
 
 @cache
@@ -54,7 +56,8 @@ def load(listing: Listing) -> Format:
 
 @cache
 def _built_in(name: str) -> Format:
-    found: Format = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
+    with FORKS_WAIT:
+        found: Format = import_module(f"otel_errcompact.extract.formats.{name}").FORMAT
     return found
 
 

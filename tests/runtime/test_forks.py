@@ -1,11 +1,22 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime import forks
+from otel_errcompact.runtime.forks import FORKS_WAIT, reset_in_child
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEGUN, LET_GO = threading.Event(), threading.Event()
 
 
 class Counter:
@@ -47,3 +58,51 @@ def test_a_platform_that_cannot_fork_needs_no_reset(monkeypatch: pytest.MonkeyPa
     counter = Counter()
     reset_in_child(counter.reset)
     assert counter.count == 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_fork_waits_for_an_import_that_a_failure_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child imports the same module: without the wait it would stay locked there for ever."""
+    (tmp_path / "errcompact_slow_module.py").write_text(
+        "from tests.runtime import test_forks\ntest_forks.BEGUN.set()\ntest_forks.LET_GO.wait(60)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(sys.modules, "tests.runtime.test_forks", sys.modules[__name__])
+
+    def load() -> None:
+        with FORKS_WAIT:
+            importlib.import_module("errcompact_slow_module")
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    assert BEGUN.wait(60)
+    threading.Timer(0.2, LET_GO.set).start()
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        load()
+        os._exit(7)
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_fork_that_gave_up_waiting_leaves_the_child_a_free_lock() -> None:
+    """Who holds it is in the parent; the parent's own lock stays as it is."""
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        FORKS_WAIT.acquire()
+        held.set()
+        done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(60)
+    forks._release()
+    assert not FORKS_WAIT.acquire(blocking=False)
+    forks._release_in_child()
+    assert FORKS_WAIT.acquire(blocking=False)
+    FORKS_WAIT.release()
+    done.set()
+    thread.join()

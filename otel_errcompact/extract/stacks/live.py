@@ -12,6 +12,7 @@ from otel_errcompact.extract.stacks.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DE
 from otel_errcompact.extract.stacks.frames import Frame, is_own, is_plumbing, most_recurrent
 from otel_errcompact.extract.text import clean
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
+from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,7 +102,8 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
     while following is not None and len(failures) < MAX_CHAIN:
         exception = following
         if type(exception).__name__ in _REMOTE:
-            from otel_errcompact.extract.stacks.python import chain_of
+            with FORKS_WAIT:
+                from otel_errcompact.extract.stacks.python import chain_of
 
             return (*failures, *chain_of(string_of(exception)))
         following = _following(exception, seen, frames)
