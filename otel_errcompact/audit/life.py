@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest import cut_middle
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import Operation, RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.escalator.thresholds import Thresholds
     from otel_errcompact.history.history import ErrorClass
 
 Attributes = dict[str, "Value"]
@@ -42,11 +44,16 @@ def describe_settings(begun: BegunRun) -> Attributes:
     return {
         **_run(begun.run_id, begun.agent, begun.tick),
         semconv.MODE: begun.mode,
-        semconv.THRESHOLDS: begun.thresholds.model_dump_json(),
+        semconv.THRESHOLDS: _dump(begun.thresholds),
         semconv.ASKS: begun.asks,
         semconv.ATTENDED: begun.attended,
         semconv.STOPPABLE: begun.stoppable,
     }
+
+
+def _dump(thresholds: Thresholds) -> str:
+    # Not by pydantic: its first serialisation holds a lock of its own, which a fork in another thread leaves held.
+    return json.dumps({**dict(thresholds), "halts": list(thresholds.halts)}, separators=(",", ":"))
 
 
 def describe_observation(observation: Observation, record: int) -> Attributes:
