@@ -15,15 +15,18 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.errors import RawError
 from otel_errcompact.lab.analysis.outcomes import read_outcomes
+from otel_errcompact.lab.analysis.runs import build_raw_error
 from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun, find, read
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import RawError
 
 SAME: Final = 3
 CONSECUTIVE: Final = 6
@@ -129,7 +132,7 @@ def play(run: RecordedRun) -> tuple[Decided, Decided]:
             rule.decided.worked += refuses and not fails
             rule.decided.missed += fails and not refuses and alone[fingerprint] > 1
         if fails:
-            raw = _raw_error(call, new.began)
+            raw = build_raw_error(call, judged, began=new.began)
             alone[fingerprint] += bool(fingerprint)
             old.take(call, classify(raw).key)
             new.fail(raw)
@@ -138,21 +141,6 @@ def play(run: RecordedRun) -> tuple[Decided, Decided]:
             old.take(call, "")
             new.succeed(call)
     return old.decided, new.decided
-
-
-def _raw_error(call: RecordedCall, began: int) -> RawError:
-    text = call.result if call.result.strip() or call.exit_code is None else f"exit code {call.exit_code}"
-    return RawError(
-        text=text,
-        message=text,
-        exit_code=call.exit_code,
-        tool=call.tool,
-        operation=operation_of(call.tool, call.arguments),
-        arguments=call.arguments,
-        directory=call.directory,
-        began=began,
-        time_ns=call.end_ns,
-    )
 
 
 def main() -> None:

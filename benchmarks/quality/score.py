@@ -1,7 +1,7 @@
 """
 How the library does on the held-out material of `corpus/held_out/`, as totals that show no case.
 
-Run `python -m benchmarks.quality.score`. Whoever tunes what is measured here must not use `--show`.
+Run `python -m benchmarks.quality.score`. `--show` is for the author of the cases only.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from unittest import mock
 import otel_errcompact as errcompact
 from benchmarks.quality.report import table
 from corpus.held_out.wrappings import WRAPPINGS
+from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.main import main as command_line
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parents[2] / "corpus" / "held_out"
 PLACE: Final = re.compile(r"(?P<file>[\w./-]+\.\w+)?(?:[:(, ]+line |line |[:(]) ?(?P<line>\d+)(?:[:,)] ?\d*\)?)?")
 """`a/b.c:3`, `a/b.c:3:7`, `b.c(3,7)`, `b.c line 3`, `b.c, line 3`, `line 3`."""
-PER_TOKEN: Final = 4
-"""Characters of a token, as `errcompact digest` counts them."""
 
 Row = dict[str, Any]
 
@@ -85,7 +84,7 @@ def _rows(name: str) -> list[Row]:
 
 def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
     kept, whole = Score(name="`must` kept"), Score(name="cases with every `must` kept")
-    first, misled = Score(name="`first` in the first line"), Score(name="no `must_not` told as cause")
+    first, misled = Score(name="`first` in the first line"), Score(name="no `must_not` in the first line")
     placed, retry = Score(name="place kept"), Score(name="words on retrying kept")
     tokens = {"digest": 0, "raw": 0}
     for case in cases:
@@ -103,8 +102,8 @@ def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
             placed.add(_is_placed(case["location"], text), f"{case['id']}: {case['location']} is not in {head}")
         if case["retry"]:
             retry.add(case["retry"] in text, f"{case['id']}: {case['retry']}")
-        tokens["digest"] += -(-len(text) // PER_TOKEN)
-        tokens["raw"] += -(-len(case["raw"]) // PER_TOKEN)
+        tokens["digest"] += estimate_tokens(text)
+        tokens["raw"] += estimate_tokens(case["raw"])
     return [kept, whole, first, misled, placed, retry], tokens
 
 
@@ -170,7 +169,7 @@ def _is_bare(case: Row) -> bool:
 
 def _keys_of(texts: Iterable[str]) -> list[str]:
     """
-    Return what `errcompact key` says of each.
+    Return the key that `errcompact key` prints for each text.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "raw.jsonl"

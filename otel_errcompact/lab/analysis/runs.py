@@ -208,7 +208,8 @@ class _Reading:
             )
 
     def _fail(self, call: RecordedCall, verdict: ResultVerdict, number: int, began: int) -> str:
-        observation = self.ledger.observe(self.run.run_id, _raw_error(call, verdict, self.run.agent, began))
+        raw = build_raw_error(call, verdict, agent=self.run.agent, began=began)
+        observation = self.ledger.observe(self.run.run_id, raw)
         counts, tokens = self.counts, estimate_tokens(call.result)
         counts.failures += 1
         counts.error_tokens += tokens
@@ -248,7 +249,8 @@ def _is_called_success(call: RecordedCall) -> bool:
     return call.flagged is False or call.exit_code == 0
 
 
-def _raw_error(call: RecordedCall, verdict: ResultVerdict, agent: str, began: int) -> RawError:
+def build_raw_error(call: RecordedCall, verdict: ResultVerdict, *, agent: str = "", began: int = 0) -> RawError:
+    """Return the raw error of a recorded call that has failed."""
     text = call.result
     if not text.strip() and call.exit_code is not None:
         text = f"exit code {call.exit_code}"
