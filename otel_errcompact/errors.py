@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +82,9 @@ class RawError:
     arguments: str = ""
     """The call's arguments as JSON, or as the text the agent wrote."""
 
+    usual: str = field(default="", repr=False, compare=False)
+    """The newest answer of the tool in this run that was no failure, where it is known."""
+
     agent: str = ""
     """The agent's name (`gen_ai.agent.name`)."""
 
@@ -134,6 +137,14 @@ class Location:
 NOWHERE = Location()
 
 
+class Evidence(NamedTuple):
+    """A line of a raw error that the other facts do not hold."""
+
+    line: str
+    weight: int
+    """How much the line helps; of two lines the digest drops the lighter one first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """
@@ -150,6 +161,9 @@ class Facts:
 
     details: tuple[str, ...] = ()
     """Further salient lines, in the order in which they matter."""
+
+    evidence: tuple[Evidence, ...] = ()
+    """Lines of the raw error that type, location, cause and details do not hold, in the order of the text."""
 
     format: str = "prose"
     """The name of the extractor that recognised the text."""

@@ -13,7 +13,7 @@ MAX_CAUSE: Final = 500
 MAX_DETAIL: Final = 200
 """Characters of one detail line."""
 
-MAX_DETAILS: Final = 8
+MAX_DETAILS: Final = 48
 """Detail lines, a mark of what was left out included."""
 
 CUT: Final = "..."

@@ -31,13 +31,14 @@ def test_details_are_distinct_and_say_something():
 
 def test_details_count_what_is_left_out():
     """The last line says how many more there were."""
-    found = details(f"line {number}" for number in range(20))
+    found = details((f"line {number}" for number in range(20)), 8)
     assert found == ("line 0", "line 1", "line 2", "line 3", "line 4", "line 5", "line 6", "... 13 more lines")
 
 
 def test_as_many_details_as_fit():
     """Exactly as many lines as there is room for need no mark."""
-    assert details(map(str, range(MAX_DETAILS))) == ("0", "1", "2", "3", "4", "5", "6", "7")
+    assert details(map(str, range(8)), 8) == ("0", "1", "2", "3", "4", "5", "6", "7")
+    assert len(details(map(str, range(MAX_DETAILS)))) == MAX_DETAILS
 
 
 @given(st.lists(st.text()))
