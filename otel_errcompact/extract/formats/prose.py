@@ -24,10 +24,12 @@ def read(text: Text) -> Facts:
     telling = [line for line in lines if is_telling(line)]
     first, last = _ends(lines, telling)
     others = (line for line in telling if line != first)
+    cause = clip(strip_timestamp(first)) or " ".join(text.message[:MAX_CAUSE].split())
+    # Whether a harness reports the status depends on the harness: it is the type only where nothing else is known.
     return Facts(
-        type=text.type or exit_line(text) or "error",
-        cause=clip(strip_timestamp(first)) or " ".join(text.message[:MAX_CAUSE].split()) or NO_OUTPUT,
-        details=details((last, *others, exit_line(text) if text.type else "")),
+        type=text.type or ("error" if cause else exit_line(text)) or "error",
+        cause=cause or NO_OUTPUT,
+        details=details((last, *others, exit_line(text) if cause or text.type else "")),
         key_cause=f"{clip(first)} | {clip(last)}" if last else "",
     )
 

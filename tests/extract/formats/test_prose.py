@@ -40,13 +40,13 @@ def test_nothing_telling():
     ("known", "kind", "details"),
     [
         pytest.param({}, "error", (), id="nothing known"),
-        pytest.param({"exit_code": 3}, "exit code 3", (), id="exit status"),
+        pytest.param({"exit_code": 3}, "error", ("exit code 3",), id="exit status"),
         pytest.param({"type": "tool_error"}, "tool_error", (), id="type"),
         pytest.param({"type": "tool_error", "exit_code": 3}, "tool_error", ("exit code 3",), id="both"),
     ],
 )
 def test_type_of_prose(known, kind, details):
-    """The type is what the source says, else the exit status."""
+    """The type is what the source says; the exit status is none, since harnesses report it or not."""
     found = facts("step 7 failed", **known)
     assert (found.type, found.details) == (kind, details)
 
