@@ -49,6 +49,13 @@ class RunSettings(TypedDict, total=False):
     tracer_provider: TracerProvider | None
 
 
+MAX_USUAL: Final = 32
+"""Tools of a run whose newest answer is kept."""
+
+MAX_USUAL_CHARACTERS: Final = 65_536
+"""Characters of an answer that is kept."""
+
+
 class RunScope:
     """
     One run: its identity, services and gate, and its digests.
@@ -84,6 +91,8 @@ class RunScope:
             self.ledger.options.telemetry.exception_signal, current_logger_provider(), self.guard
         )
         self.digests: Final = HandedOutDigests()
+        self.usual: Final[dict[str, str]] = {}
+        """The newest answer of each tool that was neither a failure nor long."""
         self.ended: EndedRun | None = None
         """What the run answers after its end; None before."""
         self.turn_began = 0
@@ -185,6 +194,12 @@ class RunScope:
     def is_control_flow(self, error: BaseException) -> bool:
         """Return whether an exception steers the program and is no failure."""
         return is_control_flow(error, self.ledger.options.control_flow)
+
+    def keep_usual(self, tool: str, result: object) -> None:
+        """Keep a tool's answer, which tells later what is unusual in its failures."""
+        is_text = isinstance(result, str) and len(result) <= MAX_USUAL_CHARACTERS
+        if is_text and (tool in self.usual or len(self.usual) < MAX_USUAL):
+            self.usual[tool] = result
 
     def observe(self, raw: RawError) -> Observation:
         """Count one failure of the run."""

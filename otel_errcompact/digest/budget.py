@@ -7,28 +7,67 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.digest.untrusted import CUT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.digest.tokens import TokenCounter
+    from otel_errcompact.errors import Evidence
 
 MIN_WIDTH: Final = 24
 
+MIN_TOKENS: Final = 100
+"""Tokens that a digest may always have: a short error is rarely told in less."""
 
-def join_within(budget: int, count_tokens: TokenCounter, lines: list[str], tail: list[str]) -> tuple[str, int]:
+SHARE: Final = 4
+"""A digest has the n-th part of its raw error's tokens: digests written by hand had an eighth on average."""
+
+_LOOKED_AT: Final = 16
+"""Characters for each token of the limit that are counted; a longer text has the whole limit."""
+
+
+def budget_of(text: str, limit: int, count_tokens: TokenCounter) -> int:
+    """Return the tokens that the digest of a raw error may have, at most `limit`."""
+    if len(text) > _LOOKED_AT * limit:
+        return limit
+    return min(limit, max(MIN_TOKENS, count_tokens(text) // SHARE))
+
+
+def fit_lines(  # noqa: PLR0913 - two bounds, and three kinds of lines
+    budget: int,
+    limit: int,
+    count_tokens: TokenCounter,
+    fixed: Sequence[str],
+    details: Sequence[str],
+    evidence: Sequence[Evidence],
+) -> list[str]:
     """
-    Join `lines` and `tail` under the budget.
+    Return the lines that fit beside those that stay: details in their order, then the heaviest evidence.
 
-    Lines that do not fit are counted; the first one and the tail always stay.
+    Args:
+        budget: Tokens for all lines where there is evidence.
+        limit: Tokens for all lines where there are details, in which formats tell what is needed to act.
+        count_tokens: How tokens are counted.
+        fixed: Lines that stay, whatever they cost.
+        details: Lines in the order in which they matter.
+        evidence: Lines in the order of the text.
 
     Returns:
-        The text, and how many of the lines it holds.
+        The details, then the evidence in the order of the text.
     """
-    text = "\n".join(lines + tail)
-    if count_tokens(text) <= budget:
-        return text, len(lines)
-    for kept in range(len(lines) - 1, 0, -1):
-        text = "\n".join([*lines[:kept], f"  {CUT} {len(lines) - kept} more lines", *tail])
-        if count_tokens(text) <= budget:
-            return text, kept
-    return shorten_lines(budget, count_tokens, [lines[0], *tail]), 1
+    used = count_tokens("\n".join(fixed))
+    kept: list[str] = []
+    for line in details:
+        used += count_tokens(line) + 1
+        if used > limit:
+            return kept
+        kept.append(line)
+    room = budget - used
+    chosen: list[int] = []
+    for number in sorted(range(len(evidence)), key=lambda number: (-evidence[number].weight, number)):
+        cost = count_tokens(evidence[number].line) + 1
+        if cost <= room:
+            room -= cost
+            chosen.append(number)
+    return [*kept, *(evidence[number].line for number in sorted(chosen))]
 
 
 def shorten_lines(budget: int, count_tokens: TokenCounter, lines: list[str]) -> str:

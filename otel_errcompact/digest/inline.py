@@ -1,36 +1,38 @@
-"""The text that replaces the result of a failed call: whole at first, then only what is new."""
+"""The text that replaces the result of a failed call: whole at first, then what is new."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.dedup.masking import values
+from otel_errcompact.dedup.masking import mask
 from otel_errcompact.digest import wording
-from otel_errcompact.digest.budget import join_within
+from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
+from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
+from otel_errcompact.errors import Evidence
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from otel_errcompact.digest.options import DigestOptions
     from otel_errcompact.digest.shown import Shown
     from otel_errcompact.digest.situation import Situation
-    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.errors import RawError
     from otel_errcompact.history.history import ErrorClass
 
-MAX_VALUES: Final = 3
-"""New values that a repeat names."""
+MAX_USUAL: Final = 500
+"""Lines of a tool's usual answer that evidence is compared with."""
 
-MAX_REPEATED_CAUSE: Final = 200
-"""Characters of the cause that a repeat shows."""
-
-_MAX_VALUE: Final = 40
 _SEEN: Final = f"  {CUT} {{}} shown before"
+_SOURCE: Final = "> "
+_LONGEST_TOKEN: Final = 8
+"""Characters of a token; a text of more for each token of its limit is no short one."""
 
-# What is new in one repeat is what is known in the next.
-_values: Final = lru_cache(maxsize=256)(values)
+_LEFT_OUT: Final = re.compile(r"\.\.\. ([0-9]{1,9}) more lines")
 
 
 class Digest(NamedTuple):
@@ -39,6 +41,28 @@ class Digest(NamedTuple):
     text: str
     shown: Shown
     """What the agent has been shown once it has read the text."""
+
+
+class _Page(NamedTuple):
+    """The parts of a digest, in their order."""
+
+    head: str
+    details: Sequence[str]
+    evidence: Sequence[Evidence]
+    tail: Sequence[str]
+
+    def render(self, budget: int, limit: int, count_tokens: TokenCounter) -> tuple[str, list[str]]:
+        """Return the text within the budget, and the lines of it that are details or evidence."""
+        cut, details = _split_cut(self.details)
+        details = [f"  | {line}" for line in details]
+        evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
+        kept = fit_lines(budget, limit, count_tokens, (self.head, *self.tail), details, evidence)
+        cut += len(details) + len(evidence) - len(kept)
+        more = [f"  {CUT} {cut} more line{'s' if cut > 1 else ''}"] if cut else []
+        text = "\n".join((self.head, *kept, *more, *self.tail))
+        if count_tokens(text) > limit:
+            text = shorten_lines(limit, count_tokens, [self.head, *kept, *more, *self.tail])
+        return text, kept
 
 
 def render_inline(
@@ -53,9 +77,9 @@ def render_inline(
     """
     Return the text that replaces one failed call's result, within `options.inline_tokens`.
 
-    The first occurrence holds all that is needed to fix it; a repeat what failed, how often, and what is new.
-    Lines that the agent has been shown in this run are not shown again, unless its context has lost them. A text
-    shorter than its digest stays as it is, and a tool declared verbatim keeps its text whole, beyond any budget.
+    A short raw error stays whole, with the mark of its class. Of a longer one the first occurrence holds all that is
+    needed to fix it; a repeat what failed, how often, and what is new. Lines that the agent has been shown in this run
+    are not shown again, unless its context has lost them. A tool declared verbatim keeps its text whole.
 
     Args:
         raw: The failure.
@@ -65,11 +89,15 @@ def render_inline(
         options: The budget and the length of a line.
         count_tokens: How tokens are counted.
     """
-    if raw.tool in options.verbatim_tools:
-        return Digest(_render_verbatim(raw, error_class, situation), shown)
-    if error_class.count > 1 and not shown.of(error_class.key).forgotten:
-        return _render_repeat(raw, error_class, shown, situation, options, count_tokens)
-    return _render_whole(raw, error_class, shown, situation, options, count_tokens)
+    if raw.tool in options.verbatim_tools or _is_short(raw, options, count_tokens):
+        return _render_raw(raw, error_class, shown, situation)
+    is_known = error_class.count > 1 and not shown.of(error_class.key).forgotten
+    render = _render_repeat if is_known else _render_first
+    digest = render(raw, error_class, shown, situation, options, count_tokens)
+    if len(digest.text) <= len(raw.text) or not raw.text or raw.exception is not None:
+        return digest
+    whole = _render_raw(raw, error_class, shown, situation)
+    return whole if len(whole.text) < len(digest.text) else digest
 
 
 def render_refusal(
@@ -103,12 +131,26 @@ def render_refusal(
     )
 
 
-def _render_verbatim(raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
-    mark = wording.mark_repeat(error_class, situation) if error_class.count > 1 else wording.write_warning(situation)
-    return "\n".join(filter(None, (redact(quoted_lines(raw.text)), mark)))
+def _is_short(raw: RawError, options: DigestOptions, count_tokens: TokenCounter) -> bool:
+    """Return whether a raw error stays whole; of an exception the digest is shorter than its traceback."""
+    if raw.exception is not None or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
+        return False
+    return count_tokens(raw.text) <= options.whole_tokens
 
 
-def _render_whole(
+def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
+    news, shown = find_news(error_class.key, error_class.facts, shown)
+    of_class = replace(shown.of(error_class.key), facts=error_class.facts, forgotten=False)
+    shown = shown.set_class(error_class.key, of_class)
+    text = redact(quoted_lines(raw.text))
+    if error_class.count > 1:
+        return Digest(f"{text}\n{wording.mark_repeat(error_class, situation, is_again=news.is_again)}", shown)
+    mark = f"#{error_class.short}{wording.mark_detected(raw)}"
+    marked = f"{text}\n{mark}" if "\n" in text else f"{text} {mark}"
+    return Digest("\n".join(filter(None, (marked, wording.write_warning(situation)))), shown)
+
+
+def _render_first(
     raw: RawError,
     error_class: ErrorClass,
     shown: Shown,
@@ -119,29 +161,24 @@ def _render_whole(
     facts = error_class.facts
     again = error_class.count > 1
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
-    head = f"{wording.write_head(facts, raw.tool, options.line_characters)} {name}{wording.mark_detected(raw)}"
-    fresh = _choose_lines(facts.details, shown)
-    lines = [f"  | {line}" for detail in fresh if (line := one_line(detail, options.line_characters))]
-    known = len(facts.details) - len(fresh)
+    details = _select_lines(facts.details, options)
+    evidence = _drop_usual(facts.evidence, raw.usual)
+    fresh = _choose_lines((*details, *(line for line, _ in evidence)), shown)
+    known = len(details) + len(evidence) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
     hints = [f"  hint: {line}" for line in shown.lines.unseen((error_class.hint,)) if line]
     marks = [] if again else list(filter(None, (wording.write_warning(situation),)))
-    text, kept = join_within(options.inline_tokens, count_tokens, [head, *lines, *left_out, *hints], marks)
-    hint = (error_class.hint,) if kept > len(lines) + len(left_out) else ()
+    page = _Page(
+        head=f"{wording.write_head(facts, raw.tool, options.line_characters)} {name}{wording.mark_detected(raw)}",
+        details=_write_lines((line for line in details if line in fresh), options),
+        evidence=_write_evidence((found for found in evidence if found.line in fresh), options),
+        tail=(*left_out, *hints, *marks),
+    )
+    budget = budget_of(raw.text, options.inline_tokens, count_tokens)
+    text, kept = page.render(budget, options.inline_tokens, count_tokens)
     of_class = replace(shown.of(error_class.key), facts=facts, forgotten=False)
-    shown = shown.set_class(error_class.key, of_class).add_lines((*fresh[: kept - 1], *hint))
-    marks = [wording.mark_repeat(error_class, situation)] if again else marks
-    stays = redact(quoted_lines(raw.text)) if len("\n".join((raw.text, *marks))) <= len(text) else ""
-    return Digest("\n".join((stays, *marks)) if stays else text, shown)
-
-
-def _choose_lines(lines: tuple[str, ...], shown: Shown) -> tuple[str, ...]:
-    """
-    Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
-    """
-    fresh = shown.lines.unseen(lines)
-    saved = sum(map(len, lines)) - sum(map(len, fresh))
-    return fresh if saved > len(_SEEN) else lines
+    shown = shown.set_class(error_class.key, of_class)
+    return Digest(text, shown.add_lines((*_find_kept(fresh, kept, options), error_class.hint)))
 
 
 def _render_repeat(
@@ -152,42 +189,67 @@ def _render_repeat(
     options: DigestOptions,
     count_tokens: TokenCounter,
 ) -> Digest:
-    new, lines, shown = _find_news(error_class, shown)
-    facts, mark = error_class.facts, wording.mark_repeat(error_class, situation)
+    facts = error_class.facts
+    news, shown = find_news(error_class.key, facts, shown)
+    mark = wording.mark_repeat(error_class, situation, is_again=news.is_again)
     cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
-    head = f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{new}"
-    evidence = [f"  | {one_line(line, options.line_characters)}" for line in lines]
-    text, kept = join_within(options.inline_tokens, count_tokens, [head, *evidence], [])
-    stays = redact(quoted_lines(raw.text)) if len(raw.text) + len(mark) < len(text) else ""
-    if stays:
-        return Digest(f"{stays}\n{mark}", shown)
-    return Digest(text, shown.add_lines(lines[: kept - 1]))
+    now = f", now {', '.join(news.values)}" if news.values else ""
+    weights = dict(facts.evidence)
+    usual = _drop_usual([Evidence(line, weights[line]) for line in news.lines if line in weights], raw.usual)
+    page = _Page(
+        head=f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{now}",
+        details=_write_lines((line for line in _select_lines(news.lines, options) if line not in weights), options),
+        evidence=_write_evidence(usual, options),
+        tail=(),
+    )
+    budget = budget_of(raw.text, options.inline_tokens, count_tokens)
+    text, kept = page.render(budget, options.inline_tokens, count_tokens)
+    return Digest(text, shown.add_lines(_find_kept(news.lines, kept, options)))
 
 
-def _find_news(error_class: ErrorClass, shown: Shown) -> tuple[str, tuple[str, ...], Shown]:
-    """Return what is new in a repeat: values in few words, and lines the like of which the agent has not been shown."""
-    facts, of_class = error_class.facts, shown.of(error_class.key)
-    before = of_class.facts
-    # Most repeats are equal to the last one, and then there is nothing to look at.
-    if before is None or facts is before or facts == before:
-        return "", (), shown
-    details = of_class.details.add(shown.lines.seen(before.details))
-    lines = details.unseen(shown.lines.unseen(facts.details))
-    news = [*_find_moves(facts, before), *_find_new_values(facts, before)]
-    shown = shown.set_class(error_class.key, replace(of_class, facts=facts, details=details))
-    return (f", now {', '.join(news)}" if news else ""), lines, shown
+# --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _find_moves(facts: Facts, before: Facts) -> list[str]:
-    line = facts.location.line
-    moved = [f"line {line}"] if line is not None and line != before.location.line else []
-    return [*moved, facts.tally] if facts.tally and facts.tally != before.tally else moved
+def _select_lines(details: Sequence[str], options: DigestOptions) -> Sequence[str]:
+    """Return the details for the audience: source lines are for those who can edit them."""
+    if options.audience == "developer":
+        return details
+    return [line for line in details if not line.startswith(_SOURCE)]
 
 
-def _find_new_values(facts: Facts, before: Facts) -> list[str]:
-    # The repeated cause shows them.
-    if facts.cause == before.cause or len(facts.cause) <= MAX_REPEATED_CAUSE:
-        return []
-    known = _values(before.cause)
-    fresh = [one_line(value, _MAX_VALUE) for value in _values(facts.cause) if value not in known]
-    return fresh[:MAX_VALUES]
+def _drop_usual(evidence: Sequence[Evidence], usual: str) -> Sequence[Evidence]:
+    """Return the evidence that does not stand, but for values, in the tool's answer when it succeeds."""
+    if not evidence or not usual:
+        return evidence
+    known = {mask(line.strip()) for line in usual.split("\n", MAX_USUAL)[:MAX_USUAL]}
+    return [found for found in evidence if mask(found.line) not in known]
+
+
+def _choose_lines(lines: Sequence[str], shown: Shown) -> Sequence[str]:
+    """
+    Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
+    """
+    fresh = shown.lines.unseen(lines)
+    saved = sum(map(len, lines)) - sum(map(len, fresh))
+    return fresh if saved > len(_SEEN) else lines
+
+
+def _write_lines(lines: Iterable[str], options: DigestOptions) -> list[str]:
+    return [written for line in lines if (written := one_line(line, options.line_characters))]
+
+
+def _write_evidence(evidence: Iterable[Evidence], options: DigestOptions) -> list[Evidence]:
+    written = (Evidence(one_line(line, options.line_characters), weight) for line, weight in evidence)
+    return [found for found in written if found.line]
+
+
+def _find_kept(lines: Iterable[str], kept: Iterable[str], options: DigestOptions) -> list[str]:
+    """Return the lines that a digest holds."""
+    held = {line.removeprefix("  | ") for line in kept}
+    return [line for line in lines if one_line(line, options.line_characters) in held]
+
+
+def _split_cut(details: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """Return how many lines the extractor has left out, and the lines without its mark."""
+    found = _LEFT_OUT.fullmatch(details[-1]) if details else None
+    return (int(found[1]), details[:-1]) if found is not None else (0, details)

@@ -1,17 +1,24 @@
-"""How long digests may be."""
+"""How long digests may be, and for whom they are written."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
+
+Audience = Literal["developer", "user"]
 
 
 class DigestOptions(BaseModel):
-    """How long digests may be."""
+    """How long digests may be, and for whom they are written."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     inline_tokens: int = Field(default=400, ge=40)
     """The most tokens that replace one failed call's result."""
+
+    whole_tokens: int = Field(default=100, ge=0)
+    """The most tokens of a raw error that stays whole, with the mark of its class behind it."""
 
     block_tokens: int = Field(default=600, ge=60)
     """The most tokens of the block of recent errors."""
@@ -21,3 +28,6 @@ class DigestOptions(BaseModel):
 
     verbatim_tools: frozenset[str] = frozenset()
     """Tools whose errors stay whole in the context: exact text matters there. They are still counted."""
+
+    audience: Audience = "developer"
+    """Who reads: a `user` of the code cannot edit it, and is spared its source lines."""

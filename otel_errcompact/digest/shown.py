@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact.history.history import History
 
 MAX_LINES: Final = 2_048
-MAX_TEMPLATES: Final = 64
+MAX_TEMPLATES: Final = 128
 
 # Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
 _template: Final = lru_cache(maxsize=1_024)(mask)
@@ -61,6 +61,9 @@ class ShownClass:
 
     details: ShownLines = field(default=ShownLines(MAX_TEMPLATES, _template))
     """Details that were shown, by their template."""
+
+    failed: ShownLines = field(default=ShownLines(MAX_TEMPLATES, _template))
+    """Causes and details of the failures before, shown or not, by their template."""
 
     forgotten: bool = False
     """Whether the agent's context has lost it, so that the next digest is whole."""

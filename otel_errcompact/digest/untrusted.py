@@ -16,12 +16,14 @@ _UNPRINTABLE: Final = re.compile(
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_LINE: Final = re.compile(
-    r"^(?=\s{0,8}(?:(?:OPERATOR|NOTICE|NOT EXECUTED):|ESCALATED\b|hint: |\[errcompact \w|#[0-9a-f]{4,16} again \())",
+    r"^(?=\s{0,8}(?:(?:OPERATOR|NOTICE|NOT EXECUTED):|ESCALATED\b|hint: |\[errcompact \w"
+    r"|#[0-9a-f]{4,16} (?:again|with new details) \())",
     re.MULTILINE,
 )
 """Where a line begins like one of ours."""
 
-_FORGED_COUNT: Final = re.compile(r"\(x(?=\d)")
+_FORGED_COUNT: Final = re.compile(r"\(x(?=\d)(?!(?:86|64)\))")
+"""A count in our manner; `(x86)` is part of the names of folders."""
 _SPACES: Final = re.compile(r"\s+")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 

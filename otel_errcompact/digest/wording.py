@@ -48,11 +48,12 @@ def name_type(name: str) -> str:
     return one_line(short, MAX_KIND).replace("[", "(").replace("]", ")") or "Error"
 
 
-def mark_repeat(error_class: ErrorClass, situation: Situation) -> str:
-    """Return that a class failed again, how often, and the notice of its run."""
+def mark_repeat(error_class: ErrorClass, situation: Situation, *, is_again: bool = True) -> str:
+    """Return that a class failed again, or with new details, how often, and the notice of its run."""
     row = f", {situation.streak} in a row" if situation.streak > 1 else ""
     news = write_notice(situation)
-    return f"#{error_class.short} again (x{error_class.count}{row}{f'; {news}' if news else ''})"
+    how = "again" if is_again else "with new details"
+    return f"#{error_class.short} {how} (x{error_class.count}{row}{f'; {news}' if news else ''})"
 
 
 def write_notice(situation: Situation) -> str:

@@ -23,7 +23,7 @@ from otel_errcompact.digest import (
 )
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
-from otel_errcompact.errors import Facts, Location, Operation, RawError
+from otel_errcompact.errors import Evidence, Facts, Location, Operation, RawError
 from otel_errcompact.escalator.decision import Decision
 from otel_errcompact.escalator.escalation import ActionName, Escalation
 from otel_errcompact.escalator.thresholds import Threshold
@@ -107,7 +107,10 @@ def test_new_evidence_in_a_repeat_is_shown() -> None:
     shown(memory, facts("got 512 rows from 'abc'", location=QUERY, details=("row a", "column b")))
     assert shown(
         memory, replace(facts("got 17 rows from 'abc'", location=moved, details=("row a", "row c")), tally="4 tests")
-    ) == ("[ConnectionError]: got 17 rows from 'abc' #3f2a again (x2, 2 in a row), now line 45, 4 tests\n  | row c")
+    ) == (
+        "[ConnectionError]: got 17 rows from 'abc' #3f2a with new details (x2, 2 in a row), now line 45, 4 tests\n"
+        "  | row c"
+    )
 
 
 def test_what_varies_by_itself_is_no_evidence() -> None:
@@ -197,9 +200,126 @@ def test_several_members_are_counted() -> None:
     assert shown(Memory(), found) == ("[ModuleNotFoundError] at tool db.query: No module named 'shop' (40 tests) #3f2a")
 
 
-def test_a_raw_error_shorter_than_its_digest_stays_as_it_is() -> None:
-    """Compaction never makes a first sight longer."""
-    assert shown(Memory(), facts("boom", type="ValueError"), text="boom") == "boom"
+def test_a_short_raw_error_stays_whole_with_the_mark_of_its_class() -> None:
+    """The agent reads what the tool has written, and knows the mark when it meets it again."""
+    memory = Memory()
+    assert shown(memory, facts("boom", type="ValueError"), text="boom") == "boom #3f2a"
+    assert shown(memory, facts("boom", type="ValueError"), text="boom") == "boom\n#3f2a again (x2, 2 in a row)"
+
+
+def test_the_mark_of_several_lines_stands_behind_them() -> None:
+    """A mark is no part of the last line, which may be a line of code."""
+    text = "a.py:3: error: no 'x'\na.py:9: error: no 'y'"
+    assert shown(Memory(), facts("no 'x'"), text=text) == f"{text}\n#3f2a"
+
+
+def test_a_short_error_that_the_tool_did_not_report_is_said_to_be_one() -> None:
+    """What gave the failure away stands beside the mark."""
+    memory = Memory()
+    error, made = failed(memory, facts("boom"), text="boom")
+    detected = replace(error, detected="failed tests")
+    assert read(memory, detected, made, Situation()) == "boom #3f2a (detected: failed tests)"
+
+
+@pytest.mark.parametrize(("length", "whole"), [(400, True), (401, False)])
+def test_up_to_a_hundred_tokens_are_short(length: int, whole: bool) -> None:
+    """Four characters are a token by the estimate."""
+    text = shown(Memory(), facts("boom"), text="x" * length)
+    assert text.startswith("xxx") == whole
+
+
+def test_how_much_is_short_is_an_option() -> None:
+    """Without it every error has a digest."""
+    memory = Memory()
+    error, made = failed(memory, facts("boom"), text=f"{'word ' * 20}boom")
+    text = read(memory, error, made, Situation(), options=DigestOptions(whole_tokens=0))
+    assert text == "[ConnectionError] at tool db.query: boom #3f2a"
+
+
+def test_of_an_exception_the_agent_reads_no_traceback() -> None:
+    """However short the traceback is, the digest names type, place and cause without frames."""
+    memory = Memory()
+    error, made = failed(memory, facts("boom"), text="Traceback: boom")
+    raised = replace(error, exception=ValueError("boom"))
+    assert read(memory, raised, made, Situation()) == "[ConnectionError] at tool db.query: boom #3f2a"
+
+
+def test_a_short_repeat_with_another_line_is_not_again_the_same() -> None:
+    """The agent is not to take a new error for the old one."""
+    memory = Memory()
+    shown(memory, facts("boom", details=("in cart",)), text="boom in cart")
+    assert shown(memory, facts("boom", details=("in tax",)), text="boom in tax") == (
+        "boom in tax\n#3f2a with new details (x2, 2 in a row)"
+    )
+
+
+def with_evidence(*lines: tuple[str, int], details: tuple[str, ...] = ()) -> Facts:
+    return replace(facts(details=details), evidence=tuple(Evidence(*line) for line in lines))
+
+
+def test_evidence_follows_the_details_in_the_order_of_the_text() -> None:
+    """What no format has asked for is shown where there is room."""
+    found = with_evidence(("user = 7", 1), ("got 3, expected 4", 9), details=("> pay(user)",))
+    assert shown(Memory(), found).splitlines()[1:] == ["  | > pay(user)", "  | user = 7", "  | got 3, expected 4"]
+
+
+def test_the_lightest_evidence_is_left_out_first_and_counted() -> None:
+    """A budget is spent on what helps most, and every cut is visible."""
+    found = with_evidence(*((f"line {number} {'word ' * 12}", number) for number in range(9)))
+    lines = shown(Memory(), found, text="x" * 1_600).splitlines()
+    assert [line[4:10] for line in lines[1:-1]] == ["line 5", "line 6", "line 7", "line 8"]
+    assert lines[-1] == "  ... 5 more lines"
+
+
+@pytest.mark.parametrize(("length", "shown_lines"), [(410, 4), (2_400, 7), (4_000, 12), (60_000, 20)])
+def test_the_budget_follows_the_raw_error(length: int, shown_lines: int) -> None:
+    """A quarter of its tokens, at least a hundred, at most the limit."""
+    found = with_evidence(*((f"line {number} {'word ' * 12}", 1) for number in range(40)))
+    text = shown(Memory(), found, text="x" * length)
+    assert text.count("\n  | ") == shown_lines
+    assert estimate_tokens(text) <= min(400, max(100, length // 16)) + 8
+
+
+def test_what_an_extractor_has_left_out_is_counted_with_what_is_cut() -> None:
+    """One mark of a cut, with the true number."""
+    found = facts(details=(*(f"row {number} {'word ' * 40}" for number in range(9)), "... 20 more lines"))
+    assert shown(Memory(), found).splitlines()[-1] == "  ... 22 more lines"
+
+
+def test_a_user_of_the_code_is_spared_its_source() -> None:
+    """Who cannot edit the code has no use for its lines."""
+    memory = Memory()
+    error, made = failed(memory, facts(details=("> charge(card)", "card is expired")))
+    text = read(memory, error, made, Situation(), options=DigestOptions(audience="user"))
+    assert text.splitlines()[1:] == ["  | card is expired"]
+
+
+def test_what_the_tool_prints_when_it_succeeds_is_no_evidence() -> None:
+    """A line of the usual answer explains no failure, whatever numbers it holds."""
+    memory = Memory()
+    error, made = failed(memory, with_evidence(("loaded 12 rules", 5), ("rule 'vat' has no rate", 5)))
+    usual = replace(error, usual="loaded 9 rules\nall taxes computed")
+    assert read(memory, usual, made, Situation()).splitlines()[1:] == ["  | rule 'vat' has no rate"]
+
+
+def test_a_repeat_shows_evidence_with_new_values() -> None:
+    """The same line with another number is new; with another id it is not."""
+    memory = Memory()
+    shown(memory, with_evidence(("got 3 rows, expected 4", 9), ("request 7c1811ed-1f3b-4c55-9b1f-1de0a1b2c3d4", 2)))
+    again = with_evidence(("got 5 rows, expected 4", 9), ("request bea691f2-1f3b-4c55-9b1f-1de0a1b2c3d4", 2))
+    assert shown(memory, again) == (
+        "[ConnectionError]: connection refused #3f2a again (x2, 2 in a row)\n  | got 5 rows, expected 4"
+    )
+
+
+def test_a_repeat_leaves_out_usual_and_source_lines_too() -> None:
+    """The rules for a first sight hold for its repeats."""
+    memory = Memory()
+    shown(memory, facts())
+    error, made = failed(memory, with_evidence(("loaded 3 rules", 1), details=("> pay()", "card 'x' expired")))
+    usual = replace(error, usual="loaded 9 rules")
+    text = read(memory, usual, made, Situation(streak=2), options=DigestOptions(audience="user"))
+    assert text.splitlines()[1:] == ["  | card 'x' expired"]
 
 
 def test_what_the_context_has_lost_is_said_once_more() -> None:
@@ -372,7 +492,7 @@ def test_a_verbatim_tool_keeps_its_text_whole() -> None:
     options = DigestOptions(verbatim_tools=frozenset({"gcc"}), inline_tokens=40)
     rows = "\n".join(f"main.c:{number}: error: 'limit' undeclared" for number in range(50))
     error, made = failed(memory, facts(), tool="gcc", text=rows)
-    assert read(memory, error, made, Situation(streak=made.streak), options=options) == rows
+    assert read(memory, error, made, Situation(streak=made.streak), options=options) == f"{rows}\n#3f2a"
     error, made = failed(memory, facts(), tool="gcc", text=rows)
     assert (
         read(memory, error, made, Situation(streak=made.streak), options=options)

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from otel_errcompact.config import Options
+from otel_errcompact.digest import DigestOptions, plain_lines
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
+from otel_errcompact.redaction.redact import redact
+
+MARK = len(" #0123")
+"""What a digest adds to a raw error that stays whole."""
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 EXPECTED = {
@@ -19,9 +24,13 @@ EXPECTED = {
 }
 
 
-def _observe(case: str):
+DIGESTS = DigestOptions(whole_tokens=0)
+"""A digest of every error, of the short ones that stay whole too."""
+
+
+def _observe(case: str, digest: DigestOptions = DIGESTS):
     text = (CORPUS / f"{case}.txt").read_text(encoding="utf-8")
-    return text, Ledger(Options()).observe("run", RawError(text=text, tool="bash"))
+    return text, Ledger(Options(digest=digest)).observe("run", RawError(text=text, tool="bash"))
 
 
 @pytest.mark.parametrize("case", EXPECTED)
@@ -40,10 +49,19 @@ def test_facts(case):
 
 @pytest.mark.parametrize("case", EXPECTED)
 def test_digest(case):
-    """The agent sees every string that is needed to mend it, in no more characters than the raw error has."""
+    """The agent sees every string that is needed to mend it, in little more characters than the raw error has."""
     text, observation = _observe(case)
     assert [shown for shown in EXPECTED[case]["shown"] if shown not in observation.text] == []
-    assert len(observation.text) <= len(text)
+    assert len(observation.text) <= len(redact(text)) + MARK
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_a_short_record_stays_whole(case):
+    """Up to a hundred tokens the agent reads what the tool has written, and the mark of the class."""
+    text, observation = _observe(case, DigestOptions())
+    if observation.raw_tokens <= DigestOptions().whole_tokens:
+        assert observation.text.partition(f"#{observation.found.key[:4]}")[0].strip() == redact(plain_lines(text)).strip()
+    assert len(observation.text) <= len(redact(text)) + MARK
 
 
 def test_every_record_has_expected_facts():
