@@ -138,7 +138,7 @@ NOWHERE = Location()
 
 
 class Evidence(NamedTuple):
-    """A line of a raw error that the other facts do not hold."""
+    """A line of a raw error beyond the other facts."""
 
     line: str
     weight: int

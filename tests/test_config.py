@@ -30,6 +30,7 @@ def test_every_kind_of_value_is_read() -> None:
             "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "/var/log/agent.jsonl",
             "OTEL_ERRCOMPACT_CONTROL_FLOW": "AskHuman, Retry",
             "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "gcc",
+            "OTEL_ERRCOMPACT_DIGEST_AUDIENCE": "developer",
         }
     )
     assert options.enabled is False
@@ -122,9 +123,11 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_THRESHOLDS_TOTAL": "30",
         "OTEL_ERRCOMPACT_THRESHOLDS_HALTS": "",
         "OTEL_ERRCOMPACT_DIGEST_INLINE_TOKENS": "400",
+        "OTEL_ERRCOMPACT_DIGEST_WHOLE_TOKENS": "100",
         "OTEL_ERRCOMPACT_DIGEST_BLOCK_TOKENS": "600",
         "OTEL_ERRCOMPACT_DIGEST_LINE_CHARACTERS": "400",
         "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "",
+        "OTEL_ERRCOMPACT_DIGEST_AUDIENCE": "developer",
         "OTEL_ERRCOMPACT_MEMORY_RUNS": "1000",
         "OTEL_ERRCOMPACT_MEMORY_CLASSES_PER_RUN": "100",
         "OTEL_ERRCOMPACT_MEMORY_CLASSES": "5000",

@@ -196,7 +196,7 @@ class RunScope:
         return is_control_flow(error, self.ledger.options.control_flow)
 
     def keep_usual(self, tool: str, result: object) -> None:
-        """Keep a tool's answer, which tells later what is unusual in its failures."""
+        """Keep a tool's answer to compare its failures with."""
         is_text = isinstance(result, str) and len(result) <= MAX_USUAL_CHARACTERS
         if is_text and (tool in self.usual or len(self.usual) < MAX_USUAL):
             self.usual[tool] = result

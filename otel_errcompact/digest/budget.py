@@ -25,13 +25,13 @@ _LOOKED_AT: Final = 16
 
 
 def budget_of(text: str, limit: int, count_tokens: TokenCounter) -> int:
-    """Return the tokens that the digest of a raw error may have, at most `limit`."""
+    """Return the tokens for the digest of a raw error, at most `limit`."""
     if len(text) > _LOOKED_AT * limit:
         return limit
     return min(limit, max(MIN_TOKENS, count_tokens(text) // SHARE))
 
 
-def fit_lines(  # noqa: PLR0913 - two bounds, and three kinds of lines
+def fit_lines(
     budget: int,
     limit: int,
     count_tokens: TokenCounter,
@@ -40,13 +40,13 @@ def fit_lines(  # noqa: PLR0913 - two bounds, and three kinds of lines
     evidence: Sequence[Evidence],
 ) -> list[str]:
     """
-    Return the lines that fit beside those that stay: details in their order, then the heaviest evidence.
+    Return details and evidence that fit beside the fixed lines.
 
     Args:
         budget: Tokens for all lines where there is evidence.
         limit: Tokens for all lines where there are details, in which formats tell what is needed to act.
         count_tokens: How tokens are counted.
-        fixed: Lines that stay, whatever they cost.
+        fixed: Lines that stay at any cost.
         details: Lines in the order in which they matter.
         evidence: Lines in the order of the text.
 

@@ -52,7 +52,7 @@ class _Page(NamedTuple):
     tail: Sequence[str]
 
     def render(self, budget: int, limit: int, count_tokens: TokenCounter) -> tuple[str, list[str]]:
-        """Return the text within the budget, and the lines of it that are details or evidence."""
+        """Return the text within the budget, and its details and evidence."""
         cut, details = _split_cut(self.details)
         details = [f"  | {line}" for line in details]
         evidence = [Evidence(f"  | {line}", weight) for line, weight in self.evidence]
@@ -132,7 +132,7 @@ def render_refusal(
 
 
 def _is_short(raw: RawError, options: DigestOptions, count_tokens: TokenCounter) -> bool:
-    """Return whether a raw error stays whole; of an exception the digest is shorter than its traceback."""
+    # Of an exception the digest is shorter than its traceback.
     if raw.exception is not None or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
         return False
     return count_tokens(raw.text) <= options.whole_tokens
@@ -211,14 +211,12 @@ def _render_repeat(
 
 
 def _select_lines(details: Sequence[str], options: DigestOptions) -> Sequence[str]:
-    """Return the details for the audience: source lines are for those who can edit them."""
     if options.audience == "developer":
         return details
     return [line for line in details if not line.startswith(_SOURCE)]
 
 
 def _drop_usual(evidence: Sequence[Evidence], usual: str) -> Sequence[Evidence]:
-    """Return the evidence that does not stand, but for values, in the tool's answer when it succeeds."""
     if not evidence or not usual:
         return evidence
     known = {mask(line.strip()) for line in usual.split("\n", MAX_USUAL)[:MAX_USUAL]}
@@ -226,9 +224,7 @@ def _drop_usual(evidence: Sequence[Evidence], usual: str) -> Sequence[Evidence]:
 
 
 def _choose_lines(lines: Sequence[str], shown: Shown) -> Sequence[str]:
-    """
-    Return the lines that the agent has not been shown; all of them where it would take more words to leave some out.
-    """
+    # All lines stay where the mark of what is left out is longer than that.
     fresh = shown.lines.unseen(lines)
     saved = sum(map(len, lines)) - sum(map(len, fresh))
     return fresh if saved > len(_SEEN) else lines
@@ -244,12 +240,11 @@ def _write_evidence(evidence: Iterable[Evidence], options: DigestOptions) -> lis
 
 
 def _find_kept(lines: Iterable[str], kept: Iterable[str], options: DigestOptions) -> list[str]:
-    """Return the lines that a digest holds."""
     held = {line.removeprefix("  | ") for line in kept}
     return [line for line in lines if one_line(line, options.line_characters) in held]
 
 
 def _split_cut(details: Sequence[str]) -> tuple[int, Sequence[str]]:
-    """Return how many lines the extractor has left out, and the lines without its mark."""
+    # The extractor marks in the last line how many lines it has left out.
     found = _LEFT_OUT.fullmatch(details[-1]) if details else None
     return (int(found[1]), details[:-1]) if found is not None else (0, details)

@@ -1,4 +1,4 @@
-"""What is new in a repeat of a class: lines the like of which have not failed before, and new values."""
+"""What is new in a repeat of a class: lines and values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _values: Final = lru_cache(maxsize=256)(values)
 
 
 class News(NamedTuple):
-    """What a repeat holds that the failures of its class before it did not."""
+    """What a repeat adds to the earlier failures of its class."""
 
     values: tuple[str, ...] = ()
     """Lines, counts and values that its first line names."""
@@ -44,13 +44,13 @@ _NO_NEWS: Final = News()
 
 
 def lines_of(facts: Facts) -> tuple[str, ...]:
-    """Return what a digest shows below its first line, cuts left aside: details, then evidence."""
+    """Return all lines for a digest below its first one."""
     return (*facts.details, *(line for line, _ in facts.evidence))
 
 
 def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
     """
-    Return what is new in a repeat, and what is known of the class behind it.
+    Return the news of a repeat, and what the agent knows with them.
 
     Args:
         key: The class.
@@ -77,7 +77,6 @@ def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
 
 
 def _find_changed(lines: Iterable[str], before: Facts) -> list[str]:
-    """Return the lines that hold a value which no line of the failure before holds."""
     said = {before.cause, *lines_of(before)}
     known = {value for line in said for value in _values(line)}
     return [line for line in lines if line not in said and not known.issuperset(_values(line))]

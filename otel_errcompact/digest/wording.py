@@ -49,7 +49,7 @@ def name_type(name: str) -> str:
 
 
 def mark_repeat(error_class: ErrorClass, situation: Situation, *, is_again: bool = True) -> str:
-    """Return that a class failed again, or with new details, how often, and the notice of its run."""
+    """Return the mark of a repeat: class, count and the notice of its run."""
     row = f", {situation.streak} in a row" if situation.streak > 1 else ""
     news = write_notice(situation)
     how = "again" if is_again else "with new details"

@@ -82,7 +82,7 @@ def test_the_usual_answers_of_a_bounded_number_of_tools_are_kept(ledger: Ledger)
         for number in range(99):
             with run.tool(f"tool {number}") as call:
                 call.result = "done"
-        assert len(run.port.scope.usual) == 32
+        assert len(run.port._scope.usual) == 32
 
 
 def test_a_repeat_is_short(ledger: Ledger) -> None:

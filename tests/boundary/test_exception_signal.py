@@ -126,7 +126,7 @@ def test_the_record(make_app):
     }
     assert second.attributes["exception.stacktrace"] == "bad \\udc80"
     assert second.attributes["errcompact.raw"] == b"bad \xed\xb2\x80"
-    assert span.attributes["error.type"] == "exit code 3"  # as in the metrics: the type of the class
+    assert span.attributes["error.type"] == "error"  # as in the metrics: the type of the class
     assert (span.status.status_code.name, span.status.description) == ("ERROR", "no such order")
 
 

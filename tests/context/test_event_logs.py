@@ -361,7 +361,7 @@ def test_times_are_read_in_any_notation(early: object, late: object) -> None:
 )
 def test_durations_are_read_in_their_unit(fields: dict[str, object], told: str) -> None:
     """Names and texts name it; seconds where nothing does."""
-    assert f"(npm ci, {told})" in compact_errors([{**FAILED, **fields}])
+    assert f"(npm ci, exit code 1, {told})" in compact_errors([{**FAILED, **fields}])
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_equal_failures_are_one_line_with_a_count_the_newest_class_first() -> No
     ]
     assert compact_errors(events) == (
         "[RECENT ERRORS]\n"
-        "[exit code 2]: make failed (make -j4) #3be1\n"
+        "[error]: make failed (make -j4, exit code 2) #2278\n"
         "[ERESOLVE]: unable to resolve dependency tree (npm ci, exit code 1, 104 s) (x2, 2 in a row) #965c\n"
         "[KeyError] at total (shop/a.py:3): 'orders' (pytest -q, exit code 1, 200 ms, tests failed) #07d9\n"
         "[/RECENT ERRORS]"

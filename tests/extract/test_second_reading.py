@@ -9,6 +9,7 @@ import pytest
 
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
+from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 
@@ -38,11 +39,12 @@ def test_facts(name: str):
 
 @pytest.mark.parametrize("name", CASES)
 def test_digest(name: str):
-    """The agent sees what it needs in no more characters than the raw error has."""
+    """The agent sees what it needs in no more characters than the raw error and its mark have."""
     case = CASES[name]
-    digest = Ledger(Options()).observe("run", RawError(text=case["text"], tool="bash")).text
+    options = Options(digest=DigestOptions(whole_tokens=0))
+    digest = Ledger(options).observe("run", RawError(text=case["text"], tool="bash")).text
     assert [shown for shown in case["shown"] if shown not in digest] == []
-    assert len(digest) <= len(case["text"])
+    assert len(digest) <= len(case["text"]) + len(" #0123")
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "same" in case])
