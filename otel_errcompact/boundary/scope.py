@@ -197,8 +197,9 @@ class RunScope:
 
     def keep_usual(self, tool: str, result: object) -> None:
         """Keep a tool's answer to compare its failures with."""
-        is_text = isinstance(result, str) and len(result) <= MAX_USUAL_CHARACTERS
-        if is_text and (tool in self.usual or len(self.usual) < MAX_USUAL):
+        if not isinstance(result, str) or len(result) > MAX_USUAL_CHARACTERS:
+            return
+        if tool in self.usual or len(self.usual) < MAX_USUAL:
             self.usual[tool] = result
 
     def observe(self, raw: RawError) -> Observation:

@@ -67,13 +67,13 @@ def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
     is_again = not known.unseen((facts.cause, *lines))
     details = of_class.details.add(shown.lines.seen(lines_of(before)))
     fresh = {*details.unseen(shown.lines.unseen(lines)), *_find_changed(lines, before)}
-    known = replace(of_class, facts=facts, details=details.add(fresh), failed=known.add((facts.cause, *lines)))
+    of_class = replace(of_class, facts=facts, details=details.add(fresh), failed=known.add((facts.cause, *lines)))
     news = News(
         values=(*_find_moves(facts, before), *_find_new_values(facts, before)),
         lines=tuple(line for line in lines if line in fresh),
         is_again=is_again,
     )
-    return news, shown.set_class(key, known)
+    return news, shown.set_class(key, of_class)
 
 
 def _find_changed(lines: Iterable[str], before: Facts) -> list[str]:
