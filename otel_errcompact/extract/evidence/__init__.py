@@ -1,0 +1,1 @@
+"""Lines of a text: what each is, the cause, and the evidence."""

@@ -1,0 +1,179 @@
+"""Evidence: lines of a raw error that its other facts do not hold."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import Evidence
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from otel_errcompact.errors import Facts
+
+MAX_EVIDENCE: Final = 64
+"""Lines of evidence."""
+
+MAX_LOOKED_AT: Final = 300
+"""Lines of a text that are looked at from either end."""
+
+_MAX_LINE: Final = 2_000
+_MAX_PIECE: Final = 240
+"""Characters of a line that stays whole; a longer one is looked at sentence by sentence."""
+
+_MAX_ALIKE: Final = 3
+"""Lines that differ in nothing but numbers and are shown all the same."""
+
+_NEAR: Final = 2
+"""Lines before and behind the cause that are near to it."""
+
+_WORD: Final = re.compile(r"\w+")
+_END_OF_PIECE: Final = re.compile(r"(?<=[.;,!?}\])]) +")
+_NUMBER: Final = re.compile(r"[0-9][0-9a-f]*")
+_VALUE: Final = re.compile(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
+_PLACE: Final = re.compile(
+    r"[\w)]\.[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|\bline [0-9]|\w:[0-9]{1,7}(?![\w.])|[\w.-]/[\w.-]+\.\w"
+)
+_PAIR: Final = re.compile(r"\w[\"']?(?:: |=)\S")
+_COMPARED: Final = re.compile(
+    r"(?i)\b(?:expect(?:ed|s|ing)?|got|actual(?:ly)?|received|want(?:ed)?|found|should (?:be|have)|must (?:be|have|not)"
+    r"|instead of|allowed|valid values|one of|required|requires|needs|available|but (?:is|was|has|have)"
+    r"|conflict(?:s|ing)?|left|right|diff|did you mean|caused by|because|reason|due to|hint|help)\b"
+)
+_RETRY: Final = re.compile(
+    r"(?i)\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
+)
+_COMMAND: Final = re.compile(
+    r"(?:[$>+%\u276f#] |Running: |running: |Executing: |executing: |RUN |cmd: |Command: |command: )\S"
+)
+_COMMON: Final = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "if", "in", "into", "is",
+    "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
+    "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
+))  # fmt: skip
+"""Words without substance: a line of nothing but these and what was said already says nothing."""
+
+_WEIGHT: Final = {
+    Kind.HEADING: 1,
+    Kind.OTHER: 1,
+    Kind.WARNING: 2,
+    Kind.TELLING: 3,
+}
+
+
+class _Line(NamedTuple):
+    text: str
+    weight: int
+    template: str
+
+
+def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
+    """
+    Return the lines that `facts` do not hold, in their order.
+
+    Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
+    """
+    looked_at = _bound(lines)
+    said = _words("\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower())
+    nearness = _find_nearness(looked_at, facts.cause)
+    found: list[_Line] = []
+    alike: dict[str, int] = {}
+    for number, line in enumerate(looked_at):
+        for piece in _pieces(line):
+            weighed = _weigh(piece, said, nearness.get(number, 0))
+            if weighed is None:
+                continue
+            seen = alike.get(weighed.template, 0)
+            alike[weighed.template] = seen + 1
+            if seen < _MAX_ALIKE:
+                found.append(weighed)
+                said |= _words(piece.lower())
+    return tuple(_with_counts(_heaviest(found), alike))
+
+
+def _bound(lines: Sequence[str]) -> Sequence[str]:
+    if len(lines) <= 2 * MAX_LOOKED_AT:
+        return lines
+    return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
+
+
+def _pieces(line: str) -> Iterable[str]:
+    line = line.strip()
+    if len(line) <= _MAX_PIECE:
+        return (line,) if line else ()
+    return _split(line[:_MAX_LINE])
+
+
+def _split(line: str) -> Iterator[str]:
+    piece = ""
+    for part in _END_OF_PIECE.split(line):
+        if piece and len(piece) + len(part) >= MAX_DETAIL:
+            yield piece
+            piece = part
+        else:
+            piece = f"{piece} {part}" if piece else part
+    yield piece
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
+    head = cause[:40]
+    at = next((number for number, line in enumerate(lines) if head and head in line), -1)
+    if at < 0:
+        return {}
+    near = {at + step: 2 for step in range(-_NEAR, _NEAR + 1)}
+    depth = _depth(lines[at])
+    for number in range(at + 1, len(lines)):
+        if lines[number].strip() and _depth(lines[number]) <= depth:
+            break
+        near[number] = max(near.get(number, 0), 1)
+    return near
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _weigh(line: str, said: set[str], near: int) -> _Line | None:
+    lowered = line.lower()
+    fresh = _words(lowered) - said - _COMMON
+    if not fresh:
+        return None
+    kind = kind_of(line)
+    if kind < Kind.TRAILER:
+        if not (near and kind is Kind.FRAME and _PLACE.search(line)):
+            return _Line(line, 3, "$") if _COMMAND.match(line) and near else None
+        return _Line(line, 1, "frame")
+    has_values = any(not word.isalpha() for word in fresh)
+    if kind is Kind.TRAILER:
+        return _Line(line, 1, "trailer") if _PLACE.search(line) else None
+    weight = _WEIGHT[kind] + near + has_values
+    weight += _VALUE.search(line) is not None
+    weight += _PLACE.search(line) is not None
+    weight += _PAIR.search(line) is not None
+    weight += 2 * (_COMPARED.search(line) is not None)
+    weight += 2 * (_RETRY.search(line) is not None)
+    weight += 2 * (_COMMAND.match(line) is not None)
+    if not weight:
+        return None
+    return _Line(line, weight, _NUMBER.sub("0", lowered))
+
+
+def _heaviest(found: list[_Line]) -> list[_Line]:
+    if len(found) <= MAX_EVIDENCE:
+        return found
+    order = sorted(range(len(found)), key=lambda number: (-found[number].weight, number))
+    return [found[number] for number in sorted(order[:MAX_EVIDENCE])]
+
+
+def _with_counts(found: Iterable[_Line], alike: dict[str, int]) -> Iterator[Evidence]:
+    for line in found:
+        more = alike.pop(line.template, 0) - _MAX_ALIKE
+        count = f" (and {more} alike)" if more > 0 else ""
+        yield Evidence(f"{clip(line.text, MAX_DETAIL)}{count}", line.weight)

@@ -1,0 +1,127 @@
+"""Forms that lines of any program share: frames, progress, advice."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+
+def _any_of(*forms: str) -> re.Pattern[str]:
+    return re.compile("|".join(forms), re.IGNORECASE)
+
+
+_NUMBER: Final = "[0-9]{1,9}"
+
+GUTTER: Final = re.compile(
+    r"[\u2500-\u257f|\u00a6!*\u2022\u2718\u2716\u2717\u00d7\u274c\u25cf\u25b6\u276f>-]{1,3}\ufe0f? +(?=\S)"
+)
+"""What a program draws before each line of a message."""
+
+BANNER: Final = re.compile(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
+
+SOURCE: Final = re.compile(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
+
+FRAME: Final = _any_of(
+    rf"at .{{1,300}}(?:\([^()]*\)|:{_NUMBER}(?::{_NUMBER})?\)?)$",
+    r"at \[?(?:native|internal|eval|<anonymous>)\b",
+    r"file \"[^\"]{1,400}\", line [0-9]",
+    rf"from [^\s:]{{1,400}}:{_NUMBER}:in\b",
+    rf"(?:\w{{1,20}}: )?[^\s:]{{1,400}}:{_NUMBER}: ?in (?:[`'<]|function|main|method|upvalue|field|local)",
+    r"#[0-9]{1,4} +(?:0x[0-9a-f]|\S{1,300} ?\(|\S.{0,300}[(:][0-9])",
+    r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
+    rf"(?:\.\.\.|\u2026) ?(?:and )?{_NUMBER} (?:more|common|frames?|lines?|levels?|other|internal)\b",
+    rf"goroutine {_NUMBER} \[|\S{{1,300}}\.go:{_NUMBER} \+0x|created by \S{{1,300}} in goroutine",
+    rf"\[C\]: in |\(?\w{{1,60}}(?: [0-9.]{{1,20}}\))? lib/\S{{1,300}}:{_NUMBER}: |called from \S",
+    r"(?:full |python |java |native )?(?:stack ?trace|back ?trace|call stack|traceback|stack backtrace)\b[^:]{0,40}:?$",
+    r"traceback \(most recent call last\)|\[previous line repeated",
+)
+
+PROGRESS: Final = _any_of(
+    r"[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
+    r"(?:==>|=>|-->|:::?|::group::|> Task ) ?\w|(?:Get|Hit|Ign):[0-9]|step [0-9]{1,4}(?:/[0-9]{1,4})?\b",
+    r"(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built|compiled|generated"
+    r"|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote|uploaded|added"
+    r"|removed|deleted|selected|prepared|audited|linked|checked|completed|processed|collected) ",
+    r"(?:\S{1,30}: )?(?:entering|leaving) directory ",
+)
+BAR: Final = re.compile(
+    r"[0-9] ?%(?: ?[|\[]|$)|[\u2588\u2593\u2501]{3}|[#=]{5,}>?|[0-9] ?[kKMGT]i?B/s|\bETA\b|(?:\.\.\.|\u2026)$"
+)
+GERUND: Final = re.compile(r"(?:(?:==?>|-->|[*+-]|now|still) )?(?P<verb>[A-Za-z]{2,14}ing)\b", re.IGNORECASE)
+NO_PROGRESS: Final = frozenset((
+    "missing", "warning", "string", "nothing", "something", "anything", "everything", "during", "failing",
+    "conflicting", "existing", "offending", "dangling", "remaining", "pending", "following", "including",
+    "regarding", "trailing", "leading", "according", "setting", "ring", "king", "thing", "spring", "ping",
+    "rejecting", "refusing", "denying", "overlapping", "breaking", "timing", "being", "having", "aborting",
+    "exiting", "terminating", "giving", "stopping", "quitting", "bailing",
+))  # fmt: skip
+"""Words like a gerund that begin no report of progress."""
+
+NAME: Final = re.compile(r"\S*(?:[/@=]|[-_.]\w*[0-9]|\w[-_]\w)\S*")
+"""A path, a URL or a package: its words are no words of a sentence."""
+
+SUCCESS: Final = _any_of(
+    r"[\u2713\u2714\u2705\u2611] ?|\(pass\)|\[ {0,2}(?:ok|pass(?:ed)?|success|done) {0,2}\]",
+    r"(?:ok|pass(?:ed)?|success|done)(?::|\b(?! to\b))",
+    r".{0,300}\b(?:successful(?:ly)?|success|succeeded|up[ -]to[ -]date|all (?:checks|tests) pass\w{0,2}|completed in"
+    r"|100 ?%|passed)\b",
+    r".{0,300}(?:\.\.\.|\u2026|: ?| )(?:ok|done|passed|yes)\.?$",
+)
+NIL_COUNT: Final = _any_of(
+    r"\b(?:0|no|zero|without) (?:\w{1,20} ){0,2}?(?:errors?|issues?|problems?|failures?|failed|warnings?|skipped"
+    r"|vulnerabilities|violations?|conflicts?|exceptions?)\b",
+    r"\b(?:errors?|failures?|failed|warnings?|skipped|issues?)[:=] ?0\b",
+)
+"""A count of failures that is none."""
+
+LEVEL: Final = re.compile(
+    r"(?:[^\n\]|]{0,60}?[\[| ])?(?P<level>INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?)(?=[\]:|\s]|$)"
+    r"|\[?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?(?:\[[\w-]{1,60}\]| [A-Z]{1,4}[0-9]{2,5})?:"
+    r"|\[(?P<framed>info|debug|trace|notice|warn(?:ing)?)\]"
+    r"|npm (?P<npm>info|notice|warn|http|verb|sill)\b"
+    r"|.{0,200}?\blevel=\"?(?P<field>info|debug|trace|notice|warn(?:ing)?)\b"
+    r"|(?P<glog>[IW])[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}"
+)
+"""The level of a log record that is no error."""
+
+MAY_HAVE_LEVEL: Final = re.compile(r"info|debug|trace|notice|verb|warn|npm |^[iw][0-9]{4} ")
+
+_SUBJECT: Final = (
+    r"(?:the )?(?:build|compilation|compile|tests?|job|pipeline|deployment|deploy|install(?:ation)?|setup|configuration"
+    r"|linking|task|step|command|run|operation|execution|migration|process|program|script|recipe|hook|test run)"
+)
+_STATUS: Final = (
+    r"(?:exit(?:ed|s|ing)?|return(?:ed)?|finished|completed|terminated|failed|ended|died|quit|status)\b.{0,30}?"
+    r"\b(?:exit[ -])?(?:code|status|rc)[ :=]{1,2}-?[0-9]{1,6}\b|\bnon-?zero\b.{0,20}\b(?:status|code|exit)"
+)
+TRAILER: Final = _any_of(
+    rf".{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
+    rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
+    r"|terminated|stopped|unsuccessful)(?:[.! ]*$| (?:in|after) [0-9].{0,20}$"
+    r"| with (?:[0-9]{1,6} |an? )?(?:errors?|exceptions?)\b[^:]{0,40}$)",
+    r"(?:fatal )?(?:errors?|failures?|failed|fail|failing)[.! ]*$",
+    r"(?:aborting|exiting|terminating|giving up|bailing out|aborted|stopping|quitting)\b"
+    r"(?! (?:because|as|since)\b)[^:]{0,60}$",
+    r"(?:an?|some|one or more|there (?:was|were)(?: an?)?) (?:fatal |unexpected )?errors?(?: (?:has|have))?"
+    r"(?: (?:occurred|happened|found|encountered))?[.!]?$",
+    r"g?make(?:\[[0-9]{1,4}\])?: \*\*\* .{0,300}error [0-9]|ELIFECYCLE|ninja: build stopped",
+    r"could not compile .{1,200} due to|collect2: error: ld returned|\S{1,60} ?: error: linker command failed",
+    r"\W{0,4}(?:found |total:? )?[0-9]{1,7} (?:errors?|failures?|problems?|issues?|warnings?|failed)\b[^:]{0,80}$",
+)
+MAY_TRAIL: Final = re.compile(
+    r"code|status|fail|abort|cancel|terminat|stop|exit|giving up|bailing|quit|error|elifecycle|unsuccessful|due to"
+    r"|problem|issue|warning"
+)
+
+BOILERPLATE: Final = _any_of(
+    r"(?:for )?(?:more|further|full|additional) (?:information|details?|info|help|usage)\b",
+    r"(?:please )?(?:see|check|read|consult|refer to|visit|look at|view) (?:(?:the|also|our|your) )?"
+    r"(?:.{0,60}\blogs?\b|docs?\b|documentation|manual|https?://|man page|output|full)",
+    r"(?:please )?(?:re-?run|run|try|use|type|pass)\b.{0,60}(?: --?(?:verbose|help|debug|stacktrace|info|v{1,3}|h|trace"
+    r"|backtrace|X)\b|\bfor (?:more|help|usage|details|a (?:full )?(?:backtrace|list))|\bto (?:see|get|display|list) )",
+    r"(?:note: )?run with `RUST_BACKTRACE",
+    r"(?:the |a )?(?:full |complete |detailed )?(?:log|output|report|details)s? (?:of this run |file )?"
+    r"(?:can be found|(?:is|are|was|were) (?:saved|written|available|stored))",
+    r"if you (?:believe|think)\b|please (?:report|file|open|submit|contact|include)\b",
+    r"this is (?:probably|likely|most likely) not a problem with|copyright\b|thank you\b|https?://\S+$",
+)

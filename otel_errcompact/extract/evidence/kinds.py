@@ -1,0 +1,82 @@
+"""What a line of any output is: content, or only around it."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import Final
+
+from otel_errcompact.extract.evidence import forms
+from otel_errcompact.extract.statements import is_telling, strip_timestamp
+
+_MAX_LOOKED_AT: Final = 400
+"""Characters of a line that tell what it is."""
+
+_MAX_HEADING: Final = 120
+_LETTER: Final = re.compile(r"[^\W_]")
+
+
+class Kind(IntEnum):
+    """What a line is; only kinds behind `TRAILER` state a failure."""
+
+    BLANK = 0
+    RULE = 1
+    FRAME = 2
+    PROGRESS = 3
+    SUCCESS = 4
+    INFORMATION = 5
+    BOILERPLATE = 6
+    SOURCE = 7
+    TRAILER = 8
+    HEADING = 9
+    OTHER = 10
+    WARNING = 11
+    TELLING = 12
+
+
+def kind_of(line: str) -> Kind:
+    """Return what a line is, by its own words alone."""
+    line = line.strip()[:_MAX_LOOKED_AT]
+    if _LETTER.search(line) is None:
+        return Kind.RULE if line else Kind.BLANK
+    line = strip_timestamp(line)
+    if not line[:1].isalpha():
+        if forms.SOURCE.match(line):
+            return Kind.SOURCE
+        if forms.BANNER.match(line) and not is_telling(line):
+            return Kind.RULE
+        gutter = forms.GUTTER.match(line)
+        line = line[gutter.end() :] if gutter is not None else line
+    lowered = line.lower()
+    return _kind_by_beginning(line, lowered) or _kind_by_words(line, lowered)
+
+
+def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
+    if forms.FRAME.match(line):
+        return Kind.FRAME
+    if forms.BOILERPLATE.match(line):
+        return Kind.BOILERPLATE
+    level = forms.LEVEL.match(line) if forms.MAY_HAVE_LEVEL.search(lowered) else None
+    if level is None:
+        return None
+    return Kind.WARNING if level[level.lastgroup or 0][:1] in "wW" else Kind.INFORMATION
+
+
+def _kind_by_words(line: str, lowered: str) -> Kind:
+    is_progress = _is_progress(line)
+    told = forms.NIL_COUNT.sub("", line)
+    telling = is_telling(forms.NAME.sub("", told) if is_progress else told)
+    if not telling and (is_progress or told != line or forms.SUCCESS.match(line)):
+        return Kind.PROGRESS if is_progress and not forms.SUCCESS.match(line) else Kind.SUCCESS
+    if line.endswith(":") and len(line) <= _MAX_HEADING:
+        return Kind.HEADING
+    if forms.MAY_TRAIL.search(lowered) and forms.TRAILER.match(line):
+        return Kind.TRAILER
+    return Kind.TELLING if telling else Kind.OTHER
+
+
+def _is_progress(line: str) -> bool:
+    if forms.PROGRESS.match(line) or forms.BAR.search(line):
+        return True
+    found = forms.GERUND.match(line)
+    return found is not None and found["verb"].lower() not in forms.NO_PROGRESS

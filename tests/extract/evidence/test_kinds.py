@@ -1,0 +1,84 @@
+"""What a line is: content, or one of the lines that only surround it."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+
+LINES = {
+    Kind.BLANK: ("", "   "),
+    Kind.RULE: ("-----", "^^^^", "======== test session starts ========", "│", "*** Log ***"),
+    Kind.FRAME: (
+        "    at Object.<anonymous> (/srv/app.js:3:9)",
+        '  File "a.py", line 3, in main',
+        "#3  0x00007f main () at a.c:3",
+        "#0      main (file:///a.dart:3:5)",
+        "\tfrom a.rb:3:in `each'",
+        "lua: a.lua:3: in function 'f'",
+        "... 12 more",
+        "Stack trace:",
+    ),
+    Kind.PROGRESS: (
+        "==> Downloading https://example.com/errors-1.2.tgz",
+        "[3/9] Linking app",
+        "Compiling thiserror v1.0.40",
+        "Collecting exceptiongroup",
+        " 45% |####      | 3.2MB",
+        "reading configuration ...",
+        "Loading error-handling.so...",
+    ),
+    Kind.SUCCESS: (
+        "0 issues.",
+        "(pass) adds [0.1 ms]",
+        "✓ adds",
+        "completed successfully",
+        "[ OK ] mounted",
+        "PASS src/a.test.ts",
+        "Found 0 errors in 3 files",
+        "no problems found",
+        "lint: ok",
+    ),
+    Kind.INFORMATION: (
+        "INFO: starting",
+        "2026-01-02 10:00:00,123 INFO  pool - 0 errors",
+        "level=info msg=failed",
+        "[debug] cannot happen",
+        "I0612 10:00:00.000 main.go:3] x",
+    ),
+    Kind.BOILERPLATE: (
+        "For more information, try '--help'.",
+        "See the log file /tmp/x.log for details",
+        "Please report this bug at https://example.com",
+        "Run with --stacktrace option to get the stack trace.",
+        "https://example.com/errors/E12",
+    ),
+    Kind.SOURCE: ("12 | x = 1", "> 3 | y"),
+    Kind.TRAILER: (
+        "exited with status 2",
+        "Build failed",
+        "Process completed with exit code 1.",
+        "Error: command failed with exit code 1",
+        "make: *** [Makefile:3: all] Error 2",
+        "FAILED",
+        "Aborting.",
+        "3 errors generated.",
+        "✖ 4 problems (4 errors, 0 warnings)",
+    ),
+    Kind.HEADING: ("error:", "Unhandled exception:", "The following packages have unmet dependencies:"),
+    Kind.WARNING: ("WARNING: disk is nearly full", "warning: unused variable", "[WARN] slow"),
+    Kind.TELLING: (
+        "cannot open device /dev/ttyUSB0",
+        "Parsing config failed: unknown key 'a'",
+        "│ Error: Invalid value",
+        "3 of 7 files were not found",
+        "command failed with exit code 1: no such device",
+    ),
+    Kind.OTHER: ("reads/a_1.fastq", "size: xl", "wildcards: sample=a"),
+}
+
+
+@pytest.mark.parametrize(("kind", "line"), [(kind, line) for kind, lines in LINES.items() for line in lines])
+def test_a_line_is_told_by_its_words(kind: Kind, line: str) -> None:
+    """Each kind of line has forms that most programs share."""
+    assert kind_of(line) is kind
