@@ -71,7 +71,7 @@ def _write_packets(arguments: argparse.Namespace) -> None:
             for number, (head, text) in enumerate(zip(heads, texts, strict=True), 1)
         )
         (arguments.folder / f"{reader}.md").write_text("\n".join(parts), encoding="utf-8")
-    tokens = [sum(map(estimate_tokens, texts)) for texts in zip(*((case["raw"], text) for case, text in chosen))]
+    tokens = [sum(estimate_tokens(case["raw"]) for case, _ in chosen), sum(estimate_tokens(text) for _, text in chosen)]
     print(f"{len(chosen)} errors, {tokens[0]:,} tokens raw, {tokens[1]:,} as digests")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.stacks.chain import Failure
+
+MIN_EVIDENCE: Final = 240
+"""Characters from which on a text may hold more than its facts; a shorter one stays whole."""
 
 _PYTHON: Final = "python"
 """The format of exceptions at hand."""
@@ -37,12 +41,19 @@ def extract(raw: RawError) -> Facts:
 
 def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
     """Return the facts of exceptions at hand, outermost first."""
-    return _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
+    facts = _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
+    messages = [part for failure in chain for part in (failure.message, failure.extra) if part]
+    if sum(map(len, messages)) < MIN_EVIDENCE:
+        return facts
+    return replace(facts, evidence=find_evidence("\n".join(messages).split("\n"), facts))
 
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    return _look_into_output(recognise(text))
+    facts = _look_into_output(recognise(text))
+    if len(text.body) < MIN_EVIDENCE:
+        return facts
+    return replace(facts, evidence=find_evidence(text.lines, facts))
 
 
 def _look_into_output(facts: Facts) -> Facts:
