@@ -46,6 +46,13 @@ _COMPARED: Final = re.compile(
 _RETRY: Final = re.compile(
     r"(?i)\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
 )
+_TAG: Final = re.compile(r"</?[a-z][^<>]{0,600}>")
+_FRAME: Final = re.compile(r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)")
+_NUMBER_OF: Final = re.compile(
+    r"(?:[a-z_\])](?:: | ?= ?)|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
+)
+"""A number that is a value, and no place of a line, a share or a duration."""
+
 _COMMAND: Final = re.compile(
     r"(?:[$>+%\u276f#] |Running: |running: |Executing: |executing: |RUN |cmd: |Command: |command: )\S"
 )
@@ -55,6 +62,13 @@ _COMMON: Final = frozenset((
     "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
 ))  # fmt: skip
 """Words without substance: a line of nothing but these and what was said already says nothing."""
+
+_UNKNOWN: Final = frozenset({"plain", "prose", "shell", "harness"})
+"""Formats that take texts of any program."""
+
+_LEAST: Final = 1
+_LEAST_BESIDE_FORMAT: Final = 6
+"""The weight of evidence beside the facts of a format that knows its texts: lines that it left out are mostly noise."""
 
 _WEIGHT: Final = {
     Kind.HEADING: 1,
@@ -76,21 +90,28 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
-    looked_at = _bound(lines)
-    said = _words("\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower())
+    looked_at = _blank_sources(_bound(lines))
+    known = _COMMON | _words(
+        "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
+    )
+    said = set(known)
     nearness = _find_nearness(looked_at, facts.cause)
+    least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
     found: list[_Line] = []
     alike: dict[str, int] = {}
     for number, line in enumerate(looked_at):
         for piece in _pieces(line):
-            weighed = _weigh(piece, said, nearness.get(number, 0))
-            if weighed is None:
+            words = _words(_TAG.sub(" ", piece.lower()))
+            if words <= said or _is_place(piece, words - known):
+                continue
+            weighed = _weigh(piece, words - said, nearness.get(number, 0))
+            if weighed is None or weighed.weight < least:
                 continue
             seen = alike.get(weighed.template, 0)
             alike[weighed.template] = seen + 1
             if seen < _MAX_ALIKE:
                 found.append(weighed)
-                said |= _words(piece.lower())
+                said |= words
     return tuple(_with_counts(_heaviest(found), alike))
 
 
@@ -98,6 +119,21 @@ def _bound(lines: Sequence[str]) -> Sequence[str]:
     if len(lines) <= 2 * MAX_LOOKED_AT:
         return lines
     return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
+
+
+def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
+    # A line below a frame and deeper than it is its source, which stands at the place that the frame names.
+    kept: list[str] = []
+    depth = -1
+    for line in lines:
+        if _FRAME.match(line):
+            depth = _depth(line)
+        elif depth >= 0 and line.strip() and _depth(line) > depth:
+            line = ""  # noqa: PLW2901 - the source
+        elif line.strip():
+            depth = -1
+        kept.append(line)
+    return kept
 
 
 def _pieces(line: str) -> Iterable[str]:
@@ -140,11 +176,12 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _weigh(line: str, said: set[str], near: int) -> _Line | None:
-    lowered = line.lower()
-    fresh = _words(lowered) - said - _COMMON
-    if not fresh:
-        return None
+def _is_place(line: str, unknown: set[str]) -> bool:
+    # What the facts hold, at another line or column, or with another share of the work.
+    return all(map(str.isdecimal, unknown)) and not _NUMBER_OF.search(line.lower()) and kind_of(line) is not Kind.TRAILER
+
+
+def _weigh(line: str, fresh: set[str], near: int) -> _Line | None:
     kind = kind_of(line)
     if kind < Kind.TRAILER:
         if not (near and kind is Kind.FRAME and _PLACE.search(line)):
@@ -162,7 +199,7 @@ def _weigh(line: str, said: set[str], near: int) -> _Line | None:
     weight += 2 * (_COMMAND.match(line) is not None)
     if not weight:
         return None
-    return _Line(line, weight, _NUMBER.sub("0", lowered))
+    return _Line(line, weight, _NUMBER.sub("0", line.lower()))
 
 
 def _heaviest(found: list[_Line]) -> list[_Line]:

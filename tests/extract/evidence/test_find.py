@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.evidence.find import MAX_EVIDENCE, find_evidence
 
@@ -82,6 +84,35 @@ def test_a_command_near_the_cause_is_evidence() -> None:
     """Which command failed is needed to repeat it, and a frame beside a cause is a place."""
     text = "$ align --fast\ncannot align sample a\n   at run (tools/align.js:7:3)\n   at main (tools/main.js:9:1)"
     assert shown(text) == ["$ align --fast", "at run (tools/align.js:7:3)", "at main (tools/main.js:9:1)"]
+
+
+def test_another_line_number_is_no_evidence() -> None:
+    """What the facts say at another place, or with another share of the work, is said; a value that is compared is not."""
+    text = "Snakefile:13: cannot align sample a (E7) 40\ncannot align sample a, got 7\ncannot align sample = 9"
+    assert shown(text) == ["cannot align sample a, got 7", "cannot align sample = 9"]
+
+
+def test_the_source_below_a_frame_is_no_evidence() -> None:
+    """It stands at the place that the frame names, and may hold the name of any error."""
+    text = (
+        'cannot align sample a\n  File "align.py", line 3, in align\n    raise BadReads(reads=3)\n           ^^^^\n'
+        "    at run (align.js:3:1)\n        throw bad(reads)\nreads: none"
+    )
+    assert shown(text) == ['File "align.py", line 3, in align', "at run (align.js:3:1)", "reads: none"]
+
+
+def test_of_markup_the_text_counts() -> None:
+    """Names of tags and attributes are not what a page says."""
+    assert shown("<div class='x'><p>cannot align sample a</p></div>\n<p id='3'>disk sda1 is full</p>") == [
+        "<p id='3'>disk sda1 is full</p>"
+    ]
+
+
+def test_beside_a_format_only_heavy_lines_are_evidence() -> None:
+    """A format that knows its texts has left out what is noise in them."""
+    known = replace(CAUSE, format="pytest")
+    text = "profile: fast\nsetup.cfg:3: expected 'int', got 'str'"
+    assert shown(text, known) == ["setup.cfg:3: expected 'int', got 'str'"]
 
 
 def test_a_trailer_is_evidence_where_it_names_a_place() -> None:
