@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from otel_errcompact.errors import Facts, RawError
-    from otel_errcompact.extract.stacks.chain import Failure
+    from otel_errcompact.extract.stacks.failure import Failure
 
 MAX_REMEMBERED: Final = 256
 """Failures whose class is remembered: of exceptions and of texts each."""

@@ -110,11 +110,6 @@ _HINTS: Final[tuple[Hint, ...]] = (
         ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
     ),
     Hint(
-        "a function calls itself without end: look at the condition that should stop it",
-        ("RecursionError", "Maximum call stack size"),
-        ("RecursionError", "maximum recursion depth exceeded"),
-    ),
-    Hint(
         "the text is empty or no JSON at all: look at what was received",
         (r"JSONDecodeError: Expecting value[^\n]{0,40}char 0\)",),
         ("json.decoder.JSONDecodeError", "Expecting value: line 1 column 1 (char 0)"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.stacks.chain import Failure
+    from otel_errcompact.extract.stacks.failure import Failure
 
 ASSERTION: Final = "AssertionError"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.stacks.chain import Failure
+    from otel_errcompact.extract.stacks.failure import Failure
 
 MIN_EVIDENCE: Final = 240
 """Characters from which on a text may hold more than its facts; a shorter one stays whole."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.stacks.beam import HEADER, chain_of
-from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.stacks.chain import MAX_CHILDREN, Failure, facts_of
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.statements import is_exception_name

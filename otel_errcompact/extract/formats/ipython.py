@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Format
-from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own
 
 if TYPE_CHECKING:

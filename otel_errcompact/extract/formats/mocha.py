@@ -11,7 +11,7 @@ from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.stacks.chain import Failure, facts_of
+from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.javascript import ASSERTION, asserted, chains_of, named
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, own_frame
 from otel_errcompact.extract.statements import indentation, is_exception_name
@@ -19,6 +19,7 @@ from otel_errcompact.extract.statements import indentation, is_exception_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from otel_errcompact.extract.stacks.failure import Failure
     from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 

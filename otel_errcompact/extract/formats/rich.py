@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format
-from otel_errcompact.extract.stacks.chain import MAX_CHAIN, Failure, facts_of
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own
 
 if TYPE_CHECKING:

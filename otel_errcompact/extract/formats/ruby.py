@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format
-from otel_errcompact.extract.stacks.chain import MAX_CHAIN, Failure
-from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.ruby import PLACE, frame_of, is_own, matched_frame
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
 _HEADER: Final = re.compile(rf"{PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
@@ -173,8 +174,9 @@ def _message(said: Iterable[str]) -> str:
 def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
     own = [frame for frame in frames if is_own(frame.file)]
     if kind == "SystemStackError":
-        place = most_recurrent((frame, 1) for frame in own)
-        return Failure(kind, message, place, place)
+        recursion = recursion_of(((frame, 1) for frame in reversed(frames)), lambda frame: is_own(frame.file))
+        place = recursion.place if recursion is not None else None
+        return Failure(kind, message, place, place, recursion=recursion)
     place = _enclosing(own)
     if place is None and kind.startswith(_INSTALLERS):
         return Failure(kind, message)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_REMEMBERED_FILES: Final = 4_096
 
@@ -81,29 +77,13 @@ def _remember(file: str) -> bool:
     return own
 
 
+def is_own_frame(frame: Frame) -> bool:
+    """Tell whether a frame is the user's own code."""
+    return is_own(frame.file, frame.function)
+
+
 def library_place(frame: Frame) -> Location:
     """Return where a frame of installed code is, without the folder it is installed in, which tells nobody anything."""
     library = _INSTALLED_IN.match(frame.file)
     file = frame.file[library.end() :] if library else frame.file
     return Location(function=frame.function, file=file, line=frame.line)
-
-
-def most_recurrent(stack: Iterable[tuple[Frame, int]]) -> Frame | None:
-    """
-    Return the own function that a runaway recursion goes through.
-
-    Where the stack ends is chance, so of the functions that call one another in turn it is always the first by name.
-
-    Args:
-        stack: The frames, outermost first, each with how often in a row it stands there.
-    """
-    innermost: dict[tuple[str, str], Frame] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    for frame, count in stack:
-        if is_own(frame.file, frame.function):
-            innermost[frame.file, frame.function] = frame
-            counts[frame.file, frame.function] += count
-    often = max(counts.values(), default=0) // 2
-    return min(((place, innermost[place]) for place, count in counts.items() if count >= often), default=(None, None))[
-        1
-    ]

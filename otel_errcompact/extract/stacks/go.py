@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.stacks.chain import Failure, facts_of
-from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import Failure
+from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.recursion import recursion_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,6 +56,9 @@ _ACCESS: Final = re.compile(
 )
 
 _MAX_FRAMES: Final = 200
+
+_MAX_PRINTED: Final = 100
+"""Frames that Go prints of one goroutine, half of them from either end."""
 
 _MAX_HEAD: Final = 20
 """Lines of the messages of one panic."""
@@ -188,9 +193,13 @@ def _messages(head: str) -> list[str]:
 
 def _failure(kind: str, message: str, stack: Sequence[Frame]) -> Failure:
     frames = list(filter(_is_own, stack))
-    own = most_recurrent((frame, 1) for frame in reversed(frames)) if message == _OVERFLOW else first_own(frames)
     innermost = next((frame for frame in stack if not _is_machinery(frame)), None)
-    return Failure(kind, message, own, innermost)
+    if message != _OVERFLOW:
+        return Failure(kind, message, first_own(frames), innermost)
+    recursion = recursion_of(((frame, 1) for frame in reversed(stack) if not _is_machinery(frame)), _is_own)
+    if recursion is not None and len(stack) >= _MAX_PRINTED:
+        recursion = recursion._replace(turns=0)
+    return Failure(kind, message, recursion.place if recursion else None, innermost, recursion=recursion)
 
 
 def _stacks(stack: Sequence[Frame], count: int) -> list[Sequence[Frame]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import Facts, Location
 from otel_errcompact.extract.messages.comparison import read_changes
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.stacks.chain import MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, innermost, is_own, own_frame, plain_file
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, indentation, is_exception_name
 
 if TYPE_CHECKING:
@@ -342,8 +343,10 @@ def _failure(
         kind, text = properties.children[0][-1].type, "; ".join(said)
         properties = properties._replace(children=())
     own = _placed(frames, excerpt, kind)
-    if kind == "RangeError" and "call stack" in text:
-        own = most_recurrent((frame, 1) for frame in reversed(frames) if is_own(frame.file)) or own
+    recursion = None
+    if ("call stack" in text and kind == "RangeError") or "too much recursion" in text:
+        recursion = recursion_of(((frame, 1) for frame in reversed(frames)), lambda frame: is_own(frame.file))
+        own = recursion.place if recursion is not None and is_own(recursion.place.file) else own
     kind = named(kind, code or fields.get("code", "").strip("'\""), text)
     text, importer = split_importer(text)
     return Failure(
@@ -353,6 +356,7 @@ def _failure(
         innermost(frames, own or importer),
         _list_properties(fields, kind, text),
         properties.children,
+        recursion=recursion,
     )
 
 

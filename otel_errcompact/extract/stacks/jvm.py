@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.stacks.chain import Failure
-from otel_errcompact.extract.stacks.frames import Frame, most_recurrent
+from otel_errcompact.extract.stacks.failure import Failure
+from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.statements import indentation, is_exception_name
 
 if TYPE_CHECKING:
@@ -270,10 +271,12 @@ def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
 
 def _failure(block: _Block) -> Failure:
     message = "\n".join((block.message, *block.more)) if block.innermost is not None else block.message
-    own = most_recurrent((frame, 1) for frame in block.stack) if block.stack else block.own
+    recursion = recursion_of(((frame, 1) for frame in reversed(block.stack)), lambda _: True)
+    own = recursion.place if recursion is not None else block.own
     is_innermost = bool(block.stack) or (own is not None and block.outside_runtime is own)
     innermost = own if is_innermost else block.outside_runtime or block.innermost
-    return Failure(_short(block.type) or "Exception", message if block.type else CUT_OFF, own, innermost)
+    kind = _short(block.type) or "Exception"
+    return Failure(kind, message if block.type else CUT_OFF, own, innermost, recursion=recursion)
 
 
 def _short(name: str) -> str:

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from otel_errcompact.extract.stacks.callers import callers_of
-from otel_errcompact.extract.stacks.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own, is_plumbing, most_recurrent
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
+from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.text import clean
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import FORKS_WAIT
@@ -125,14 +126,14 @@ def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseE
 
 
 def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
-    """Read one exception without its causes."""
     kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
     message = _message(exception, seen)
     own, innermost = _frames(exception.__traceback__)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
         return _find_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
-        own = most_recurrent(_walk(exception.__traceback__))
+        recursion = recursion_of(_walk(exception.__traceback__), is_own_frame)
+        return Failure(kind.name, message, recursion.place if recursion else own, innermost, recursion=recursion)
     children = attribute_of(exception, "exceptions") if kind.is_group else None
     if children is not None:
         return Failure(kind.name, message, own, innermost, "", _children(children, seen, depth))
@@ -155,7 +156,6 @@ def _kind_of(kind: type[BaseException]) -> _Kind:
 
 
 def _name(kind: type[BaseException]) -> str:
-    """Return a type's name as Python prints it."""
     module = module_of(kind)
     return qualname_of(kind) if module in {"builtins", "__main__"} else f"{module}.{qualname_of(kind)}"
 
@@ -211,7 +211,6 @@ def _read_message(exception: BaseException, seen: _Seen) -> str:
 
 
 def _message(exception: BaseException, seen: _Seen) -> str:
-    """Return the message with the notes below it, as Python prints them."""
     message = _read_message(exception, seen)
     notes = attribute_of(exception, "__notes__")
     if isinstance(notes, list | tuple):
@@ -231,7 +230,6 @@ def _find_syntax_error(error: SyntaxError, failure: Failure) -> Failure:
 
 
 def _children(children: object, seen: _Seen, depth: int) -> tuple[tuple[Failure, ...], ...]:
-    """Read the chains of a group's exceptions, the last one first: that is where Python prints what children share."""
     if depth >= MAX_DEPTH or not isinstance(children, list | tuple):
         return ()
     members = [
@@ -252,7 +250,6 @@ def _extra(exception: BaseException, message: str) -> str:
 
 
 def _body_of(response: object) -> str:
-    """Return the body of a response as far as it was received; asking for more would read from the network."""
     received = attribute_of(response, "_content")
     return _decoded(attribute_of(response, "text") if received is None else received)
 

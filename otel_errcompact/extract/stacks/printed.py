@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
-    from otel_errcompact.extract.stacks.chain import Failure
+    from otel_errcompact.extract.stacks.failure import Failure
 
 _MAX_OTHERS: Final = 4
 

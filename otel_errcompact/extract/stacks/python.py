@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.stacks.chain import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own, is_plumbing, most_recurrent
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
+from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
@@ -149,7 +150,12 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
     group = _CHILDREN.search(message) if children else None
     if group is not None:
         message = message[: group.start()]
-    own, innermost, extra = _frames(segment[: final.start()], final["type"])
+    stack = segment[: final.start()]
+    own, innermost, extra = _frames(stack)
+    recursion = None
+    if final["type"].endswith("RecursionError"):
+        recursion = recursion_of(_repeated(stack), is_own_frame)
+        own = recursion.place if recursion is not None else own
     return Failure(
         final["type"].removeprefix("__main__."),
         message.strip("\n"),
@@ -157,6 +163,7 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
         innermost,
         extra,
         children[int(group[1])] if group is not None and int(group[1]) < len(children) else (),
+        recursion=recursion,
     )
 
 
@@ -169,11 +176,11 @@ def _completed(failure: Failure | None, segment: str, cut_type: str, cut_message
         return failure._replace(type=cut_type, message=cut_message) if is_cut and cut_type and not in_code else failure
     if HEADER not in segment and not cut_type:
         return None
-    own, innermost, _ = _frames(segment, cut_type)
+    own, innermost, _ = _frames(segment)
     return Failure(cut_type or "Exception", cut_message or CUT_OFF, own, innermost) if innermost or cut_type else None
 
 
-def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
+def _frames(stack: str) -> tuple[Frame | None, Frame | None, str]:
     """
     Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
     """
@@ -181,8 +188,6 @@ def _frames(stack: str, kind: str) -> tuple[Frame | None, Frame | None, str]:
     innermost = next(frames, None)
     if innermost is None:
         return None, None, ""
-    if kind.endswith("RecursionError"):
-        return most_recurrent(_repeated(stack)), innermost, ""
     if innermost.function:
         if is_plumbing(innermost.file):
             rest = list(frames)

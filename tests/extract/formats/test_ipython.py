@@ -29,7 +29,7 @@ def test_notebook():
         type="KeyError",
         cause="'a'",
         location=Location(function="load", file="<cell>", line=2),
-        details=("> return table[name]",),
+        details=("> return table[name]", "raised in UserDict.__getitem__ (collections/__init__.py:1106)"),
         format="ipython",
     )
 

@@ -78,8 +78,8 @@ def test_causes():
     assert found.wrappers == ("Error", "QueryError")
     assert found.details == (
         "code: E_QUERY, table: 'orders'",
-        "raised as Error at monthly (/srv/app/report.js:7): report 7 could not be made",
-        "raised as QueryError: query failed",
+        "raised as QueryError at query (db.js:14): query failed",
+        "raised as Error at monthly (report.js:7): report 7 could not be made",
     )
 
 
@@ -119,8 +119,11 @@ def test_aggregate():
         "    Error: mirror a answered 503\n        at probe (/srv/m.mjs:3:29),\n"
         "    Error: mirror b answered 403\n        at probe (/srv/m.mjs:3:29)\n  ]\n}\n"
     )
-    assert said(facts(text))[2] == (
-        "All promises were rejected: Error: mirror a answered 503; Error: mirror b answered 403"
+    found = facts(text)
+    assert found.cause == "All promises were rejected: Error: mirror a answered 503; and 1 other"
+    assert found.details == (
+        "Error at probe (/srv/m.mjs:3): mirror a answered 503",
+        "Error at probe (/srv/m.mjs:3): mirror b answered 403",
     )
 
 

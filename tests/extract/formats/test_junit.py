@@ -59,7 +59,7 @@ def test_gradle_short():
     assert (found.type, str(found.location), found.details) == (
         "com.acme.BadSku",
         "Store.java:3",
-        ("in CartTest > addsUp",),
+        ("in CartTest > addsUp", "raised as NullPointerException at CartTest.java:15"),
     )
 
 

@@ -50,12 +50,12 @@ def test_root_is_the_last_cause():
     )
     assert found.wrappers == ("org.springframework.web.util.NestedServletException", "com.acme.StoreException")
     assert found.details == (
+        "raised in Driver.query (Driver.java:7)",
+        "raised as com.acme.StoreException at Store.load (Store.java:30): cannot load",
         (
             "raised as org.springframework.web.util.NestedServletException at Filter.doFilter (Filter.java:12): "
             "Request processing failed"
         ),
-        "raised as com.acme.StoreException: cannot load",
-        "raised in Driver.query (Driver.java:7)",
     )
 
 

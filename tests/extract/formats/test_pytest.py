@@ -110,7 +110,11 @@ def test_chain_through_code_under_test():
     found = facts(CHAIN.format(test="test_rate", space=" "))
     assert (found.type, found.cause, found.wrappers) == ("KeyError", "'EUR'", ())
     assert str(found.location) == "load (shop/rates.py:5)"
-    assert found.details == ("in test_rate", "> return RATES[name]", "raised as shop.rates.RateError: no rate")
+    assert found.details == (
+        "in test_rate",
+        "> return RATES[name]",
+        "raised as shop.rates.RateError at load (rates.py:7): no rate",
+    )
 
 
 def test_one_cause_of_many():

@@ -37,7 +37,7 @@ def test_box():
     assert (found.type, found.cause) == ("KeyError", "'a'")
     file = "/app/a/very/long/path/which/goes/on/in/the/next/line/store.py"
     assert found.location == Location(function="load", file=file, line=42)
-    assert found.details == ("> return rows[name]",)
+    assert found.details == ("> return rows[name]", "raised in get (db.py:7)")
 
 
 def test_box_in_ascii():

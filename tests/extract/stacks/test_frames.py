@@ -6,7 +6,7 @@ import pytest
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.stacks import frames
-from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place, most_recurrent
+from otel_errcompact.extract.stacks.frames import Frame, is_own, library_place
 
 
 @pytest.mark.parametrize(
@@ -71,29 +71,6 @@ def test_memory_of_files_is_bounded(monkeypatch):
 def test_place_of_a_frame():
     """A frame knows where it is."""
     assert Frame("a.py", 3, "f").place() == Location(file="a.py", line=3, function="f")
-
-
-def once(*frames: Frame) -> list[tuple[Frame, int]]:
-    return [(frame, 1) for frame in frames]
-
-
-def test_most_recurrent_does_not_depend_on_the_depth():
-    """Of functions that call one another in turn it is the first by name, at whichever the stack ends."""
-    ping, pong, main = Frame("a.py", 1, "ping"), Frame("a.py", 2, "pong"), Frame("a.py", 9, "main")
-    assert most_recurrent(once(main, *[ping, pong] * 50)) == ping
-    assert most_recurrent(once(main, *[ping, pong] * 50, ping)) == ping
-    assert most_recurrent(once(main, *[pong, ping] * 50, pong)) == ping
-
-
-def test_most_recurrent_by_a_printed_count():
-    """Python prints a frame that repeats once, and then a number."""
-    walk, helper = Frame("a.py", 3, "walk"), Frame("a.py", 8, "helper")
-    assert most_recurrent([(walk, 1), (walk, 996), (helper, 1)]) == walk
-
-
-def test_most_recurrent_is_own_code():
-    """A recursion through libraries alone has no own function."""
-    assert most_recurrent(once(*[Frame("/usr/lib/python3.11/copy.py", 1, "deepcopy")] * 9)) is None
 
 
 @pytest.mark.parametrize(

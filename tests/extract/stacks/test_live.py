@@ -74,12 +74,14 @@ def test_source_line_of_changed_file(monkeypatch):
 
 
 def test_frames_of_libraries_are_passed_over():
-    """What failed inside a library is placed where own code called it, and shown by the line that did."""
+    """What failed inside a library is placed where own code called it, with the line that did and the one in there."""
     error = caught(json.loads, '{"a" 1}')
     traceback.format_exception(error)
     found = facts(error)
     assert found.location.function == "caught"
-    assert found.details == ("> function(*args)",)
+    source, raised = found.details
+    assert source == "> function(*args)"
+    assert raised.startswith("raised in raw_decode (json/decoder.py:")
 
 
 def test_notes_are_details():
@@ -249,7 +251,9 @@ def test_group_counts_its_children():
     """Distinct children with their counts; the same child twice is the same failure."""
     one = ValueError("bad shard 1")
     group = ExceptionGroup("sync failed", [one, one, KeyError("x")])
-    assert facts(group).cause == "sync failed: 2 x ValueError: bad shard 1; KeyError: 'x'"
+    found = facts(group)
+    assert found.cause == "sync failed: 2 x ValueError: bad shard 1; and 1 other (KeyError)"
+    assert found.details == ("ValueError: bad shard 1; x 2", "KeyError: 'x'")
 
 
 def test_group_in_any_order():

@@ -1,0 +1,120 @@
+"""The exceptions around a root cause, from the inside out."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.messages.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from otel_errcompact.extract.stacks.failure import Failure
+    from otel_errcompact.extract.stacks.frames import Frame
+    from otel_errcompact.extract.stacks.places import Places
+
+MAX_SHOWN: Final = 8
+"""Wrappers of a chain that are shown, from either end half of them."""
+
+_SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
+_SOURCE: Final = "> "
+_JOINTS: Final = " :;,.([<"
+_LEADS: Final = ("; nested exception is", "; Reason", "; cause", " caused by", " because of")
+_MIN_QUOTE: Final = 8
+"""Characters of a cause that a wrapper repeats; fewer may stand there by chance."""
+
+
+def write_wrappers(chain: Sequence[Failure], cause: str, frame: Frame | None, places: Places) -> Iterator[str]:
+    """
+    Write the wrappers of a root cause, the innermost first.
+
+    A wrapper that only repeats what it wraps is named in the line of the next one that says more.
+
+    Args:
+        chain: The exceptions, outermost first, the root cause last.
+        cause: The message of the root cause, which no wrapper repeats.
+        frame: The place that is shown for the chain.
+        places: Names places.
+    """
+    wrappers = drop_quotes(chain)[:-1][::-1]
+    left_out = len(wrappers) - MAX_SHOWN
+    if left_out > 0:
+        half = MAX_SHOWN // 2
+        yield from _lines_of(wrappers[:half], cause, frame, places)
+        yield f"... {left_out} more wrappers"
+        wrappers = wrappers[-half:]
+    yield from _lines_of(wrappers, cause, frame, places)
+
+
+def _lines_of(wrappers: Sequence[Failure], cause: str, frame: Frame | None, places: Places) -> Iterator[str]:
+    pending: list[str] = []
+    said = {cause}
+    for number, wrapper in enumerate(wrappers):
+        reading = read_message(wrapper.message)
+        message = without_count(reading.cause)
+        repeats = message == NO_MESSAGE or any(message in known for known in said)
+        is_last = number == len(wrappers) - 1
+        if repeats and not is_last and not wrapper.follows and not wrappers[number + 1].follows:
+            pending.append(wrapper.type)
+            continue
+        names = ", then as ".join((*_count_names(pending), wrapper.type))
+        words = "" if repeats else f": {message}"
+        yield f"{_LINKS[wrapper.follows]} {names}{_format_place(wrapper.own, frame, places)}{words}"
+        yield from (line for line in reading.details[:1] if line.startswith(_SOURCE))
+        pending.clear()
+        said.add(message)
+
+
+_LINKS: Final = {False: "raised as", True: "while handling that, raised"}
+
+
+def _count_names(names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        count = names.count(name)
+        yield f"{name} (x {count})" if count > 1 else name
+
+
+def without_count(message: str) -> str:
+    """Return a group's message without the number of its exceptions."""
+    return _SUB_EXCEPTIONS.sub("", message) if message.endswith(")") else message
+
+
+def _format_place(own: Frame | None, frame: Frame | None, places: Places) -> str:
+    if own is None or (frame is not None and (own.file, own.line) == (frame.file, frame.line)):
+        return ""
+    return f" at {places.name(own)}"
+
+
+# --- quotes ----------------------------------------------------------------------------------------------------------
+
+
+def drop_quotes(chain: Sequence[Failure]) -> tuple[Failure, ...]:
+    """Take from each wrapper's message what it quotes of its cause."""
+    chain = chain[-MAX_CHAIN:]
+    shortened = [outer._replace(message=_drop_quote(outer.message, inner)) for outer, inner in pairwise(chain)]
+    return (*shortened, *chain[-1:])
+
+
+def _drop_quote(message: str, cause: Failure) -> str:
+    first = cause.message.partition("\n")[0].strip()
+    start = message.find(first) if len(first) >= _MIN_QUOTE else -1
+    if start >= 0:
+        message = message[:start].strip(_JOINTS)
+    message = message.rstrip(_JOINTS)
+    if message.endswith(cause.type):
+        message = message[: message.rfind(" ") + 1].rstrip(_JOINTS)
+    for lead in _LEADS:
+        message = message.removesuffix(lead)
+    return message.rstrip(_JOINTS)
+
+
+def extras_of(chain: Iterable[Failure]) -> Iterator[str]:
+    """Yield what exceptions carry besides their messages."""
+    for failure in chain:
+        if failure.extra:
+            reading = read_message(failure.extra)
+            yield from (reading.cause, *reading.details)
+        yield from failure.attributes
