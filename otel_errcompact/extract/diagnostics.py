@@ -46,6 +46,7 @@ def facts_of_diagnostics(
     *,
     unit: str = "error",
     claimed: bool = False,
+    with_warnings: bool = False,
 ) -> Facts | None:
     """
     Return the facts of a text in which a format finds diagnostics; what others find is added.
@@ -58,6 +59,7 @@ def facts_of_diagnostics(
         of: The format.
         unit: What a diagnostic is, in the singular.
         claimed: Whether the text is known to be of this format, also where another one finds what is in it.
+        with_warnings: Whether warnings are shown below the errors.
 
     Returns:
         The facts, or nothing where the text is of another format or its warnings are not what failed.
@@ -65,6 +67,7 @@ def facts_of_diagnostics(
     readers: list[Diagnostics] = []
     found: list[Diagnostic] = []
     counts: list[int] = []
+    beside: list[Diagnostic] = []
     lines = _split_lines(text)
     for reader in _find_readers(of, text.body):
         own = reader.read(lines)
@@ -72,20 +75,27 @@ def facts_of_diagnostics(
             return None
         readers.append(reader)
         if own:
-            found.extend(dict.fromkeys(_keep_errors(own)))
+            kept = dict.fromkeys(_keep_errors(own))
+            found.extend(kept)
+            beside.extend(each for each in own if with_warnings and each not in kept)
             counts.append(_read_total(reader, text.body))
     found = _keep_errors(found)
     if not found or (not found[0].is_error and last_statement(lines)):
         return None
     # A tool's own count says nothing of what others found in the same text.
-    total = max(len(found), counts[0] if len(counts) == 1 else 0)
+    counted = counts[0] if len(counts) == 1 and not beside else 0
+    total = max(len(found), counted)
     left = total - len(found)
     found.sort(key=lambda diagnostic: _BREAKING.match(diagnostic.type) is None)
     return facts_of_members(
         _make_members(found),
         unit=unit,
         total=total,
-        more=(*_find_remedies(readers, text.body), f"{CUT} {left} more not in the text" if left > 0 else ""),
+        more=(
+            *_show_warnings(beside),
+            *_find_remedies(readers, text.body),
+            f"{CUT} {left} more not in the text" if left > 0 else "",
+        ),
         first_is_root=True,
     )
 
@@ -122,6 +132,12 @@ def _keep_errors(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
 
 def _read_total(reader: Diagnostics, body: str) -> int:
     return max((int(found[found.lastindex]) for found in reader.total.finditer(body) if found.lastindex), default=0)
+
+
+def _show_warnings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    for each in diagnostics:
+        kind = each.type if each.type == "warning" else f"warning {each.type}"
+        yield f"{kind} at {each.location}: {each.message}"
 
 
 def _find_remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:

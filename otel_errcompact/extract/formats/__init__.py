@@ -49,6 +49,7 @@ ORDER: Final = (
     "llm",
     "http",
     "shell",
+    "findings",
     "plain",
     "prose",
 )

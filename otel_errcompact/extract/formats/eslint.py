@@ -25,6 +25,7 @@ _ROW: Final = re.compile(
     r"(?P<message>[^\s(].*|\(.*)"
 )
 _RULE: Final = re.compile(r"(?:  +\(?(?P<apart>[@\w][\w@/.-]{1,100})\)?|[ ]\((?P<bracketed>[a-z][\w/-]{1,80})\))$")
+_RULE_AHEAD: Final = re.compile(r"(?P<rule>[a-z][a-z0-9]{0,30}(?:-[a-zA-Z0-9]{1,30}){1,8}) {2,}(?=\S)")
 _STANDARD: Final = re.compile(
     r" {2}(?P<file>[^\s:].{0,300}?):(?P<line>[0-9]{1,7}):[0-9]{1,7}: (?P<message>.{1,600}?) \((?P<rule>[\w@/-]{2,80})\)"
     r"(?: \(warning\))?$"
@@ -79,6 +80,11 @@ def _read_row(file: str, found: re.Match[str]) -> Iterator[Diagnostic]:
     message = found["message"].strip()
     named = _RULE.search(message)
     if not severity:
+        return
+    ahead = _RULE_AHEAD.match(message)
+    if ahead is not None:  # behind the message stands the part of the document, not the rule
+        message = " ".join(message[ahead.end() :].split())
+        yield Diagnostic(ahead["rule"], message, place(file, found["line"]), severity not in _WARNINGS)
         return
     rule = (named["apart"] or named["bracketed"]) if named else COMPILE_ERROR
     message = " ".join(message[: named.start()].split()) if named else message

@@ -348,7 +348,7 @@ def test_frames_alone_are_no_failure():
 def test_similar_output_of_other_languages():
     """`File "..."` is not enough to be Python."""
     text = 'File "bin/main.ml", line 3, characters 4-10:\nError: Unbound value foo'
-    assert format_of(text) == "plain"
+    assert format_of(text) == "findings"
 
 
 # --- groups ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,239 @@
+"""Lists of findings: one in each line, in rows below a file, or in blocks around a place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.findings.places import Place, find_place, names_file
+from otel_errcompact.extract.findings.wording import Wording, read_wording
+from otel_errcompact.extract.statements import strip_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_FINDINGS: Final = 1_000
+"""Findings of one text that are looked at."""
+
+_MAX_LINE: Final = 1_000
+"""Characters of a line that may state a finding."""
+
+_AHEAD: Final = 8
+"""Lines behind a place in which its message is looked for, and lines that continue one."""
+
+_ROW: Final = re.compile(
+    r"\s{0,12}(?P<before>(?:[\u2716\u00d7\u2717\u26a0\u2139!] {1,4})?(?:[A-Z]{1,5}[0-9]{2,5} {1,4})?)"
+    r"(?:L:? {0,5}|[Ll]ine {1,3}|\[)?(?P<line>[0-9]{1,7})"
+    r"(?P<column>(?: {0,3}[:,|] {0,3}(?:P: {0,5}|[Cc]ol(?:umn)? {0,3})?)[0-9]{1,7})?"
+    r"(?P<between>\]?[:|] {0,6}| {1,2}[|\u2502-] {1,6}| {1,16}|\t)(?P<said>\S.*)"
+)
+_HEADING: Final = re.compile(
+    r"(?:[^\w./\\@-]{1,6}|-{2,} ?)?(?:(?:FILE|File|file|Line|Linting|Checking|Error in|In|in) ?:? +)?"
+    r"\[?(?P<file>[^\s:\[\]|,;]{1,300})\]?"
+    r"(?: (?:FAIL|FAILED|ERROR|--? [0-9]{1,6} .{1,30}|\([^()]{1,40}\)|[0-9]{1,6} (?:errors?|problems?|issues?)))?:?"
+    r"[ \u2500-]*$"
+)
+_SOURCE: Final = re.compile(r"\s*(?:>\s*)?[0-9]{1,7}\s{0,3}[|\u2502\u2506\t:]|\s*[|\u2502]")
+_EXCERPT: Final = re.compile(r"\s{0,12}(?:>\s*)?L?(?P<line>[0-9]{1,7}) ?[|\u2502:]")
+_CARETS: Final = re.compile(r"[\s|\u2502]*[\^~][\s^~-]*")
+_PREPOSITION: Final = re.compile(r" ?(?:,? (?:in|at|on|from)|[(\[:]|->)$")
+_ARROW: Final = re.compile(
+    r"[\s|]*(?:[-=]{1,3}>|[\u2500-\u259f\u2570-]{1,6}[>\[]?|[(@,-]{1,3}\[?|:::|at|on|in|In|Location:?|File:?|Path:?|Source:?)?"
+    r"[\s\[(:]*$"
+)
+_BEHIND_BARE: Final = re.compile(r"[\])\s:,.]*(?:, in [^:]{1,200}:?|\([^()]{1,80}\)|#\([\w./]{1,80}\))?$")
+_TITLES: Final = frozenset({"", "In", "in", "File", "at"})
+"""What stands before a place whose message is below it."""
+
+_STACK: Final = re.compile(r"\s*(?:at|from|by|#[0-9]{1,4}|called) |.*\b0x[0-9a-f]{4,}")
+_NEAR: Final = re.compile(r"[.,;)]?(?:,? near [\"'].{0,200})?\.?$")
+_PASSED: Final = re.compile(r"\s*(?:PASSED|PASS|ok|OK|passed|\u2713|\u2714)\b")
+
+
+class Finding(NamedTuple):
+    """One finding, as far as a text tells it."""
+
+    said: Wording
+    location: Location = NOWHERE
+    source: str = ""
+
+
+def read_findings(lines: Sequence[str]) -> list[Finding]:
+    """Return the findings of a text in its order."""
+    found = _Listing(lines)
+    number = 0
+    while number < len(lines) and len(found.findings) < MAX_FINDINGS:
+        number = found.read(number)
+    return found.findings
+
+
+class _Listing:
+    """The lines of a text while they are read."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.findings: list[Finding] = []
+        self._lines = lines
+        self._heading = ""
+        self._read_to = 0
+
+    def read(self, number: int) -> int:
+        """Read the line of a number, and return the number of the next line to read."""
+        line = self._lines[number]
+        if not line or len(line) > _MAX_LINE:
+            return number + 1
+        if line[0].isspace() or line[0].isdigit() or ":" in line or "|" in line:
+            row = self._read_row(number) or self._read_marked(number)
+            if row:
+                return row
+        place = find_place(line) if any(map(str.isdigit, line)) else None
+        if place is not None:
+            return self._read_place(number, place)
+        heading = _HEADING.match(line)
+        if heading is not None and names_file(heading["file"]):
+            self._heading = heading["file"].removeprefix("./")
+        return number + 1
+
+    def _add(self, said: Wording, location: Location, source: str = "") -> None:
+        if said.message:
+            self.findings.append(Finding(said, location, source))
+
+    # --- rows below the name of a file -------------------------------------------------------------------------------
+
+    def _read_row(self, number: int) -> int:
+        """Read a row below the name of its file; 0 where the line is none."""
+        found = _ROW.match(self._lines[number]) if self._heading else None
+        if found is None:
+            return 0
+        said = read_wording(found["said"], is_row=True)
+        coded = read_wording(found["before"])
+        if not (found["column"] or said.is_sure or (found["between"].isspace() and len(found["between"]) > 1)):
+            return 0
+        if "|" in found["between"] and not (said.is_sure or found["column"]):
+            return 0
+        said = said._replace(code=said.code or coded.code, severity=said.severity or coded.severity)
+        message, end = self._continue(number + 1, found.start("said"))
+        if message:
+            said = read_wording(f"{found['said']} {message}", is_row=True)
+        self._add(said, Location(file=self._heading, line=int(found["line"])))
+        return end
+
+    def _read_marked(self, number: int) -> int:
+        """Read what stands behind carets below a line of code; 0 where nothing does."""
+        found = _CARETS.match(self._lines[number]) if self._heading else None
+        code = _EXCERPT.match(self._lines[number - 1]) if found and number else None
+        if found is None or code is None:
+            return 0
+        said = read_wording(self._lines[number][found.end() :])
+        if said.is_sure:
+            self._add(said, Location(file=self._heading, line=int(code["line"])))
+        return number + 1 if said.is_sure else 0
+
+    def _continue(self, number: int, column: int) -> tuple[str, int]:
+        """Return what the lines below a row add to it, and the number of the first line that does not."""
+        added: list[str] = []
+        for line in self._lines[number : number + _AHEAD]:
+            margin, said = line[:column], line[column:]
+            if not said.strip() or margin.strip(" |\u2502") or _CARETS.fullmatch(line):
+                break
+            added.append(said.strip(" |\u2502"))
+        return " ".join(added), number + len(added)
+
+    # --- places ------------------------------------------------------------------------------------------------------
+
+    def _read_place(self, number: int, place: Place) -> int:
+        before = strip_timestamp(place.before)
+        if _STACK.match(before) and before.strip() not in ("at", "from"):
+            return number + 1
+        bare = _ARROW.match(before) is not None
+        if bare and _BEHIND_BARE.match(place.behind) is not None:
+            return self._read_around(number, place, is_arrow=bool(before.strip(" [")))
+        ahead = read_wording(before)
+        if ahead.message and " " in ahead.message:
+            self._read_ahead(ahead, place, before)
+            return number + 1
+        if place.behind.startswith(", in ") or not (
+            bare or ahead.code or ahead.severity or not before.strip() or ahead.message
+        ):
+            return number + 1
+        return self._read_behind(number, place, ahead)
+
+    def _read_ahead(self, said: Wording, place: Place, before: str) -> None:
+        """Read a message that stands before its place: `syntax error at a.pl line 3, near "x"`."""
+        preposition = _PREPOSITION.search(before.rstrip())
+        if preposition is None or _NEAR.match(place.behind) is None:
+            return
+        message = _PREPOSITION.sub("", said.message)
+        near = place.behind.strip(" .,)")
+        self._add(said._replace(message=f"{message} {near}".strip()), place.location)
+
+    def _read_behind(self, number: int, place: Place, ahead: Wording) -> int:
+        """Read a message that stands behind its place, perhaps in the lines below."""
+        said = read_wording(place.behind)
+        end = number + 1
+        if said.message.endswith(":") and end < len(self._lines) and self._lines[end][:1].isspace():
+            below = read_wording(self._lines[end])
+            about = said.message.rstrip(":")
+            said = Wording(said.severity or below.severity, below.code or said.code, f"{below.message} ({about})")
+            end += 1
+        if not (said.severity or ahead.is_sure) and number and self._lines[number - 1]:
+            above = self._lines[number - 1]
+            told = read_wording(above)
+            if told.is_sure and told.message and find_place(above) is None and not above[0].isspace():
+                self._add(told, place.location)
+                return end
+        code = said.code or ahead.code or (ahead.message if " " not in ahead.message else "")
+        self._add(said._replace(severity=said.severity or ahead.severity, code=code), place.location, self._source(end))
+        return end
+
+    def _source(self, number: int) -> str:
+        """Return the line of code that is printed above carets."""
+        for above, below in zip(self._lines[number : number + 3], self._lines[number + 1 : number + 4], strict=False):
+            if _CARETS.fullmatch(below) and above.strip(" |"):
+                return _SOURCE.sub("", above).strip()
+        return ""
+
+    def _read_around(self, number: int, place: Place, *, is_arrow: bool) -> int:
+        """Read what is said of a place that stands in a line of its own."""
+        is_title = place.behind.rstrip().endswith(":") and place.before.strip(" |") in _TITLES
+        told = self._find_above(number) if not is_title and (is_arrow or not self._has_below(number)) else None
+        if told is not None:
+            self._add(told, place.location, self._source(number + 1))
+            return number + 1
+        for at in range(number + 1, min(number + 1 + _AHEAD, len(self._lines))):
+            line = self._lines[at]
+            carets = _CARETS.match(line)
+            said = read_wording(line[carets.end() :] if carets else line)
+            if not line.strip() or (_SOURCE.match(line) and not carets):
+                continue
+            if said.is_sure and said.message:
+                self._add(said, place.location)
+                if not carets:
+                    return at + 1
+            elif not carets and find_place(line):
+                break
+        return number + 1
+
+    def _has_below(self, number: int) -> bool:
+        return number + 1 < len(self._lines) and bool(self._lines[number + 1].strip())
+
+    def _find_above(self, number: int) -> Wording | None:
+        """Return what the paragraph above a place says, by its first line."""
+        start = number - 1
+        if start >= 0 and not self._lines[start].strip():
+            start -= 1
+        end = start
+        while start > 0 and self._lines[start - 1].strip() and end - start < _AHEAD:
+            if start <= self._read_to:
+                break
+            start -= 1
+        told: Wording | None = None
+        for at in range(max(start, self._read_to), end + 1):
+            line = self._lines[at]
+            if _PASSED.match(line):
+                return None
+            said = read_wording(line)
+            if said.message and not find_place(line) and any(map(str.isalpha, line)):
+                told = said if told is None or (said.is_sure and not told.is_sure) else told
+        self._read_to = number + 1 if told else self._read_to
+        return told

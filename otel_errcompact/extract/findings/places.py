@@ -1,0 +1,80 @@
+"""The place that a line names, in the spellings of compilers and linters."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from otel_errcompact.errors import Location
+
+_NAME: Final = r"(?:[A-Za-z]:[\\/])?[^\s:()\[\]\"'`|,;=<>*?\u2502]{1,300}"
+_FILE_OR_STDIN: Final = rf"(?:{_NAME}|<stdin>)"
+_PLACE: Final = re.compile(
+    r"File \"(?P<quoted>[^\"\n]{1,300})\", line (?P<numbered>[0-9]{1,7})(?:, (?:characters?|columns?) [0-9-]{1,20})?"
+    rf"|(?<![^\s\[(\"'`:])(?P<file>{_FILE_OR_STDIN})"
+    r"(?::(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?(?:-[0-9]{1,7}(?::[0-9]{1,7})?)?(?![\w.])"
+    r"|\((?P<row>[0-9]{1,7})(?:[,:] ?[0-9]{1,7}(?:,[0-9]{1,7}){0,2})?\)"
+    r"|(?:[:,]| on)? [Ll]ine:? ?(?P<told>[0-9]{1,7})"
+    r"(?:[,:]? (?:column|col|char(?:acter)?s?)[ :]{1,2}[0-9-]{1,20})?(?!\w))"
+)
+_FILE: Final = re.compile(rf"{_NAME}$")
+_EXTENSION: Final = re.compile(r"[\w)\]}]\.[A-Za-z][A-Za-z0-9_+-]{0,11}$")
+_DOMAINS: Final = frozenset(
+    {
+        "com",
+        "org",
+        "net",
+        "io",
+        "dev",
+        "local",
+        "internal",
+        "cloud",
+        "ai",
+        "app",
+        "svc",
+        "cluster",
+        "lan",
+        "localdomain",
+    }
+)
+_WITHOUT_EXTENSION: Final = re.compile(
+    r"(?:.{0,280}/)?(?:[A-Z][a-z]{2,20}file|makefile|BUILD|WORKSPACE|<stdin>|stdin)$"
+)
+
+
+class Place(NamedTuple):
+    """A place in a line of text, with what stands before and behind it."""
+
+    location: Location
+    before: str
+    behind: str
+
+
+def find_place(line: str) -> Place | None:
+    """Return the first place that a line names, if it names one in a file."""
+    start = 0
+    while True:
+        found = _PLACE.search(line, start)
+        if found is None:
+            return None
+        file = found["quoted"] or found["file"]
+        if is_file(file):
+            number = found["numbered"] or found["line"] or found["row"] or found["told"]
+            location = Location(file=file.removeprefix("./"), line=int(number))
+            return Place(location, line[: found.start()], line[found.end() :])
+        start = found.end()
+
+
+def is_file(name: str) -> bool:
+    """Tell whether a name is that of a file, and not of a host or a version."""
+    if "://" in name or name[-1:] in "./":
+        return False
+    extension = _EXTENSION.search(name)
+    if extension is not None:
+        return "/" in name or "\\" in name or name.rpartition(".")[2].lower() not in _DOMAINS
+    return "/" in name[1:] or _WITHOUT_EXTENSION.match(name) is not None
+
+
+def names_file(text: str) -> bool:
+    """Tell whether a text is the name of a file and no more."""
+    return _FILE.match(text) is not None and is_file(text)

@@ -1,0 +1,55 @@
+"""Findings of compilers and linters that no other format knows: a place, a severity or rule, and a message."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.diagnostics import facts_of_diagnostics
+from otel_errcompact.extract.findings.listing import Finding, read_findings
+from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.extract.statements import is_telling
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.text import Text
+
+_PLACED: Final = re.compile(r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|(?m:^ *[0-9]{1,6}[ :|])|[0-9] \|")
+
+
+def read(text: Text) -> Facts | None:
+    """Return the facts of the findings that a text lists."""
+    if _PLACED.search(text.body) is None:
+        return None
+    return facts_of_diagnostics(text, FORMAT, unit="finding", with_warnings=True)
+
+
+def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
+    """Return the findings, if at least one is surely that of a tool that judges code."""
+    found = [finding for finding in read_findings(lines) if finding.said.severity != "remark" or finding.said.code]
+    if not any(finding.said.is_sure or is_telling(finding.said.message) for finding in found):
+        return []
+    return [_diagnostic(finding) for finding in found]
+
+
+def _diagnostic(finding: Finding) -> Diagnostic:
+    said = finding.said
+    return Diagnostic(
+        said.code or said.severity or "error",
+        said.message,
+        finding.location,
+        said.severity not in ("warning", "remark"),
+        source=finding.source,
+    )
+
+
+FORMAT: Final = Format(
+    name="findings",
+    read=read,
+    markers=(":", "line ", "Line ", "|"),
+    signs=(Sign("lint errors", r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-", (" line ",)),),
+    diagnostics=Diagnostics(
+        read=read_diagnostics,
+        total=re.compile(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),
+    ),
+)
