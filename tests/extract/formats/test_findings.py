@@ -73,8 +73,10 @@ ONE_FINDING = {
         ("DeclarationError", "shop.sol:3", 'Undeclared identifier. Did you mean "total"?'),
     ),
     "oxlint": (
-        "  \u00d7 eslint(no-debugger): `debugger` statement is not allowed\n"
-        "   \u256d\u2500[good.js:1:1]\n 1 \u2502 debugger\n",
+        (
+            "  \u00d7 eslint(no-debugger): `debugger` statement is not allowed\n"
+            "   \u256d\u2500[good.js:1:1]\n 1 \u2502 debugger\n"
+        ),
         ("no-debugger", "good.js:1", "`debugger` statement is not allowed"),
     ),
     "verilator": (
@@ -94,8 +96,10 @@ ONE_FINDING = {
         ("D103", "shop.py:4", "Missing docstring in public function (in public function `total`)"),
     ),
     "htmlhint": (
-        "   web/page.html\n      L7 |<div><p>hi</div>\n"
-        "              ^ Tag must be paired, missing: [ </p> ] (tag-pair)",
+        (
+            "   web/page.html\n      L7 |<div><p>hi</div>\n"
+            "              ^ Tag must be paired, missing: [ </p> ] (tag-pair)"
+        ),
         ("tag-pair", "web/page.html:7", "Tag must be paired, missing: [ </p> ]"),
     ),
     "ansible-lint": (
