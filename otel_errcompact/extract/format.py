@@ -72,6 +72,9 @@ class Diagnostics(NamedTuple):
     remedy: re.Pattern[str] | None = None
     """The tool's advice for many of them at once; the first group is shown."""
 
+    is_shared: bool = True
+    """Whether they are looked for in the texts of other compilers and linters too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
@@ -104,4 +107,4 @@ class Format(Listing):
     """How its diagnostics are read in the texts of other compilers and linters."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "has_diagnostics", self.diagnostics is not None)
+        object.__setattr__(self, "has_diagnostics", self.diagnostics is not None and self.diagnostics.is_shared)

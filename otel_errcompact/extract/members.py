@@ -1,4 +1,4 @@
-"""Many failures in one output: the cause they share, or each cause in one line, with its members counted."""
+"""Many failures in one output: their shared cause, or each cause in one line."""
 
 from __future__ import annotations
 
@@ -182,9 +182,6 @@ def _line(cause: _Cause, names: str, folder: str) -> str:
 
 
 def _places(cause: _Cause, besides: _Cause | None = None) -> str:
-    """
-    Return the names or places of a cause's members, where it has several; files that are named already only once more.
-    """
     if len(cause.members) == 1:
         name = cause.first.name
         return name if name and name not in str(cause.location) else ""

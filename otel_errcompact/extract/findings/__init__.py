@@ -1,1 +1,1 @@
-"""Findings of compilers and linters of any kind: what a line says, where it says it, and how lists of them are read."""
+"""Findings of compilers and linters in any layout."""

@@ -1,4 +1,4 @@
-"""Lists of findings: one in each line, in rows below a file, or in blocks around a place."""
+"""Lists of findings: lines, rows below a file, blocks around a place."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Listing:
         self._read_to = 0
 
     def read(self, number: int) -> int:
-        """Read the line of a number, and return the number of the next line to read."""
+        """Read one line, and return the number of the next one."""
         line = self._lines[number]
         if not line or len(line) > _MAX_LINE:
             return number + 1
@@ -101,7 +101,6 @@ class _Listing:
     # --- rows below the name of a file -------------------------------------------------------------------------------
 
     def _read_row(self, number: int) -> int:
-        """Read a row below the name of its file; 0 where the line is none."""
         found = _ROW.match(self._lines[number]) if self._heading else None
         if found is None:
             return 0
@@ -119,7 +118,6 @@ class _Listing:
         return end
 
     def _read_marked(self, number: int) -> int:
-        """Read what stands behind carets below a line of code; 0 where nothing does."""
         found = _CARETS.match(self._lines[number]) if self._heading else None
         code = _EXCERPT.match(self._lines[number - 1]) if found and number else None
         if found is None or code is None:
@@ -130,7 +128,6 @@ class _Listing:
         return number + 1 if said.is_sure else 0
 
     def _continue(self, number: int, column: int) -> tuple[str, int]:
-        """Return what the lines below a row add to it, and the number of the first line that does not."""
         added: list[str] = []
         for line in self._lines[number : number + _AHEAD]:
             margin, said = line[:column], line[column:]
@@ -159,7 +156,6 @@ class _Listing:
         return self._read_behind(number, place, ahead)
 
     def _read_ahead(self, said: Wording, place: Place, before: str) -> None:
-        """Read a message that stands before its place: `syntax error at a.pl line 3, near "x"`."""
         preposition = _PREPOSITION.search(before.rstrip())
         if preposition is None or _NEAR.match(place.behind) is None:
             return
@@ -168,7 +164,6 @@ class _Listing:
         self._add(said._replace(message=f"{message} {near}".strip()), place.location)
 
     def _read_behind(self, number: int, place: Place, ahead: Wording) -> int:
-        """Read a message that stands behind its place, perhaps in the lines below."""
         said = read_wording(place.behind)
         end = number + 1
         if said.message.endswith(":") and end < len(self._lines) and self._lines[end][:1].isspace():
@@ -187,14 +182,12 @@ class _Listing:
         return end
 
     def _source(self, number: int) -> str:
-        """Return the line of code that is printed above carets."""
         for above, below in zip(self._lines[number : number + 3], self._lines[number + 1 : number + 4], strict=False):
             if _CARETS.fullmatch(below) and above.strip(" |"):
                 return _SOURCE.sub("", above).strip()
         return ""
 
     def _read_around(self, number: int, place: Place, *, is_arrow: bool) -> int:
-        """Read what is said of a place that stands in a line of its own."""
         is_title = place.behind.rstrip().endswith(":") and place.before.strip(" |") in _TITLES
         told = self._find_above(number) if not is_title and (is_arrow or not self._has_below(number)) else None
         if told is not None:
@@ -218,7 +211,6 @@ class _Listing:
         return number + 1 < len(self._lines) and bool(self._lines[number + 1].strip())
 
     def _find_above(self, number: int) -> Wording | None:
-        """Return what the paragraph above a place says, by its first line."""
         start = number - 1
         if start >= 0 and not self._lines[start].strip():
             start -= 1

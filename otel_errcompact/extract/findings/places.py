@@ -1,4 +1,4 @@
-"""The place that a line names, in the spellings of compilers and linters."""
+"""The place that a line names, in any tool's spelling."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WITHOUT_EXTENSION: Final = re.compile(
 
 
 class Place(NamedTuple):
-    """A place in a line of text, with what stands before and behind it."""
+    """A place in a line, with the text before and behind it."""
 
     location: Location
     before: str
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 def find_place(line: str) -> Place | None:
-    """Return the first place that a line names, if it names one in a file."""
+    """Return the first place in a file that a line names."""
     start = 0
     while True:
         found = _PLACE.search(line, start)
@@ -66,7 +66,7 @@ def find_place(line: str) -> Place | None:
 
 
 def is_file(name: str) -> bool:
-    """Tell whether a name is that of a file, and not of a host or a version."""
+    """Tell whether a name is a file's, and not a host's."""
     if "://" in name or name[-1:] in "./":
         return False
     extension = _EXTENSION.search(name)
@@ -76,5 +76,5 @@ def is_file(name: str) -> bool:
 
 
 def names_file(text: str) -> bool:
-    """Tell whether a text is the name of a file and no more."""
+    """Tell whether a text is the name of a file."""
     return _FILE.match(text) is not None and is_file(text)

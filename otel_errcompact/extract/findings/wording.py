@@ -1,4 +1,4 @@
-"""What a linter says beside a place: a severity, a code or rule, and the message."""
+"""What a linter says beside a place: severity, rule and message."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ def read_wording(said: str, *, is_row: bool = False) -> Wording:
 
 
 def _strip_marks(text: str) -> tuple[str, str]:
-    """Return a text without the marks before it, and the severity that a mark stands for."""
     severity = ""
     while text:
         found = _SIGN.match(text)
@@ -104,7 +103,6 @@ def _strip_marks(text: str) -> tuple[str, str]:
 
 
 def _read_token(text: str, *, is_row: bool, has_code: bool) -> tuple[str, str, str] | None:
-    """Return the severity or code at the beginning of a text, and what is left of it."""
     found = _SEVERITY.match(text) or _LETTER.match(text)
     if found is not None:
         return _severity_of(found["word"]), "", text[found.end() :]
@@ -128,7 +126,7 @@ def _read_code(text: str) -> tuple[str, str, str] | None:
 
 
 def severity_of(word: str) -> str:
-    """Return the severity that a word stands for, in one of three words."""
+    """Return the severity that a word stands for."""
     return _severity_of(word) if len(word) > 1 else ""
 
 
@@ -140,7 +138,6 @@ def _severity_of(word: str) -> str:
 
 
 def _split(enclosed: str) -> tuple[str, str]:
-    """Return the severity and the code of what stands in brackets: `error`, `WARNING/2`, `Error/semi`, `B602:shell`."""
     first, _, rest = enclosed.partition("/")
     severity = severity_of(first.strip())
     if severity:
@@ -149,7 +146,6 @@ def _split(enclosed: str) -> tuple[str, str]:
 
 
 def _read_end(severity: str, code: str, text: str) -> tuple[str, str, str]:
-    """Return severity, code and message where the former stand behind the latter."""
     for _ in range(2):
         found = _BEHIND.search(text[-120:])
         if found is None:

@@ -1,4 +1,4 @@
-"""Findings of compilers and linters that no other format knows: a place, a severity or rule, and a message."""
+"""Findings of compilers and linters that no other format knows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(text: Text) -> Facts | None:
 
 
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
-    """Return the findings, if at least one is surely that of a tool that judges code."""
+    """Return the findings, if at least one is surely a linter's."""
     found = [finding for finding in read_findings(lines) if finding.said.severity != "remark" or finding.said.code]
     if not any(finding.said.is_sure or is_telling(finding.said.message) for finding in found):
         return []
@@ -51,5 +51,6 @@ FORMAT: Final = Format(
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=re.compile(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),
+        is_shared=False,
     ),
 )
