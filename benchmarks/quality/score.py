@@ -1,13 +1,15 @@
 """
 How the library does on the held-out material of `corpus/held_out/`, as totals that show no case.
 
-Run `python -m benchmarks.quality.score`. `--show` is for the author of the cases only.
+Run `python -m benchmarks.quality.score`. `--show` is for the author of those cases only. `--set open` measures on
+`corpus/open/`, on which a writer of rules may tune, with `--show` to see what went wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import re
@@ -20,14 +22,13 @@ from unittest import mock
 
 import otel_errcompact as errcompact
 from benchmarks.quality.report import table
-from corpus.held_out.wrappings import WRAPPINGS
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.main import main as command_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-FOLDER: Final = Path(__file__).parents[2] / "corpus" / "held_out"
+CORPUS: Final = Path(__file__).parents[2] / "corpus"
 PLACE: Final = re.compile(r"(?P<file>[\w./-]+\.\w+)?(?:[:(, ]+line |line |[:(]) ?(?P<line>\d+)(?:[:,)] ?\d*\)?)?")
 """`a/b.c:3`, `a/b.c:3:7`, `b.c(3,7)`, `b.c line 3`, `b.c, line 3`, `line 3`."""
 
@@ -56,30 +57,32 @@ class Score:
 def main() -> int:
     """Measure, print the totals, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.score", description=__doc__)
+    parser.add_argument("--set", choices=("held-out", "open"), default="held-out", help="which cases to measure on")
     parser.add_argument(
-        "--show", action="store_true", help="print what went wrong too: for the author of the cases only"
+        "--show", action="store_true", help="print what went wrong too: of held-out cases for their author only"
     )
     parser.add_argument("--json", action="store_true", help="print numbers instead of a table")
     arguments = parser.parse_args()
-    cases = _rows("cases")
+    name = arguments.set.replace("-", "_")
+    cases = _rows(name, "cases")
     scores, tokens = _digests(cases)
-    scores += _keys(cases, _rows("siblings"))
-    scores += _hidden(_rows("hidden"))
+    scores += _keys(cases, _rows(name, "siblings"), importlib.import_module(f"corpus.{name}.wrappings").WRAPPINGS)
+    scores += _hidden(_rows(name, "hidden"))
     if arguments.json:
         print(json.dumps({"scores": {each.name: [each.right, each.all] for each in scores}, "tokens": tokens}))
     else:
         rows = [(each.name, each.right, each.all, f"{100 * each.right / max(each.all, 1):.1f} %") for each in scores]
         ratio = f"{100 * tokens['digest'] / tokens['raw']:.1f} %"
         rows.append(("tokens of digests, of raw texts", tokens["digest"], tokens["raw"], ratio))
-        print(table((f"{len(cases)} held-out cases", "right", "of", "share"), rows))
+        print(table((f"{len(cases)} {arguments.set} cases", "right", "of", "share"), rows))
     if arguments.show:
         for each in scores:
             print(f"\n## {each.name}\n", *each.wrong, sep="\n")
     return 0
 
 
-def _rows(name: str) -> list[Row]:
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+def _rows(folder: str, name: str) -> list[Row]:
+    return [json.loads(line) for line in (CORPUS / folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
@@ -142,18 +145,18 @@ def _has_place(path: str, line: str, text: str) -> bool:
     return Path(path).name in text and re.search(rf"(?:[:(,]|line ?|^) ?{line}\b", text, re.MULTILINE) is not None
 
 
-def _keys(cases: Sequence[Row], siblings: Sequence[Row]) -> list[Score]:
+def _keys(cases: Sequence[Row], siblings: Sequence[Row], wrappings: Mapping[str, Callable[[str], str]]) -> list[Score]:
     raws = {case["id"]: case["raw"] for case in cases}
     bare = {case["id"]: case["raw"] for case in cases if _is_bare(case)}
-    wrapped = [(name, how, wrap(raw)) for name, raw in bare.items() for how, wrap in WRAPPINGS.items()]
+    wrapped = [(name, how, wrap(raw)) for name, raw in bare.items() for how, wrap in wrappings.items()]
     texts = [*raws.values(), *(each["raw"] for each in siblings), *(text for *_, text in wrapped)]
     key_of = dict(zip(texts, _keys_of(texts), strict=True))
     apart, together = Score(name="siblings apart"), Score(name="twins together")
     for each in siblings:
         same = key_of[each["raw"]] == key_of[raws[each["case"]]]
         (together if each["same"] else apart).add(same == each["same"], f"{each['case']}: {each['what']}")
-    over = Score(name=f"same key in {len(WRAPPINGS)} wrappings")
-    by_wrapping = {how: Score(name=f"- {how}") for how in WRAPPINGS}
+    over = Score(name=f"same key in {len(wrappings)} wrappings")
+    by_wrapping = {how: Score(name=f"- {how}") for how in wrappings}
     for name, how, text in wrapped:
         same = key_of[text] == key_of[raws[name]]
         over.add(same, f"{name}: {how}")
