@@ -20,6 +20,9 @@ MIN_TOKENS: Final = 100
 SHARE: Final = 4
 """A digest has the n-th part of its raw error's tokens: digests written by hand had an eighth on average."""
 
+_ROOM_FOR_MARKS: Final = 8
+"""Tokens of a class mark and a cut: with them a digest is no longer than its raw error."""
+
 _LOOKED_AT: Final = 16
 """Characters for each token of the limit that are counted; a longer text has the whole limit."""
 
@@ -28,7 +31,8 @@ def budget_of(text: str, limit: int, count_tokens: TokenCounter) -> int:
     """Return the tokens for the digest of a raw error, at most `limit`."""
     if len(text) > _LOOKED_AT * limit:
         return limit
-    return min(limit, max(MIN_TOKENS, count_tokens(text) // SHARE))
+    raw_tokens = count_tokens(text)
+    return min(limit, max(MIN_TOKENS, raw_tokens // SHARE), raw_tokens - _ROOM_FOR_MARKS)
 
 
 def fit_lines(

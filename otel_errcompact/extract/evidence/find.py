@@ -46,7 +46,9 @@ _COMPARED: Final = re.compile(
 _RETRY: Final = re.compile(
     r"(?i)\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
 )
-_TAG: Final = re.compile(r"</?[a-z][^<>]{0,600}>")
+_AROUND: Final = re.compile(r"</?[A-Za-z][^<>]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
+"""What stands around words: tags, and the packages of a class."""
+
 _FRAME: Final = re.compile(r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)")
 _NUMBER_OF: Final = re.compile(
     r"(?:[a-z_\])](?:: | ?= ?)|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
@@ -60,6 +62,7 @@ _COMMON: Final = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "if", "in", "into", "is",
     "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
     "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
+    "exception", "thread", "main", "failed",
 ))  # fmt: skip
 """Words without substance: a line of nothing but these and what was said already says nothing."""
 
@@ -101,7 +104,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     alike: dict[str, int] = {}
     for number, line in enumerate(looked_at):
         for piece in _pieces(line):
-            words = _words(_TAG.sub(" ", piece.lower()))
+            words = _words(_AROUND.sub(" ", piece).lower())
             if words <= said or _is_place(piece, words - known):
                 continue
             weighed = _weigh(piece, words - said, nearness.get(number, 0))
@@ -178,7 +181,9 @@ def _depth(line: str) -> int:
 
 def _is_place(line: str, unknown: set[str]) -> bool:
     # What the facts hold, at another line or column, or with another share of the work.
-    return all(map(str.isdecimal, unknown)) and not _NUMBER_OF.search(line.lower()) and kind_of(line) is not Kind.TRAILER
+    if not all(map(str.isdecimal, unknown)) or _NUMBER_OF.search(line.lower()):
+        return False
+    return kind_of(line) is not Kind.TRAILER
 
 
 def _weigh(line: str, fresh: set[str], near: int) -> _Line | None:

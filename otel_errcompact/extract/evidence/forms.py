@@ -27,6 +27,7 @@ FRAME: Final = _any_of(
     r"file \"[^\"]{1,400}\", line [0-9]",
     rf"from [^\s:]{{1,400}}:{_NUMBER}:in\b",
     rf"(?:\w{{1,20}}: )?[^\s:]{{1,400}}:{_NUMBER}: ?in (?:[`'<]|function|main|method|upvalue|field|local)",
+    rf"[^\s:]{{1,400}}:{_NUMBER} in [<\w]",
     r"#[0-9]{1,4} +(?:0x[0-9a-f]|\S{1,300} ?\(|\S.{0,300}[(:][0-9])",
     r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
     rf"(?:\.\.\.|\u2026) ?(?:and )?{_NUMBER} (?:more|common|frames?|lines?|levels?|other|internal)\b",

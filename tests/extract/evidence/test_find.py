@@ -87,7 +87,7 @@ def test_a_command_near_the_cause_is_evidence() -> None:
 
 
 def test_another_line_number_is_no_evidence() -> None:
-    """What the facts say at another place, or with another share of the work, is said; a value that is compared is not."""
+    """What the facts say at another place, or with another share, is said; a value that is compared is not."""
     text = "Snakefile:13: cannot align sample a (E7) 40\ncannot align sample a, got 7\ncannot align sample = 9"
     assert shown(text) == ["cannot align sample a, got 7", "cannot align sample = 9"]
 
