@@ -26,10 +26,8 @@ _ERROR: Final = re.compile(r"╭─ Error ─{1,300}╮$")
 _FRAME: Final = re.compile(r"(?P<file>[^\s:][^:\n]{0,1000}):(?P<line>[0-9]{1,9}) in (?P<function>\S{1,300})$")
 _CURRENT: Final = re.compile(r"[❱>] {1,8}[0-9]{1,9} (?P<source>.*)$")
 _FINAL: Final = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,300})(?:: (?P<message>.*))?$")
-_LINKS: Final = (
-    "The above exception was the direct cause of the following exception:",
-    "During handling of the above exception, another exception occurred:",
-)
+_CAUSING: Final = "The above exception was the direct cause of the following exception:"
+_HANDLING: Final = "During handling of the above exception, another exception occurred:"
 _LINK_AT: Final = 3
 _GUIDES: Final = " │|"
 _MAX_PATH_LINES: Final = 6
@@ -44,10 +42,12 @@ def read(text: Text) -> Facts | None:
     chain: list[Failure] = []
     for start, end in pairwise((*starts, len(lines))):
         failure = _failure(lines[start + 1 : end])
-        if not any(line.endswith(_LINKS) for line in lines[max(0, start - _LINK_AT) : start]):
+        above = lines[max(0, start - _LINK_AT) : start]
+        is_handler = any(line.endswith(_HANDLING) for line in above)
+        if not is_handler and not any(line.endswith(_CAUSING) for line in above):
             chain.clear()
         if failure is not None:
-            chain.append(failure)
+            chain.append(failure._replace(follows=True) if is_handler else failure)
     return facts_of(tuple(reversed(chain))) if chain else _refused(lines)
 
 

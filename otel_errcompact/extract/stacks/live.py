@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from otel_errcompact.extract.stacks.attributes import attributes_of
 from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
@@ -99,7 +100,7 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
     failure = _read(exception, seen, depth)
     if following is None:
         return (failure,)
-    failures = [failure]
+    failures = [_link(failure, exception, following)]
     while following is not None and len(failures) < MAX_CHAIN:
         exception = following
         if type(exception).__name__ in _REMOTE:
@@ -108,8 +109,13 @@ def _read_chain(exception: BaseException, seen: _Seen, depth: int) -> tuple[Fail
 
             return (*failures, *chain_of(string_of(exception)))
         following = _following(exception, seen, frames)
-        failures.append(_read(exception, seen, depth))
+        failures.append(_link(_read(exception, seen, depth), exception, following))
     return tuple(failures)
+
+
+def _link(failure: Failure, exception: BaseException, following: BaseException | None) -> Failure:
+    is_handler = following is not None and exception.__cause__ is not following
+    return failure._replace(follows=True) if is_handler else failure
 
 
 def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseException | None:
@@ -136,9 +142,10 @@ def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
         return Failure(kind.name, message, recursion.place if recursion else own, innermost, recursion=recursion)
     children = attribute_of(exception, "exceptions") if kind.is_group else None
     if children is not None:
-        return Failure(kind.name, message, own, innermost, "", _children(children, seen, depth))
+        members = _children(children, seen, depth)
+        return Failure(kind.name, message, own, innermost, "", members, attributes=attributes_of(exception, message))
     extra = "" if kind.is_builtin else _extra(exception, message)
-    return Failure(kind.name, message, own, innermost, extra)
+    return Failure(kind.name, message, own, innermost, extra, attributes=attributes_of(exception, message))
 
 
 class _Kind(NamedTuple):

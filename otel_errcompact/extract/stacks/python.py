@@ -32,7 +32,7 @@ GROUP: Final = "Exception Group "
 _HEADER: Final = re.compile(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
 
 _CHAINED: Final = re.compile(
-    r"\n(?:The above exception was the direct cause of the following exception"
+    r"\n(The above exception was the direct cause of the following exception"
     r"|During handling of the above exception, another exception occurred):[ ]*(?=\n|\Z)"
 )
 
@@ -100,31 +100,31 @@ def _flat_chains(
     """Return the chains of a text whose groups have been taken out."""
     chains: list[list[Failure]] = []
     segments = _segments(body)
-    for number, (linked, segment) in enumerate(segments):
+    for number, (link, segment) in enumerate(segments):
         failure = _failure(segment, children)
         if number == len(segments) - 1:
             failure = _completed(failure, segment, cut_type, cut_message)
-        if failure is not None and linked and chains:
-            chains[-1].append(failure)
+        if failure is not None and link and chains:
+            chains[-1].append(failure._replace(follows=True) if link[0] == "D" else failure)
         elif failure is not None:
             chains.append([failure])
     return [tuple(reversed(chain[-MAX_CHAIN:])) for chain in chains]
 
 
-def _segments(body: str) -> list[tuple[bool, str]]:
+def _segments(body: str) -> list[tuple[str, str]]:
     """
-    Split a text into the parts that print one exception each, and tell which of them go on the chain before.
+    Split a text into the parts of one exception each, with the words that link it to the one before.
 
     Each part begins with a line feed.
     """
     body = f"\n{body}"
     if "above exception" not in body:
-        return [(False, part) for part in _split_at_headers(body)]
-    pieces = _CHAINED.split(body)
-    segments: list[tuple[bool, str]] = []
-    for number, piece in enumerate(pieces):
-        parts = _split_at_headers(piece) or ([_last_paragraph(piece)] if len(pieces) > 1 else [])
-        segments.extend((number > 0 and index == 0, part) for index, part in enumerate(parts))
+        return [("", part) for part in _split_at_headers(body)]
+    first, *linked = _CHAINED.split(body)
+    segments: list[tuple[str, str]] = []
+    for link, piece in (("", first), *zip(linked[::2], linked[1::2], strict=True)):
+        parts = _split_at_headers(piece) or ([_last_paragraph(piece)] if linked else [])
+        segments.extend(("" if index else link, part) for index, part in enumerate(parts))
     return segments
 
 

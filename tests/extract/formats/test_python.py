@@ -65,7 +65,7 @@ def test_chain_leads_to_its_root_cause():
         details=(
             '> return cfg["pool"]',
             "raised as conf.ConfigError at load (conf.py:21): unreadable settings file a.json",
-            "raised as conf.StartupError at <module> (main.py:31): worker 7 failed to start",
+            "while handling that, raised conf.StartupError at <module> (main.py:31): worker 7 failed to start",
         ),
         format="python",
         wrappers=("conf.StartupError", "conf.ConfigError"),

@@ -79,7 +79,8 @@ def test_frames_of_libraries_are_passed_over():
     traceback.format_exception(error)
     found = facts(error)
     assert found.location.function == "caught"
-    source, raised = found.details
+    source, near, raised = found.details
+    assert near == 'near: {"a" 1}'
     assert source == "> function(*args)"
     assert raised.startswith("raised in raw_decode (json/decoder.py:")
 
