@@ -93,14 +93,12 @@ def _slots(exception: BaseException) -> Iterator[tuple[str, object]]:
 
 def _lines_of(name: str, value: object) -> Iterator[str]:
     """Yield a value in one line, or a list of records in one line each."""
-    if isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in cast("list[object]", value)[:1]):
-        for item in cast("list[object]", value)[:_MAX_ITEMS]:
-            text = _text_of(item, 1)
-            yield from (f"{name}: {text}",) if text else ()
-        return
-    text = _text_of(value, 0)
-    if text and len(text) <= _MAX_TEXT:
-        yield f"{name}: {text}"
+    elements = cast("list[object]", value)[:_MAX_ITEMS] if type(value) in (list, tuple) else []
+    are_records = bool(elements) and isinstance(elements[0], Mapping)
+    for element in elements if are_records else (value,):
+        text = _text_of(element, 0)
+        if text and len(text) <= _MAX_TEXT:
+            yield f"{name}: {text}"
 
 
 def _text_of(value: object, depth: int) -> str:
@@ -119,8 +117,8 @@ def _text_of_elements(value: object, depth: int) -> str:
         pairs = ((key, _text_of(item, depth)) for key, item in items if isinstance(key, str))
         return ", ".join(f"{key}={text}" for key, text in pairs if text)
     if type(value) in (list, tuple, set, frozenset):
-        items = list(islice(cast("list[object]", value), _MAX_ITEMS))
-        return ", ".join(filter(None, (_text_of(item, depth) for item in items)))
+        elements = list(islice(cast("list[object]", value), _MAX_ITEMS))
+        return ", ".join(filter(None, (_text_of(element, depth) for element in elements)))
     return ""
 
 
@@ -161,8 +159,9 @@ def _answer_fields(response: Mapping[object, object]) -> Iterator[str]:
     """Yield the fields of an answer that is a mapping, as clients of AWS raise it."""
     metadata = response.get("ResponseMetadata")
     for name, value in islice(response.items(), MAX_LOOKED_AT):
-        if name == "Error" and isinstance(value, Mapping):
-            yield from (line for key, each in value.items() for line in _lines_of(string_of(key), each))
+        if name == "Error" and type(value) is dict:
+            fields = cast("dict[object, object]", value)
+            yield from (line for key, each in fields.items() for line in _lines_of(string_of(key), each))
         elif name != "ResponseMetadata":
             yield from _lines_of(string_of(name), value)
     if isinstance(metadata, Mapping):
@@ -175,10 +174,10 @@ def _retry_headers(headers: object) -> Iterator[str]:
     if not callable(items):
         return
     try:
-        pairs = list(islice(cast("Any", items()), MAX_LOOKED_AT))
+        pairs: list[object] = list(islice(cast("Any", items()), MAX_LOOKED_AT))
     except Exception:  # noqa: BLE001 - headers of any library
         return
     for pair in pairs:
-        name, value = map(string_of, pair) if isinstance(pair, tuple) and len(pair) == 2 else ("", "")  # noqa: PLR2004
-        if _RETRYING.match(name):
-            yield f"{name}: {value[:_MAX_TEXT]}"
+        name, *values = map(string_of, cast("tuple[object, ...]", pair) if type(pair) is tuple and pair else ("",))
+        if values and _RETRYING.match(name):
+            yield f"{name}: {values[0][:_MAX_TEXT]}"
