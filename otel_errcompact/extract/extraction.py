@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -43,17 +45,18 @@ def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
     """Return the facts of exceptions at hand, outermost first."""
     facts = _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
     messages = [part for failure in chain for part in (failure.message, failure.extra) if part]
-    if sum(map(len, messages)) < MIN_EVIDENCE:
-        return facts
-    return replace(facts, evidence=find_evidence("\n".join(messages).split("\n"), facts))
+    return _add_evidence(facts, "\n".join(messages))
 
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    facts = _look_into_output(recognise(text))
-    if len(text.body) < MIN_EVIDENCE:
-        return facts
-    return replace(facts, evidence=find_evidence(text.lines, facts))
+    return _add_evidence(_look_into_output(recognise(text)), text.body)
+
+
+def _add_evidence(facts: Facts, body: str) -> Facts:
+    if len(body) >= MIN_EVIDENCE:
+        facts = replace(facts, evidence=find_evidence(body.split("\n"), facts))
+    return fold_temporary(facts)
 
 
 def _look_into_output(facts: Facts) -> Facts:
@@ -65,7 +68,8 @@ def _look_into_output(facts: Facts) -> Facts:
     if not facts.output:
         return facts
     inner = recognise(read_text(RawError(text=facts.output)))
-    if inner.format in _REPEATING:
+    # A script that reports the failure stands below the traceback, and is no output that was repeated in it.
+    if inner.format in _REPEATING or kind_of(inner.cause) is Kind.TRAILER:
         return replace(facts, output="")
     at = f" at {facts.location}" if facts.location else ""
     cause = "" if facts.cause[:_MIN_REPEATED] in facts.output else f": {facts.cause}"

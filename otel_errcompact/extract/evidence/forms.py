@@ -100,6 +100,7 @@ TRAILER: Final = _any_of(
     rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
     r"|terminated|stopped|unsuccessful)(?:[.! ]*$| (?:in|after) [0-9].{0,20}$"
     r"| with (?:[0-9]{1,6} |an? )?(?:errors?|exceptions?)\b[^:]{0,40}$)",
+    r".{0,200}\b(?:failed|exited|died)\b.{0,60}\((?:exit|code|status|rc)[ :=]{0,2}(?:code|status)? ?-?[0-9]{1,6}\)$",
     r"(?:fatal )?(?:errors?|failures?|failed|fail|failing)[.! ]*$",
     r"(?:aborting|exiting|terminating|giving up|bailing out|aborted|stopping|quitting)\b"
     r"(?! (?:because|as|since)\b)[^:]{0,60}$",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
@@ -70,6 +70,10 @@ _VERSION_LEFT: Final = re.compile(r"\. {1,2}Version .{1,300} left in tree\.$")
 _FILTER: Final = re.compile(r"(?:Error downloading object: .{1,300}?: )?Smudge error: (?P<message>.{1,600})")
 _OBJECT: Final = re.compile(r" \([0-9a-f]{7,64}\)")
 _IN_FILE: Final = re.compile(r"Merge conflict in (?P<file>.{1,400})$")
+_MARKER: Final = re.compile(r"[+ -]{0,3}(?P<mark><{7}|\|{7}|={7}|>{7})(?: (?P<name>\S.{0,200}))?$")
+MAX_HUNK: Final = 4
+"""Lines of one side of a conflict that are shown."""
+
 _PATCH: Final = re.compile(r"patch failed: (?P<file>.{1,400}):(?P<line>[0-9]{1,9})$")
 _CONSEQUENCES: Final = ("Could not read from remote repository", "Exiting because of", "the remote end hung up")
 _CHATTER: Final = ("Cloning into", "Warning: Permanently added")
@@ -82,6 +86,13 @@ _HOOK_FACT: Final = re.compile(
 _HUSKY: Final = re.compile(
     r"husky - (?P<hook>[\w-]{1,40}) (?:hook exited with code|script failed \(code) (?P<code>[0-9]{1,9})"
 )
+
+
+class _Side(NamedTuple):
+    """One side of a hunk in conflict."""
+
+    name: str
+    lines: list[str]
 
 
 def read(text: Text) -> Facts | None:
@@ -114,10 +125,31 @@ def _conflicts(lines: Sequence[str]) -> Facts | None:
         type="MergeConflict",
         cause=clip("; ".join(sentences)),
         location=Location(file=files[0]) if len(found) == len(files) == 1 else NOWHERE,
-        details=details(outcome),
+        details=details((*outcome, *_read_hunks(lines))),
         members=len(found),
         tally=f"{len(found)} conflicts" if len(found) > 1 else "",
     )
+
+
+def _read_hunks(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the sides of conflicts that are short enough to be decided on at sight."""
+    sides: list[_Side] = []
+    for line in lines:
+        found = _MARKER.match(line)
+        if found is None:
+            if sides:
+                sides[-1].lines.append(line.lstrip("+- ").strip())
+            continue
+        mark, name = found["mark"][0], found["name"] or ""
+        if mark == "<":
+            sides = [_Side(name or "ours", [])]
+        elif sides and mark == ">":
+            sides[-1] = sides[-1]._replace(name=name or "theirs")
+            if all(len(side.lines) <= MAX_HUNK for side in sides):
+                yield from (f"{name}: {' / '.join(said) or '(nothing)'}" for name, said in sides)
+            sides = []
+        elif sides:
+            sides.append(_Side("base", []))
 
 
 def _rejected(lines: Sequence[str]) -> Facts | None:

@@ -44,7 +44,9 @@ _TOPIC: Final = re.compile(
 _MISSING_SCRIPT: Final = re.compile(r"[Mm]issing script:? \"?(?P<script>[^\"\s]{1,200})\"?")
 _SUGGESTED: Final = re.compile(r"npm (?:run |start|test)\S*.{0,100}? # ")
 _FOUND: Final = re.compile(r"Found: (?P<package>\S{1,200})")
-_WANTED: Final = re.compile(r"(?:peer|dev|optional|peerOptional)? ?\S{1,300} from (?:the root project|\S{1,200})$")
+_WANTED: Final = re.compile(
+    r"(?:(?:peer|dev|optional|peerOptional) )?\S{1,200}@\"[^\"]{1,200}\" from (?:the root project|\S{1,200})$"
+)
 _RESOLVING: Final = "Could not resolve dependency:"
 _CONFLICTING: Final = "Conflicting peer dependency: "
 _REQUESTED: Final = "The requested resource "

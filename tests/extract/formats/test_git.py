@@ -148,3 +148,37 @@ def test_key():
     first = key(text.format("a.py", "e3611da"))
     assert first == key(text.format("a.py", "90ab12f"))
     assert first != key(text.format("b.py", "e3611da"))
+
+
+HUNK = """\
+CONFLICT (content): Merge conflict in cart.py
+++<<<<<<< HEAD
+ +        total += item.price * item.quantity
+++||||||| 9f8e7d6
+++        total += item.price
+++=======
++         total += item.taxed() * item.quantity
++         audit(item)
+++>>>>>>> feature/vat
+"""
+
+
+def test_the_sides_of_a_short_conflict_are_shown():
+    """Under their own names, a common base too, so that the agent can decide at sight."""
+    assert facts(HUNK).details == (
+        "HEAD: total += item.price * item.quantity",
+        "base: total += item.price",
+        "feature/vat: total += item.taxed() * item.quantity / audit(item)",
+    )
+
+
+def test_a_side_may_be_empty_or_without_a_name():
+    """A deletion is told as one."""
+    text = "CONFLICT (content): Merge conflict in a.py\n<<<<<<<\n=======\nlimit = 3\n>>>>>>>\n======= no conflict"
+    assert facts(text).details == ("ours: (nothing)", "theirs: limit = 3")
+
+
+def test_a_long_conflict_is_left_to_the_file():
+    """It can be found again at the place that is named."""
+    long = "\n".join(f"rate {number}" for number in range(9))
+    assert facts(HUNK.replace("+         audit(item)", long)).details == ()

@@ -209,3 +209,16 @@ def test_key(text, same):
 def test_not_taken(text):
     """Texts that only look alike are left to others."""
     assert format_of(text) != "npm"
+
+
+def test_a_conflict_of_peers_names_both_ranges():
+    """A range may have blanks; without it nobody knows which version would do."""
+    found = facts(
+        "npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\n"
+        "npm error While resolving: shop@1.0.0\nnpm error Found: react@18.2.0\nnpm error node_modules/react\n"
+        'npm error   react@"^18.2.0" from the root project\nnpm error\nnpm error Could not resolve dependency:\n'
+        'npm error peer react@"^16.8.0 || ^17.0.0" from react-table@7.8.0\nnpm error node_modules/react-table\n'
+        'npm error   react-table@"^7.8.0" from the root project'
+    )
+    assert found.cause == 'peer react@"^16.8.0 || ^17.0.0" from react-table@7.8.0 conflicts with react@18.2.0'
+    assert 'react@"^18.2.0" from the root project' in found.details

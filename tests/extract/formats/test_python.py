@@ -520,3 +520,15 @@ def test_very_large_group():
     head = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: sync (120 sub-exceptions)\n"
     text = f"{head}  +-+---------------- 1 ----------------\n{its_words}{children}    +---------------------\n"
     assert facts(text).details[0] == "100 times in one ExceptionGroup"
+
+
+def test_the_report_of_a_script_hides_no_traceback():
+    """What a shell or make writes below a traceback names who ran it, and is neither the cause nor its message."""
+    text = (
+        'Traceback (most recent call last):\n  File "/app/render.py", line 22, in load\n    return os.environ[key]\n'
+        "KeyError: 'QUEUE_URL'\nscripts/build.sh: line 57: build_images: worker failed (exit 1)\n"
+        "make: *** [Makefile:23: images] Error 1"
+    )
+    found = facts(text)
+    assert (found.type, found.cause, str(found.location)) == ("KeyError", "'QUEUE_URL'", "load (/app/render.py:22)")
+    assert "scripts/build.sh: line 57: build_images: worker failed (exit 1)" in found.details
