@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR", "_OTHER", ""})
 """Types that say no more than that something failed."""
 
-_BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u00d7>] )?"
+_BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u2717\u00d7>!\u2502\u274c] |%|##)?"
 _TIMESTAMP: Final = re.compile(
     r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
@@ -36,14 +36,28 @@ _LOCATED: Final = re.compile(
 )
 _SEVERITY: Final = re.compile(
     rf"{_BULLET}\[?(?P<severity>(?i:error|fatal|panic|critical|failure|fatal error))\]?"
-    r"(?:\[(?P<code>\w{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?: (?P<message>.+)"
+    r"(?:\[(?P<code>\w{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))? ?: {1,3}(?P<message>\S.*)"
+)
+_BY_PROGRAM: Final = re.compile(
+    r"(?P<program>[\w.@+/-]{1,80}): (?:\[(?P<framed>emerg|alert|crit|error|fatal)\] (?:[0-9#*]{1,20}: )?"
+    r"|(?P<severity>(?i:error|fatal|critical|fatal error|panic)) ?: {1,3})(?P<message>\S.*)"
+)
+_FOREIGN: Final = re.compile(
+    r"[\[(]?(?:Fehler|Erreur|Error[ei]|Fout|Błąd|Fel|Feil|Fejl|Virhe|Hata|Chyba|Ошибка|Помилка|错误|錯誤|エラー|오류)[\])]?"
+    r"(?: ?[:\uff1a] ?|(?<=[\])]) )(?P<message>\S.*)",
+    re.IGNORECASE,
+)
+"""How programs in other languages begin a statement of an error."""
+
+_CODE: Final = re.compile(
+    r"\[?(?P<code>[A-Z]{1,6}-[0-9]{3,6}|[A-Z]{1,6}[0-9]{3,6}|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|0x[0-9A-Fa-f]{8})\]?(?=[:\s]|$)"
 )
 _MAX_TYPES: Final = 4
 """Types before one message that are looked through: `Error: Error: KeyError: 'id'`."""
 
 _LEVEL: Final = re.compile(
-    rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC)(?!\w)\]?"
-    r"(?::[\w.]{1,80}:| -|:)? ?(?P<message>\S.*)"
+    rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|ALERT|EMERG|CRIT|ERR!|error(?=\]))"
+    r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? ?(?P<message>\S.*)"
 )
 _HEADING: Final = re.compile(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
 _TELLING_WORDS: Final = (
@@ -69,7 +83,13 @@ def _any_of(words: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{alternatives})\b")
 
 
-_TELLING: Final = _any_of(_TELLING_WORDS)
+_OTHER_LANGUAGES: Final = ("fehler", "fehlgeschlagen", "nicht", "abgebrochen", "erreur", "impossible")
+_TELLING: Final = _any_of((*_TELLING_WORDS, *_OTHER_LANGUAGES))
+_TELLING_ABROAD: Final = re.compile(
+    r"échou|échec|introuvable|refus|ungültig|inválid|falló|no se (?:pudo|puede|encontr)|não|nieprawid|błąd"
+    r"|ошибк|не удалось|не найден|невозможно|отказ|错误|錯誤|失败|失敗|无法|無法|找不到|不存在|未找到|拒绝|违反|无效"
+    r"|エラー|できません|見つかりません|오류|실패|없습니다"
+)
 
 
 class Statement(NamedTuple):
@@ -147,7 +167,8 @@ def last_statement(lines: Sequence[str], *, besides: str = "") -> str:
 
 def is_telling(line: str) -> bool:
     """Tell whether a line of prose has a word that failures are told with."""
-    return _TELLING.search(line.lower()) is not None
+    lowered = line.lower()
+    return _TELLING.search(lowered) is not None or (not line.isascii() and _TELLING_ABROAD.search(lowered) is not None)
 
 
 def is_log_record(line: str) -> bool:
@@ -185,4 +206,25 @@ def _severity(line: str) -> Statement | None:
         inner = _typed(found["message"]) if kind == "error" else None
         return inner or Statement(kind, found["message"])
     found = _LEVEL.match(line)
+    if found is not None:
+        return Statement("error", found["message"])
+    return _by_program(line) or (None if line.isascii() and line[:1] not in "FEfe" else _in_other_language(line))
+
+
+def _by_program(line: str) -> Statement | None:
+    found = _BY_PROGRAM.match(line) if ": " in line else None
+    if found is None or is_exception_name(found["program"]):
+        return None
+    kind = (found["framed"] or found["severity"]).lower()
+    return Statement(kind, f"{found['program']}: {found['message']}")
+
+
+def _in_other_language(line: str) -> Statement | None:
+    found = _FOREIGN.match(line)
     return Statement("error", found["message"]) if found else None
+
+
+def code_of(message: str) -> str:
+    """Return the code of an error with which a message begins: `ORA-00942`."""
+    found = _CODE.match(message)
+    return found["code"] if found is not None else ""

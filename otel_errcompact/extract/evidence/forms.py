@@ -32,7 +32,7 @@ FRAME: Final = _any_of(
     r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
     rf"(?:\.\.\.|\u2026) ?(?:and )?{_NUMBER} (?:more|common|frames?|lines?|levels?|other|internal)\b",
     rf"goroutine {_NUMBER} \[|\S{{1,300}}\.go:{_NUMBER} \+0x|created by \S{{1,300}} in goroutine",
-    rf"\[C\]: in |\(?\w{{1,60}}(?: [0-9.]{{1,20}}\))? lib/\S{{1,300}}:{_NUMBER}: |called from \S",
+    rf"\[C\]: in |\(?\w{{1,60}}(?: [0-9.]{{1,20}}\))? lib/\S{{1,300}}:{_NUMBER}: |(?:error: )?called from \S",
     r"(?:full |python |java |native )?(?:stack ?trace|back ?trace|call stack|traceback|stack backtrace)\b[^:]{0,40}:?$",
     r"traceback \(most recent call last\)|\[previous line repeated",
 )

@@ -14,6 +14,8 @@ _MAX_LOOKED_AT: Final = 400
 
 _MAX_HEADING: Final = 120
 _LETTER: Final = re.compile(r"[^\W_]")
+_TIME: Final = re.compile(r"[0-9TZ:.,/+-]{5,40}$")
+"""A line of a log without words."""
 
 
 class Kind(IntEnum):
@@ -41,6 +43,8 @@ def kind_of(line: str) -> Kind:
         return Kind.RULE if line else Kind.BLANK
     line = strip_timestamp(line)
     if not line[:1].isalpha():
+        if _TIME.match(line) and ":" in line:
+            return Kind.RULE
         if forms.SOURCE.match(line):
             return Kind.SOURCE
         if forms.BANNER.match(line) and not is_telling(line):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
-from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.evidence.choice import Choice, choose_cause
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.messages.reading import Reading
 from otel_errcompact.extract.shell_statements import exit_line
-from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, is_heading, statement_of
+from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,34 +20,55 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
+_STRUCTURED: Final = ("{", "</", "[SQL:", "[type=")
+"""What bodies, pages and lists of violations have in them."""
+
+
 def read(text: Text) -> Facts | None:
-    """Return the facts of the first line that states an error; the lines behind it belong to its message."""
-    lines = text.lines
-    for number, line in enumerate(lines):
-        statement = statement_of(line) or (_announced(lines, number) if is_heading(line) else None)
-        if statement is not None:
-            return _facts(text, statement, lines[number + 1 :], lines[:number])
+    """Return the facts of the statement that was chosen; the lines behind it belong to its message."""
+    chosen = choose_cause(text.body)
+    if chosen is not None and chosen.statement is not None:
+        return _facts(text, chosen)
     if text.type and text.body == text.message.strip():
-        return _facts(text, Statement(text.type, text.body), (), ())
+        reading = read_message(text.body)
+        return Facts(
+            type=text.type,
+            cause=reading.cause,
+            details=details((exit_line(text), *reading.details)),
+            key_cause=reading.key,
+        )
     return None
 
 
-def _announced(lines: Sequence[str], number: int) -> Statement | None:
-    """Return what a heading announces, unless that is a statement by itself."""
-    following = next((line for line in islice(lines, number + 1, None) if line), "")
-    return None if statement_of(following) else Statement("error", lines[number])
-
-
-def _facts(text: Text, statement: Statement, after: Sequence[str], before: Sequence[str]) -> Facts:
-    reading = read_message("\n".join((statement.message, *after)))
+def _facts(text: Text, chosen: Choice) -> Facts:
+    stated = chosen.statement
+    after = _message_lines(text.lines[chosen.number + 1 :])
+    reading = read_message("\n".join((stated.message, *after)))
+    if chosen.message != stated.message and not _is_structured(reading, stated.message):
+        reading = Reading(clip(chosen.message), "", tuple(chosen.items))
     others = (line for line in reading.details if reading.cause not in line and statement_of(line))
     return Facts(
-        type=_type(statement.type, text.type),
+        type=_type(stated.type, text.type),
         cause=reading.cause,
-        location=statement.location,
-        details=details((*others, exit_line(text), *reading.details, *before[:2])),
+        location=stated.location or chosen.place,
+        details=details((*others, exit_line(text), *filter(_is_content, reading.details))),
         key_cause=reading.key,
     )
+
+
+def _is_content(line: str) -> bool:
+    return kind_of(line) > Kind.TRAILER
+
+
+def _message_lines(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines of a message; in a body or a page the lines are not told apart."""
+    if any(sign in line for line in lines for sign in _STRUCTURED):
+        return lines
+    return [line for line in lines if _is_content(line)]
+
+
+def _is_structured(reading: Reading, message: str) -> bool:
+    return reading.key != "" and not reading.cause.startswith(message[:40])
 
 
 def _type(stated: str, reported: str) -> str:

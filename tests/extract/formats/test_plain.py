@@ -102,18 +102,18 @@ def test_lines_that_state_nothing(line):
 
 
 def test_lines_behind_belong_to_the_message():
-    """Further statements lead the details, the rest follows; what stood before comes last."""
+    """Further statements lead the details, the lines of the message follow; progress before it is none."""
     found = facts("building\nerror: no rule for a\n  in Makefile\nerror: no rule for b\n[exit code: 2]")
     assert found.cause == "no rule for a"
     assert found.key_cause == "no rule for a | error: no rule for b"
-    assert found.details == ("error: no rule for b", "exit code 2", "in Makefile", "building")
+    assert found.details == ("error: no rule for b", "exit code 2", "in Makefile")
 
 
 def test_statement_said_twice():
     """A line that says the cause again is no further statement."""
     found = facts("[ERROR] Could not resolve './x'\n1 error\nerror: Could not resolve './x'")
     assert found.key_cause == ""
-    assert found.details == ("1 error", "error: Could not resolve './x'")
+    assert found.details == ("error: Could not resolve './x'",)
 
 
 def test_reported_type():

@@ -11,18 +11,12 @@ from otel_errcompact.extract.extraction import extract
 from tests.extract.reading import facts
 
 
-def test_first_and_last_telling_line():
-    """The cause is the first telling line; the last one is a detail, and both count for the key."""
+def test_the_reason_is_the_cause():
+    """The cause is a line that says why something failed, not the first that says that it failed."""
     found = facts(
         "starting\nCommand failed: npm run build\nchunk 1\nchunk 2\nCould not resolve './Chart' from src/Page.jsx\nbye"
     )
-    assert found == Facts(
-        type="error",
-        cause="Command failed: npm run build",
-        details=("Could not resolve './Chart' from src/Page.jsx",),
-        format="prose",
-        key_cause="Command failed: npm run build | Could not resolve './Chart' from src/Page.jsx",
-    )
+    assert found == Facts(type="error", cause="Could not resolve './Chart' from src/Page.jsx", format="prose")
 
 
 def test_echoed_code_is_not_the_last_telling_line():

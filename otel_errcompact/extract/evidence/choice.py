@@ -1,0 +1,329 @@
+"""The cause of a text that no parser knows: chosen among all its lines."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.evidence.places import find_place
+from otel_errcompact.extract.shell_statements import shell_statement
+from otel_errcompact.extract.statements import (
+    GENERIC_TYPES,
+    Statement,
+    code_of,
+    indentation,
+    is_heading,
+    statement_of,
+    strip_timestamp,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_LINES: Final = 300
+"""Lines that are looked at from either end of a text."""
+
+MAX_ITEMS: Final = 12
+"""Items of a list that belong to its heading."""
+
+_MAX_JOINED: Final = 3
+"""Headings and their contents that are told in one line."""
+
+_REMEMBERED: Final = 8
+_MAX_BLANK: Final = 8
+"""Lines behind a heading in which its content begins."""
+
+_MAX_ABOVE: Final = 8
+"""Lines above a labelled reason in which it is told what failed."""
+
+_FAR: Final = 40
+"""Lines behind a wrapper in which its cause is looked for."""
+
+_REASON: Final = re.compile(
+    r"\b(?:no (?:such|space|route|module|package|\w{1,20} (?:matching|found|named|called|defined|available))"
+    r"|not (?!be\b)|validation|n't\b|denied|refused|rejected|invalid|unexpected|unknown|nonexistent|missing"
+    r"|un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)|required?|requires"
+    r"|timed? ?out|exceed\w{0,3}|killed|conflict\w{0,3}|mismatch\w{0,3}|violat\w{1,4}|forbidden|must|should|expected"
+    r"|too \w{1,10}|already|in use|busy|locked|duplicate\w{0,2}|has no|have no|there (?:is|are) no|empty|overflow"
+    r"|corrupt\w{0,3}|expired|reset by|null|nil|malformed|illegal|incompatible|ambiguous|less than|greater than|larger"
+    r"|smaller|out of|bad|wrong|only|syntax|segmentation|broken|stale|interrupted|deadlock|unmet|undeliverable|nxdomain"
+    r"|servfail|imagepullbackoff|crashloopbackoff|oomkilled)",
+    re.IGNORECASE,
+)
+"""Words that say why something failed, and not only that it did."""
+
+_ACTION: Final = re.compile(
+    r"\b(?:fail|error|abort|crash|cannot|can't|could ?n[o']t|unable|problem|unsuccessful|halted|emergency stop)",
+    re.IGNORECASE,
+)
+"""Words that say that something failed."""
+
+_AFTER_LABEL: Final = r" {0,20}(?:[:=]|\b(?:is|was)\b)? *(?P<rest>.*)"
+_CAUSED: Final = re.compile(
+    r"[\W_]{0,8}(?:caused by|root cause|cause|reason|because|due to|why"
+    rf"|(?:original|inner|underlying) (?:error|exception)|command (?:error|stderr)){_AFTER_LABEL}",
+    re.IGNORECASE,
+)
+_DETAILED: Final = re.compile(
+    rf"[\W_]{{0,8}}(?:error message|message|msg|error details?|details?|stderr|description){_AFTER_LABEL}",
+    re.IGNORECASE,
+)
+_LABEL: Final = re.compile(
+    r"(?i:caus|reason|because|due to|orig|inner|error|command|stderr|mess|msg|detail|descr|why|under)"
+)
+_RECOVERED: Final = re.compile(
+    r"(?:[,;.-] |\()(?:now |we are |will |therefore )?"
+    r"(?:using|falling back|skip|ignor|continu|creating|installing|retry|assume|assuming|default)",
+    re.IGNORECASE,
+)
+"""The program went on in spite of it."""
+
+_GENERIC_HEADING: Final = re.compile(
+    r"[\W_]{0,6}(?:(?:unhandled|uncaught|fatal|an?|the|following|internal|unexpected|some|one or more|[0-9]{1,6})"
+    r" ){0,3}"
+    r"(?:errors?|exceptions?|failures?|failed|fatal|panic|stderr|output|problems?|issues?|message|details?)"
+    r"(?: (?:occurred|found|encountered|in|while|summary|messages?|output|details?)\b.{0,40})?[\W_]{0,3}:$",
+    re.IGNORECASE,
+)
+_ERROR_HEADING: Final = re.compile(r"(?:^|[\s:\]])(?i:error|fatal|exception|panic)\W{0,3}:$")
+
+
+class Choice(NamedTuple):
+    """The line that states the cause, and the lines that belong to it."""
+
+    number: int
+    """Which line it is."""
+
+    statement: Statement | None
+    """What it states, where it has a strict form."""
+
+    message: str
+    """The cause in one line, with what its headings announce and what caused it."""
+
+    items: tuple[str, ...] = ()
+    """Other items of the list below it."""
+
+    place: Location = NOWHERE
+    """The first place that stands with it."""
+
+
+class _Tier(IntEnum):
+    """How well a line states the cause; of equal ones the first is chosen."""
+
+    TRAILING = 0
+    OTHER = 1
+    WARNED = 2
+    VAGUE = 3
+    """That something failed."""
+
+    HINTED = 4
+    """A word that may be a reason."""
+
+    STRICT_VAGUE = 5
+    """That something failed, in the form of an error."""
+
+    REASONED = 6
+    """Why something failed."""
+
+    STRICT = 7
+    """Why something failed, in the form of an error."""
+
+
+class _Candidate(NamedTuple):
+    tier: _Tier
+    number: int
+    statement: Statement | None = None
+
+
+_REASONS: Final = frozenset({_Tier.HINTED, _Tier.REASONED, _Tier.STRICT})
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def choose_cause(body: str) -> Choice | None:
+    """Return the cause of a text, or nothing where it has no line of content."""
+    lines = body.split("\n")
+    best: _Candidate | None = None
+    for number in _bound(len(lines)):
+        found = _weigh(lines, number)
+        if found is not None and (best is None or found.tier > best.tier):
+            best = found
+            if best.tier is _Tier.STRICT:
+                break
+    return None if best is None else _complete(lines, _first_beside(lines, best))
+
+
+def state(line: str) -> Statement | None:
+    """Return what a line states if it has a strict form, of a shell or of any program."""
+    return shell_statement(line) or statement_of(line)
+
+
+def is_vague(message: str) -> bool:
+    """Tell whether a message says that something failed and not why."""
+    if not message:
+        return True
+    return _ACTION.search(message.rpartition(": ")[2]) is not None and _REASON.search(message) is None
+
+
+def _bound(count: int) -> Iterable[int]:
+    if count <= 2 * MAX_LINES:
+        return range(count)
+    return chain(range(MAX_LINES), range(count - MAX_LINES, count))
+
+
+def _weigh(lines: Sequence[str], number: int) -> _Candidate | None:
+    line = lines[number]
+    kind = kind_of(line)
+    if kind <= Kind.TRAILER:
+        return _Candidate(_Tier.TRAILING, number) if kind is Kind.TRAILER else None
+    line = line.strip()
+    if kind is Kind.WARNING or _RECOVERED.search(line):
+        return _Candidate(_Tier.WARNED, number, statement_of(line))
+    if kind is Kind.HEADING:
+        return _weigh_heading(lines, number)
+    statement = state(line)
+    if statement is not None:
+        return _Candidate(_Tier.STRICT_VAGUE if is_vague(statement.message) else _Tier.STRICT, number, statement)
+    return _Candidate(_tier_of_prose(line, kind), number)
+
+
+def _tier_of_prose(line: str, kind: Kind) -> _Tier:
+    if kind is Kind.OTHER:
+        if code_of(line):
+            return _Tier.REASONED
+        return _Tier.HINTED if _REASON.search(line) else _Tier.OTHER
+    return _Tier.REASONED if _REASON.search(line) else _Tier.VAGUE
+
+
+def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
+    """A heading counts for as much as the line below it."""
+    line = lines[number].strip()
+    following = _following(lines, number)
+    if following is None or not (_ACTION.search(line) or _REASON.search(line)):
+        return _Candidate(_Tier.OTHER, number, statement_of(line))
+    inner = state(following.text)
+    if inner is not None:
+        return _Candidate(_Tier.STRICT_VAGUE if is_vague(inner.message) else _Tier.STRICT, number, inner)
+    is_strict = is_heading(line) or _ERROR_HEADING.search(line) is not None
+    if is_vague(following.text):
+        return _Candidate(_Tier.STRICT_VAGUE if is_strict else _Tier.VAGUE, number)
+    return _Candidate(
+        _Tier.STRICT if is_strict else _Tier.REASONED, number, Statement("error", line) if is_strict else None
+    )
+
+
+def _first_beside(lines: Sequence[str], best: _Candidate) -> _Candidate:
+    """Return the first of the statements that stand together: those behind it follow from it."""
+    depth = indentation(lines[best.number])
+    while best.number and best.tier >= _Tier.REASONED:
+        before = lines[best.number - 1]
+        found = _weigh(lines, best.number - 1) if before and indentation(before) == depth else None
+        if found is None or found.tier not in _REASONS:
+            break
+        best = found
+    return best
+
+
+def _complete(lines: Sequence[str], best: _Candidate) -> Choice:
+    line = strip_timestamp(lines[best.number].strip())
+    statement = best.statement if kind_of(line) is not Kind.HEADING else statement_of(line)
+    message, number, items = statement.message if statement is not None else line, best.number, ()
+    for _ in range(_MAX_JOINED):
+        following = _following(lines, number) if not message or message.endswith(":") else None
+        if following is None:
+            break
+        inner = state(following.text)
+        is_generic = not message or _GENERIC_HEADING.match(message) is not None
+        statement = inner if inner is not None and (statement is None or is_generic) else statement
+        text = inner.message if inner is not None and inner.message else following.text
+        message = text if is_generic else f"{message} {text}"
+        number, items = following.number, following.items
+    message = _add_root(lines, number, _add_wrapper(lines, best.number, message))
+    place = find_place((message, lines[best.number], *lines[best.number + 1 : number + 3]))
+    statement = statement or best.statement
+    return Choice(best.number, statement, message, items, place)
+
+
+def _add_root(lines: Sequence[str], number: int, message: str) -> str:
+    """Add what caused the failure that a message states without a reason."""
+    root = _find_root(lines, number, message)
+    if not root and _REASON.search(message) is None and number + 1 < len(lines):
+        found = _weigh(lines, number + 1)
+        root = lines[found.number].strip() if found is not None and found.tier is _Tier.REASONED else ""
+    return f"{message.rstrip('.: ')}: {root}" if root and root not in message else message
+
+
+def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:
+    """Add what failed, where that stands directly above its reason, or anywhere above a labelled one."""
+    labelled = _match_label(message, has_reason=False)
+    reach = _MAX_JOINED
+    if labelled is not None and labelled["rest"]:
+        message, reach = _strip_severity(labelled["rest"]), _MAX_ABOVE
+    for at in range(number - 1, max(-1, number - 1 - reach), -1):
+        above = strip_timestamp(lines[at].strip())
+        kind = kind_of(above)
+        wraps = kind is Kind.HEADING or (_ACTION.search(above) is not None and is_vague(above))
+        if wraps and kind >= Kind.HEADING and not _GENERIC_HEADING.match(above):
+            message = f"{_strip_severity(above).rstrip(': ')}: {message}"
+            reach = _MAX_JOINED
+        elif reach == _MAX_JOINED:
+            break
+    return message
+
+
+def _strip_severity(line: str) -> str:
+    stated = statement_of(line)
+    return stated.message if stated is not None and stated.type in GENERIC_TYPES and stated.message else line
+
+
+class _Following(NamedTuple):
+    number: int
+    text: str
+    items: tuple[str, ...]
+
+
+def _following(lines: Sequence[str], number: int) -> _Following | None:
+    """Return the next line of content, with the lines that stand below the same heading as deep as it does."""
+    found = next((at for at in range(number + 1, min(len(lines), number + _MAX_BLANK)) if _is_content(lines[at])), None)
+    if found is None:
+        return None
+    depth = indentation(lines[found])
+    items: list[str] = []
+    if depth > indentation(lines[number]) or lines[found][:2] in {"- ", "* "}:
+        for line in lines[found + 1 : found + 1 + MAX_ITEMS]:
+            if not line.strip() or indentation(line) < depth:
+                break
+            items.append(line.strip())
+    return _Following(found, lines[found].strip().lstrip("-*\u2022 "), tuple(items))
+
+
+def _is_content(line: str) -> bool:
+    return kind_of(line) > Kind.TRAILER
+
+
+def _find_root(lines: Sequence[str], number: int, message: str) -> str:
+    """Return the innermost of the causes that the lines behind a wrapper name."""
+    root = ""
+    has_reason = _REASON.search(message) is not None
+    for at in range(number + 1, min(len(lines), number + 1 + _FAR)):
+        line = lines[at]
+        found = _match_label(line, has_reason=has_reason)
+        if found is None:
+            continue
+        rest = found["rest"].strip()
+        if not rest:
+            following = _following(lines, at)
+            rest = following.text if following is not None else ""
+        if rest and not is_vague(rest):
+            root = rest
+    return root
+
+
+def _match_label(line: str, *, has_reason: bool) -> re.Match[str] | None:
+    if _LABEL.search(line) is None:
+        return None
+    return _CAUSED.match(line) or (None if has_reason else _DETAILED.match(line))
