@@ -16,8 +16,8 @@ from benchmarks.quality.ours import forget
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
+from otel_errcompact.extract.cleaning.characters import clean
 from otel_errcompact.extract.clipping import MAX_CAUSE, MAX_DETAIL
-from otel_errcompact.extract.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,1 +1,1 @@
-"""What stands around an output, and is taken off before it is read."""
+"""What stands around an output and comes off before it is read."""

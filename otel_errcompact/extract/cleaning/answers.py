@@ -1,4 +1,4 @@
-"""Where the answer of a server begins that a script has printed behind its own progress."""
+"""Find the answer of a server behind the progress of a script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _decoder: Final = json.JSONDecoder()
 
 def answer_of(body: str) -> str:
     """
-    Return the answer that a text ends with, without the progress before it; any other text as it is.
+    Return the answer at the end of a text without the progress before it.
 
     A text that tells of a failure in other words than the answer's is left alone.
     """
@@ -40,7 +40,6 @@ def answer_of(body: str) -> str:
 
 
 def _is_all_of(body: str, start: int) -> bool:
-    """Tell whether a text ends with the value that begins at `start`."""
     if len(body) - start > MAX_ANSWER:
         return False
     try:

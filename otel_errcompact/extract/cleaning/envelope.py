@@ -1,26 +1,50 @@
-"""Envelopes: what a tool protocol or a framework wraps the output of a tool in, taken off before anything is read."""
+"""Open envelopes, in which protocols and frameworks wrap the output of tools."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from otel_errcompact.extract.cleaning.literals import MAX_LITERAL, Call, NotRead, read_literal
+from otel_errcompact.extract.statements import is_exception_name
 
-MAX_ENVELOPE: Final = 262_144
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+MAX_ENVELOPE: Final = MAX_LITERAL
 """Characters of an envelope that is opened; a larger one is read as the text it is."""
 
+MAX_DEPTH: Final = 6
+"""Envelopes inside envelopes that are opened at once."""
+
 _MARGIN: Final = 64
-_STREAMS: Final = ("stderr", "stdout", "output", "error")
-_STATUSES: Final = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
+_CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"', "`": "`"}
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]{1,120}\(")
+_PAIRS: Final = re.compile(r"[a-z_]\w{0,60}=[\[({'\"\w<]")
+_BYTES: Final = re.compile(r"[bBuU]['\"]")
+_HOLDER: Final = re.compile(r"(?:[\w.]*\.)?[A-Z]\w*(?:Content|Result|Message|Output|Response|Block|Observation)$")
+_OF_TOOLS: Final = re.compile(r"(?:[\w.]*\.)?Tool(?:Invocation|Execution|Call|Use)?(?:Error|Exception)$")
+"""Exceptions that frameworks raise for whatever a tool says."""
+
+_STREAMS: Final = ("stderr", "stdout", "output", "error", "result", "observation", "logs")
+_OF_COMMANDS: Final = frozenset({"stderr", "stdout"})
+_STATUSES: Final = ("exitcode", "returncode", "exitstatus", "retcode", "rc", "code", "status")
+_NUMBERS_OF_ANYTHING: Final = frozenset({"code", "status"})
+"""Names of a status that is an exit status only beside the streams of a command."""
+
 _MAX_STATUS: Final = 255
 _ABOUT: Final = frozenset((
-    *_STATUSES, "isError", "is_error", "success", "ok", "type", "tool", "tool_name", "tool_call_id", "tool_use_id",
-    "metadata", "interrupted", "isImage", "timed_out", "duration", "duration_ms", "duration_seconds", "command", "cmd",
-    "cwd", "structuredContent", "_meta", "meta", "noOutputExpected", "result_type",
+    *_STATUSES, "iserror", "success", "ok", "type", "tool", "toolname", "toolcallid", "tooluseid", "callid",
+    "metadata", "interrupted", "isimage", "timedout", "timeout", "duration", "durationms", "durationseconds", "elapsed",
+    "elapsedms", "walltime", "walltimeseconds", "command", "cmd", "args", "cwd", "workdir", "workingdirectory",
+    "directory", "structuredcontent", "meta", "nooutputexpected", "resulttype", "role", "name", "annotations",
+    "killed", "signal", "pid", "shell", "artifact", "additionalkwargs", "responsemetadata", "truncated", "jsonrpc",
+    "killsignal", "sessionid", "chunkid", "processid", "originaltokencount", "stdouttruncated", "stderrtruncated",
 ))  # fmt: skip
 """Fields that say something of the output and are none of it."""
+
+_TEXTS: Final = frozenset({"text", "input_text", "output_text"})
 
 
 class Opened(NamedTuple):
@@ -32,35 +56,82 @@ class Opened(NamedTuple):
 
 def open_envelope(text: str) -> Opened | None:
     """
-    Return the output that `text` wraps, or nothing where it is the output itself.
+    Return the output in an envelope, nothing if `text` is none.
 
-    Envelopes are MCP's results and lists of content blocks, and objects whose only content are the streams of a
-    command. One line in a flag's company is left to those who read error bodies: that is the answer of an API.
+    Envelopes are MCP's results and lists of content blocks, objects whose only content are the streams of a command,
+    strings as JSON, Python and JavaScript print them, and all of these as an object prints itself. One line in a
+    flag's company is left to those who read error bodies: that is the answer of an API.
     """
-    if text[:_MARGIN].lstrip()[:1] not in ("{", "[") or len(text) > MAX_ENVELOPE:
-        return None
-    if text[-_MARGIN:].rstrip()[-1:] not in ("}", "]"):
-        return None
-    if not any(f'"{name}"' in text for name in ("text", *_STREAMS)):
+    begin, end = text[:_MARGIN].lstrip(), text[-_MARGIN:].rstrip()[-1:]
+    if not _may_be_envelope(begin, end) or len(text) > MAX_ENVELOPE:
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        return _open_value(_read(text.strip(), begin[0]), 0)
+    except (NotRead, RecursionError):
         return None
-    return _open_value(value)
 
 
-def _open_value(value: object) -> Opened | None:
+def _may_be_envelope(begin: str, end: str) -> bool:
+    first = begin[:1]
+    if first in _CLOSING:
+        return end == _CLOSING[first]
+    if end == ")":
+        return _CALL.match(begin) is not None
+    return _PAIRS.match(begin) is not None or (end in ("'", '"') and _BYTES.match(begin) is not None)
+
+
+def _read(text: str, first: str) -> object:
+    if first in ("{", "["):
+        lowered = text.lower()
+        if not any(name in lowered for name in ("text", "content", *_STREAMS)):
+            raise NotRead
+    if first in ("{", "[", '"'):
+        try:
+            return json.loads(text, strict=False)
+        except ValueError:
+            pass
+    return read_literal(text)
+
+
+def _open_value(value: object, depth: int) -> Opened | None:
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, str):
+        return Opened(value)
+    if isinstance(value, Call):
+        return _open_call(value, depth)
     if _is_list(value):
-        return _join_blocks(value)
-    return _open_object(value) if _is_object(value) else None
+        return _join_blocks(value, depth)
+    return _open_object(value, depth) if _is_object(value) else None
 
 
-def _open_object(value: Mapping[str, Any]) -> Opened | None:
+def _open_call(call: Call, depth: int) -> Opened | None:
+    """Open the call that prints an object; an exception becomes `Type: message`."""
+    if not call.positional:
+        return _open_object(call.fields, depth)
+    only = call.positional[0] if len(call.positional) == 1 and not call.fields else None
+    if not isinstance(only, str):
+        return None
+    if is_exception_name(call.name) and not _OF_TOOLS.match(call.name):
+        # Python quotes the message of a KeyError, because it is a key.
+        return Opened(f"{call.name}: {only!r}" if call.name == "KeyError" else f"{call.name}: {only}")
+    return Opened(only) if _HOLDER.match(call.name) or _OF_TOOLS.match(call.name) else None
+
+
+def _open_object(value: Mapping[str, Any], depth: int) -> Opened | None:
+    result = value.get("result")
+    if "jsonrpc" in value and _is_object(result):
+        return _open_object(result, depth + 1)
     content = value.get("content")
-    if _is_list(content) and _is_about(value, {"content", "role"}):
-        return _join_blocks(content)
+    if content is not None and _is_about(value, {"content", "id"}):
+        return _open_content(content, depth)
+    if isinstance(value.get("text"), str) and value.get("type") in _TEXTS:
+        return Opened(value["text"])
     return _join_streams(value)
+
+
+def _open_content(content: object, depth: int) -> Opened | None:
+    return None if content == "" else _open_value(content, depth + 1)
 
 
 def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -71,40 +142,45 @@ def _is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def _is_about(fields: Mapping[str, Any], besides: set[str]) -> bool:
-    return all(name in _ABOUT or name in besides for name in fields)
+def _is_about(fields: Iterable[str], besides: Iterable[str]) -> bool:
+    return all(name in besides or _normal(name) in _ABOUT for name in fields)
 
 
-def _join_blocks(blocks: list[Any]) -> Opened | None:
-    """Join the texts of content blocks; nothing if the list holds anything else than blocks."""
-    if not all(_is_object(block) and isinstance(block.get("type"), str) for block in blocks):
+def _normal(name: str) -> str:
+    """Unify the spellings of a field: `exit_code`, `exitCode`, `exit-code`."""
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def _join_blocks(blocks: list[Any], depth: int) -> Opened | None:
+    fields = [block.fields if isinstance(block, Call) else block for block in blocks]
+    if not all(_is_object(block) and isinstance(block.get("type"), str) for block in fields):
         return None
-    texts = [block["text"] for block in blocks if block["type"] == "text" and isinstance(block.get("text"), str)]
-    return Opened("\n".join(texts)) if texts else None
+    texts = [_open_object(block, depth + 1) for block in fields if block["type"] != "image"]
+    said = [opened.text for opened in texts if opened is not None]
+    return Opened("\n".join(said)) if said else None
 
 
 def _join_streams(fields: Mapping[str, Any]) -> Opened | None:
-    """Join standard error and standard output, errors first, as they matter."""
-    if not _is_about(fields, set(_STREAMS)):
+    named = {_normal(name): value for name, value in fields.items()}
+    if named.keys().isdisjoint(_STREAMS) or not _is_about(named, _STREAMS):
         return None
-    texts = [text for text in _list_texts(fields) if text.strip()]
-    exit_code = next(_list_exit_codes(fields), None)
-    if not texts or ("\n" not in "\n".join(texts).strip() and exit_code is None):
+    streams = [named[name] for name in _STREAMS if named.get(name) is not None]
+    if not all(isinstance(stream, str) for stream in streams):
         return None
-    return Opened("\n".join(texts), exit_code)
-
-
-def _list_texts(fields: Mapping[str, Any]) -> Iterator[str]:
-    for name in _STREAMS:
-        value = fields.get(name)
-        if isinstance(value, str):
-            yield value
+    said = "\n".join(dict.fromkeys(stream for stream in streams if stream.strip()))
+    exit_code = next(_list_exit_codes(named), None)
+    if exit_code is None and ("\n" not in said.strip() and named.keys().isdisjoint(_OF_COMMANDS)):
+        return None
+    return Opened(said, exit_code) if said or exit_code else None
 
 
 def _list_exit_codes(fields: Mapping[str, Any]) -> Iterator[int]:
+    of_command = not fields.keys().isdisjoint(_OF_COMMANDS)
     metadata = fields.get("metadata")
-    for source in (fields, metadata if _is_object(metadata) else {}):
+    inner = {_normal(name): value for name, value in metadata.items()} if _is_object(metadata) else {}
+    for source in (fields, inner):
         for name in _STATUSES:
             value = source.get(name)
-            if type(value) is int and abs(value) <= _MAX_STATUS:
+            is_status = of_command or name not in _NUMBERS_OF_ANYTHING
+            if is_status and type(value) is int and abs(value) <= _MAX_STATUS:
                 yield value

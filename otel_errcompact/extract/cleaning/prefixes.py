@@ -1,52 +1,120 @@
-"""What stands before every line because a runner or a collector of logs put it there: a time, the name of a service."""
+"""Strip what runners put before every line: a service, a task, a step."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-MIN_LINES: Final = 3
-"""Lines of a text below which a common beginning may be chance."""
+from otel_errcompact.extract.cleaning.records import CLOCK, DATE, strip_records
 
-_TIME: Final = (
-    r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})\]?"
-)
+MIN_LINES: Final = 2
+"""Lines of a text below which a common beginning may be chance, unless its shape tells."""
+
 _JOB_AND_STEP: Final = r"(?:[^\t\n]{1,200}\t[^\t\n]{1,200}\t)?"
-_LEVEL: Final = r"(?:##\[(?:error|warning|debug)\])?"
-_SERVICE: Final = r"[A-Za-z][\w.-]{0,60} +\|"
-_TASK: Final = r"@?[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:"
-_FORMS: Final = {
-    re.compile(rf"{_JOB_AND_STEP}{_TIME}(?: |(?=\n)|$){_LEVEL}"): 1,
-    re.compile(rf"{_SERVICE}(?: |(?=\n)|$)"): MIN_LINES,
-    re.compile(rf"{_TASK}(?: |(?=\n)|$)"): MIN_LINES,
-}
-"""What a line may begin with, and how many lines must."""
+_INSTANT: Final = rf"\[?{DATE}T{CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})\]?"
+_TASKS: Final = (
+    r"(?:lint|tests?|build|check|format|fmt|type-?check|types|tsc|dev|start|compile|bundle|deploy|ci|e2e|unit|docs"
+    r"|install|prepare|release|vet|audit|clean|generate|codegen|integration)"
+)
+_TASK: Final = rf"(?:{_TASKS}[:/][\w./-]{{1,40}}|[\w./-]{{1,40}}[:#]{_TASKS})"
+_PACKAGE: Final = r"[\w@.-]{1,60}/[\w@./-]{1,80}"
+_LEVEL: Final = r"(?i:error|err|warn(?:ing)?|info|notice|debug|trace|fatal|critical|severe|alert)"
+_ENDS: Final = r"(?: |(?=\n|$))"
 
-_ANY: Final = re.compile("|".join(form.pattern for form in _FORMS))
+
+class _Form(NamedTuple):
+    """One thing that runners put before each line."""
+
+    pattern: re.Pattern[str]
+    lines: int = 1
+    """How many lines must have it."""
+
+    same: bool = False
+    """Whether all lines must have the same one."""
+
+
+def _form(pattern: str, lines: int = 1, *, same: bool = False) -> _Form:
+    return _Form(re.compile(pattern + _ENDS), lines, same)
+
+
+_STAMPED: Final = _Form(re.compile(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
+_SERVICES: Final = (
+    _form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
+    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES),
+)
+_MARKS: Final = (
+    _form(rf"\[(?:{_TASK}|pod/[\w./-]{{1,200}})\]"),
+    _form(rf"\[(?!{_LEVEL}\])[\w@./: #-]{{1,60}}\]", MIN_LINES, same=True),
+)
+_LABELS: Final = (
+    _form(rf"(?:{_TASK}|{_PACKAGE} {_TASKS}):"),
+    _form(r"@[\w-]{1,60}/[\w./-]{1,60}(?::[a-z][\w-]{0,40}){0,2}:"),
+    _form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
+    _form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
+    _form(r"(?!npm )[a-z][\w-]{0,30} ERR!", MIN_LINES, same=True),
+    _Form(re.compile(r"(?:ERROR|CRITICAL|WARNING):(?:root|__main__|\w{1,40}(?:\.\w{1,40}){1,8}):")),
+    _Form(re.compile(r"(?:ERROR|CRITICAL|WARNING):[\w.]{1,80}:"), MIN_LINES, same=True),
+)
+_NUMBERS: Final = (_form(r"[0-9]{3,8}:?", MIN_LINES, same=True),)
+_STEPS: Final = (_form(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}"),)
+_QUOTES: Final = (_form(">", MIN_LINES, same=True),)
+
 _WITHOUT: Final = re.compile(r"$|\S{1,60} exited with code |    \.\.\. ")
 """Lines that have no prefix among others that have one."""
+
+_BY_FIRST: Final = {
+    "[": (_STAMPED, *_MARKS),
+    "#": _STEPS,
+    ">": _QUOTES,
+    **dict.fromkeys("0123456789", (_STAMPED, *_NUMBERS)),
+}
+_HEAD: Final = 200
 
 
 def strip_prefixes(text: str) -> str:
     """
-    Return `text` without what all its lines begin with: the time (and what GitHub puts beside it), the service
-    (`web-1  | `) or the task (`web:test: `).
+    Return `text` without the prefix that all its lines have.
+
+    It is the head of a log record, a service (`web-1  | `), a task (`web:test: `, `[lint:go] `), the step of a build
+    (`#12 0.345 `) or the mark of a quotation (`> `).
     """
-    if _ANY.match(text) is None:
-        return text
-    form = next(form for form in _FORMS if form.match(text))
-    lines = _strip_prefix(form, text.split("\n"))
-    return "\n".join(lines).strip("\n") if lines is not None else text
+    found = strip_records(text)
+    if found != text:
+        return found
+    head = text[:_HEAD].partition("\n")[0]
+    for form in _find_forms(head):
+        if form.pattern.match(text):
+            lines = _strip_prefix(form, text.split("\n"))
+            if lines is not None:
+                return "\n".join(lines).strip("\n")
+    return text
 
 
-def _strip_prefix(form: re.Pattern[str], lines: list[str]) -> list[str] | None:
-    """Return the lines without what matches `form`; nothing if too few have it."""
+def _find_forms(head: str) -> tuple[_Form, ...]:
+    first = head[:1]
+    if first in _BY_FIRST:
+        return _BY_FIRST[first]
+    forms: tuple[_Form, ...] = ()
+    if "\t" in head:
+        forms = (_STAMPED,)
+    word, _, rest = head.partition(" ")
+    if " |" in head or "\u2502" in head:
+        forms = (*forms, *_SERVICES)
+    if ":" in word[:-1] or first == "@" or "#" in word or ("/" in word and ":" in rest) or rest[:4] == "ERR!":
+        forms = (*forms, *_LABELS)
+    return forms
+
+
+def _strip_prefix(form: _Form, lines: list[str]) -> list[str] | None:
     kept: list[str] = []
-    count = 0
+    prefixes: list[str] = []
     for line in lines:
-        found = form.match(line)
+        found = form.pattern.match(line)
         if found is None and not _WITHOUT.match(line):
             return None
-        count += found is not None
+        if found is not None:
+            prefixes.append(found[0].rstrip())
         kept.append(line[found.end() :] if found is not None else line)
-    return kept if count >= _FORMS[form] else None
+    if len(prefixes) < form.lines or (form.same and len(set(prefixes)) > 1):
+        return None
+    return kept if any(kept) else None

@@ -7,12 +7,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from otel_errcompact.extract.cleaning.characters import clean
 from otel_errcompact.extract.stacks.attributes import attributes_of
 from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
 from otel_errcompact.extract.stacks.recursion import recursion_of
-from otel_errcompact.extract.text import clean
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import FORKS_WAIT
 

@@ -45,7 +45,6 @@ def test_opened(envelope: object, opened: Opened):
         pytest.param('[{"type": "image", "text": 3}]', id="blocks without text"),
         pytest.param('{"content": [], "isError": true, "error": ""}', id="empty"),
         pytest.param('{"output": 3}', id="number"),
-        pytest.param('"text"', id="string"),
         pytest.param('["text"]', id="strings"),
         pytest.param('{"text": broken}', id="no JSON"),
         pytest.param('{"text": 1} and more', id="text behind"),

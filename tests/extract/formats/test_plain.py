@@ -48,9 +48,6 @@ facts = facts_alone("plain")
             "IndentationError",
             "unindent does not match any outer indentation level",
         ),
-        ("2026-11-20T11:57:57.123Z ERROR worker: tenant is not active", "error", "worker: tenant is not active"),
-        ("2026-11-21 00:18:17,004 - db - ERROR - no table", "error", "no table"),
-        ("ERROR:root:no table", "error", "no table"),
         ("[11:57:57] ERROR: no table", "error", "no table"),
         (
             "error during build:\nCould not resolve './Chart'",

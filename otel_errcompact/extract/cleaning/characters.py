@@ -1,0 +1,58 @@
+"""Remove what terminals and platforms add to a text, and bound it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from otel_errcompact.extract.statements import indentation
+
+WINDOW: Final = 32_768
+"""Characters that are looked at from either end of a very long text; the whole of it stays in the trajectory."""
+
+MAX_LINES: Final = 1_000
+"""Lines that are looked at from either end."""
+
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
+_CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
+_CONTROL_BYTES: Final = bytes(_CONTROL)
+_CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEFF])
+
+
+def clean(text: str) -> str:
+    """Return `text` bounded, without ANSI sequences, carriage returns and control characters."""
+    text = _bound(text)
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():  # Bytes are translated five times as fast.
+        return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
+    return text.translate(_CONTROL_CHARACTERS)
+
+
+def strip_blanks(text: str) -> str:
+    """Take off blank lines at both ends, and trailing spaces."""
+    if " \n" in text or ("\t" in text and "\t\n" in text):
+        text = "\n".join(map(str.rstrip, text.split("\n")))
+    return text.rstrip().lstrip("\n")
+
+
+def dedent(text: str) -> str:
+    """Take off what indentation all lines have in common."""
+    if text[:1] not in (" ", "\t"):
+        return text
+    lines = text.split("\n")
+    common = min(indentation(line) for line in lines if line)
+    return "\n".join(line[common:] for line in lines)
+
+
+def _bound(text: str) -> str:
+    if len(text) <= 2 * WINDOW and text.count("\n") <= 2 * MAX_LINES:
+        return text
+    half = min(WINDOW, len(text) // 2)
+    head = "\n".join(text[:half].split("\n", MAX_LINES)[:MAX_LINES])
+    tail = "\n".join(text[-half:].rsplit("\n", MAX_LINES)[-MAX_LINES:])
+    head = head[: head.rfind("\n")] if "\n" in head else head
+    tail = tail[tail.find("\n") + 1 :]
+    return f"{head}\n    ... {len(text) - len(head) - len(tail)} characters not looked at\n{tail}"
