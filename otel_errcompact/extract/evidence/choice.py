@@ -9,7 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
-from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.clipping import clip
+from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
 from otel_errcompact.extract.evidence.places import find_place
 from otel_errcompact.extract.shell_statements import shell_statement
 from otel_errcompact.extract.statements import (
@@ -23,7 +24,7 @@ from otel_errcompact.extract.statements import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 MAX_LINES: Final = 300
 """Lines that are looked at from either end of a text."""
@@ -37,6 +38,9 @@ _MAX_JOINED: Final = 3
 _REMEMBERED: Final = 8
 _MAX_BLANK: Final = 8
 """Lines behind a heading in which its content begins."""
+
+_MAX_KEYED: Final = 6
+"""Items of a list that count for the key."""
 
 _MAX_ABOVE: Final = 8
 """Lines above a labelled reason in which it is told what failed."""
@@ -106,7 +110,10 @@ class Choice(NamedTuple):
     """The cause in one line, with what its headings announce and what caused it."""
 
     items: tuple[str, ...] = ()
-    """Other items of the list below it."""
+    """Further items of its list, and statements that stand with it."""
+
+    key: str = ""
+    """The cause as it counts for the key, where that is more than the message."""
 
     place: Location = NOWHERE
     """The first place that stands with it."""
@@ -231,7 +238,8 @@ def _first_beside(lines: Sequence[str], best: _Candidate) -> _Candidate:
 def _complete(lines: Sequence[str], best: _Candidate) -> Choice:
     line = strip_timestamp(lines[best.number].strip())
     statement = best.statement if kind_of(line) is not Kind.HEADING else statement_of(line)
-    message, number, items = statement.message if statement is not None else line, best.number, ()
+    message, number = statement.message if statement is not None else line, best.number
+    items: tuple[str, ...] = ()
     for _ in range(_MAX_JOINED):
         following = _following(lines, number) if not message or message.endswith(":") else None
         if following is None:
@@ -245,7 +253,22 @@ def _complete(lines: Sequence[str], best: _Candidate) -> Choice:
     message = _add_root(lines, number, _add_wrapper(lines, best.number, message))
     place = find_place((message, lines[best.number], *lines[best.number + 1 : number + 3]))
     statement = statement or best.statement
-    return Choice(best.number, statement, message, items, place)
+    items = items or tuple(_others_beside(lines, number))
+    key = " | ".join((clip(message), *(clip(item) for item in items[:_MAX_KEYED]))) if items else ""
+    return Choice(best.number, statement, message, items, key, place)
+
+
+def _others_beside(lines: Sequence[str], number: int) -> Iterator[str]:
+    """Yield the reasons that stand below a chosen one like items of a list."""
+    depth = indentation(lines[number])
+    for at in range(number + 1, min(len(lines), number + 1 + MAX_ITEMS)):
+        line = lines[at]
+        if not line or indentation(line) != depth:
+            return
+        found = _weigh(lines, at)
+        if found is None or found.tier not in _REASONS:
+            return
+        yield line.strip()
 
 
 def _add_root(lines: Sequence[str], number: int, message: str) -> str:
@@ -288,7 +311,7 @@ class _Following(NamedTuple):
 
 def _following(lines: Sequence[str], number: int) -> _Following | None:
     """Return the next line of content, with the lines that stand below the same heading as deep as it does."""
-    found = next((at for at in range(number + 1, min(len(lines), number + _MAX_BLANK)) if _is_content(lines[at])), None)
+    found = next((at for at in range(number + 1, min(len(lines), number + _MAX_BLANK)) if is_content(lines[at])), None)
     if found is None:
         return None
     depth = indentation(lines[found])
@@ -299,10 +322,6 @@ def _following(lines: Sequence[str], number: int) -> _Following | None:
                 break
             items.append(line.strip())
     return _Following(found, lines[found].strip().lstrip("-*\u2022 "), tuple(items))
-
-
-def _is_content(line: str) -> bool:
-    return kind_of(line) > Kind.TRAILER
 
 
 def _find_root(lines: Sequence[str], number: int, message: str) -> str:

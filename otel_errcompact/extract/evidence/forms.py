@@ -106,6 +106,8 @@ TRAILER: Final = _any_of(
     r"(?! (?:because|as|since)\b)[^:]{0,60}$",
     r"(?:an?|some|one or more|there (?:was|were)(?: an?)?) (?:fatal |unexpected )?errors?(?: (?:has|have))?"
     r"(?: (?:occurred|happened|found|encountered))?[.!]?$",
+    r"[^:]{0,80}\b(?:errors?|problems?|issues?|failures?) (?:(?:was|were|has been|have been|has|have) )?"
+    r"(?:encountered|found|detected|occurred|reported)[.!]?$",
     r"g?make(?:\[[0-9]{1,4}\])?: \*\*\* .{0,300}error [0-9]|ELIFECYCLE|ninja: build stopped",
     r"could not compile .{1,200} due to|collect2: error: ld returned|\S{1,60} ?: error: linker command failed",
     r"\W{0,4}(?:found |total:? )?[0-9]{1,7} (?:errors?|failures?|problems?|issues?|warnings?|failed)\b[^:]{0,80}$",

@@ -55,6 +55,11 @@ def kind_of(line: str) -> Kind:
     return _kind_by_beginning(line, lowered) or _kind_by_words(line, lowered)
 
 
+def is_content(line: str) -> bool:
+    """Tell whether a line says more than that something failed or goes on."""
+    return kind_of(line) > Kind.TRAILER
+
+
 def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
     if forms.FRAME.match(line):
         return Kind.FRAME

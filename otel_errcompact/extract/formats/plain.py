@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.evidence.choice import Choice, choose_cause
-from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.evidence.kinds import is_content
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.messages.reading import Reading
 from otel_errcompact.extract.shell_statements import exit_line
-from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of
+from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,59 +20,53 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
+_MIN_REPEATED: Final = 40
+"""Characters of a message that show that a cause is no more than that message."""
+
 _STRUCTURED: Final = ("{", "</", "[SQL:", "[type=")
 """What bodies, pages and lists of violations have in them."""
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the statement that was chosen; the lines behind it belong to its message."""
+    """Return the facts of the chosen statement; the lines behind it belong to its message."""
     chosen = choose_cause(text.body)
     if chosen is not None and chosen.statement is not None:
-        return _facts(text, chosen)
+        return _facts(text, chosen, chosen.statement)
     if text.type and text.body == text.message.strip():
         reading = read_message(text.body)
-        return Facts(
-            type=text.type,
-            cause=reading.cause,
-            details=details((exit_line(text), *reading.details)),
-            key_cause=reading.key,
-        )
+        further = details((exit_line(text), *reading.details))
+        return Facts(type=text.type, cause=reading.cause, details=further, key_cause=reading.key)
     return None
 
 
-def _facts(text: Text, chosen: Choice) -> Facts:
-    stated = chosen.statement
+def _facts(text: Text, chosen: Choice, stated: Statement) -> Facts:
     after = _message_lines(text.lines[chosen.number + 1 :])
     reading = read_message("\n".join((stated.message, *after)))
     if chosen.message != stated.message and not _is_structured(reading, stated.message):
-        reading = Reading(clip(chosen.message), "", tuple(chosen.items))
+        reading = Reading(clip(chosen.message), chosen.key, chosen.items)
     others = (line for line in reading.details if reading.cause not in line and statement_of(line))
     return Facts(
         type=_type(stated.type, text.type),
         cause=reading.cause,
         location=stated.location or chosen.place,
-        details=details((*others, exit_line(text), *filter(_is_content, reading.details))),
+        details=details((*others, exit_line(text), *filter(is_content, reading.details))),
         key_cause=reading.key,
     )
 
 
-def _is_content(line: str) -> bool:
-    return kind_of(line) > Kind.TRAILER
-
-
 def _message_lines(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines of a message; in a body or a page the lines are not told apart."""
+    # In a body or a page the lines are not told apart.
     if any(sign in line for line in lines for sign in _STRUCTURED):
         return lines
-    return [line for line in lines if _is_content(line)]
+    return [line for line in lines if is_content(line)]
 
 
 def _is_structured(reading: Reading, message: str) -> bool:
-    return reading.key != "" and not reading.cause.startswith(message[:40])
+    return reading.key != "" and not reading.cause.startswith(message[:_MIN_REPEATED])
 
 
 def _type(stated: str, reported: str) -> str:
-    """Return the more telling of the type in the text and the type that the source reports."""
+    # A source's own type may be more telling than that in the text.
     if reported and (stated in GENERIC_TYPES or reported.endswith(f".{stated}")):
         return reported
     return stated

@@ -28,6 +28,7 @@ def read(text: Text) -> Facts:
         cause=cause or NO_OUTPUT,
         location=chosen.place if chosen is not None else NOWHERE,
         details=details((*(chosen.items if chosen else ()), exit_line(text) if cause or text.type else "")),
+        key_cause=chosen.key if chosen is not None else "",
     )
 
 
