@@ -20,6 +20,12 @@ MIN_TOKENS: Final = 100
 SHARE: Final = 4
 """A digest has the n-th part of its raw error's tokens: digests written by hand had an eighth on average."""
 
+MIN_ROOM: Final = 16
+"""Tokens that are worth the beginning of a line."""
+
+_LEAST_OF_TOKEN: Final = 3
+"""Characters of a token in lines of names and values."""
+
 _ROOM_FOR_MARKS: Final = 8
 """Tokens of a class mark and a cut: with them a digest is no longer than its raw error."""
 
@@ -65,13 +71,17 @@ def fit_lines(
             return kept
         kept.append(line)
     room = budget - used
-    chosen: list[int] = []
+    chosen: dict[int, str] = {}
     for number in sorted(range(len(evidence)), key=lambda number: (-evidence[number].weight, number)):
-        cost = count_tokens(evidence[number].line) + 1
+        line = evidence[number].line
+        cost = count_tokens(line) + 1
+        if cost > room >= MIN_ROOM:
+            line = f"{line[: _LEAST_OF_TOKEN * (room - 2)]}{CUT}"
+            cost = count_tokens(line) + 1
         if cost <= room:
             room -= cost
-            chosen.append(number)
-    return [*kept, *(evidence[number].line for number in sorted(chosen))]
+            chosen[number] = line
+    return [*kept, *(line for _, line in sorted(chosen.items()))]
 
 
 def shorten_lines(budget: int, count_tokens: TokenCounter, lines: list[str]) -> str:

@@ -280,6 +280,14 @@ def test_the_budget_follows_the_raw_error(length: int, shown_lines: int) -> None
     assert estimate_tokens(text) <= min(400, max(100, length // 16)) + 8
 
 
+def test_a_line_too_long_for_the_room_is_cut_visibly() -> None:
+    """Nothing is left out while there is room for its beginning."""
+    text = shown(Memory(), with_evidence((f"rate is {'far ' * 200}too low", 9)))
+    assert text.splitlines()[1].startswith("  | rate is far far")
+    assert text.endswith("...")
+    assert estimate_tokens(text) <= 125
+
+
 def test_what_an_extractor_has_left_out_is_counted_with_what_is_cut() -> None:
     """One mark of a cut, with the true number."""
     found = facts(details=(*(f"row {number} {'word ' * 40}" for number in range(9)), "... 20 more lines"))

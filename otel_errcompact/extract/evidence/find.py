@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Evidence
@@ -30,6 +31,8 @@ _MAX_ALIKE: Final = 3
 _NEAR: Final = 2
 """Lines before and behind the cause that are near to it."""
 
+_MAX_PREFIX: Final = 24
+_MIN_PREFIXED: Final = 4
 _WORD: Final = re.compile(r"\w+")
 _END_OF_PIECE: Final = re.compile(r"(?<=[.;,!?}\])]) +")
 _NUMBER: Final = re.compile(r"[0-9][0-9a-f]*")
@@ -97,6 +100,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     known = _COMMON | _words(
         "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
     )
+    known |= _find_prefixes(looked_at)
     said = set(known)
     nearness = _find_nearness(looked_at, facts.cause)
     least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
@@ -122,6 +126,13 @@ def _bound(lines: Sequence[str]) -> Sequence[str]:
     if len(lines) <= 2 * MAX_LOOKED_AT:
         return lines
     return [*lines[:MAX_LOOKED_AT], *lines[-MAX_LOOKED_AT:]]
+
+
+def _find_prefixes(lines: Sequence[str]) -> set[str]:
+    # Words that many lines begin with: the name of the tool that repeats the output of another.
+    heads = Counter(word for line in lines for word in _WORD.findall(line[:_MAX_PREFIX].lower())[:2])
+    least = max(_MIN_PREFIXED, len(lines) // 3)
+    return {word for word, count in heads.items() if count >= least}
 
 
 def _blank_sources(lines: Sequence[str]) -> Sequence[str]:

@@ -17,6 +17,9 @@ GUTTER: Final = re.compile(
 )
 """What a program draws before each line of a message."""
 
+REPEATED: Final = re.compile(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}) +(?=\S)")
+"""What an installer and a builder of images put before the output of a program."""
+
 BANNER: Final = re.compile(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
 
 SOURCE: Final = re.compile(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")

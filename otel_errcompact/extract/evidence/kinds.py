@@ -42,6 +42,8 @@ def kind_of(line: str) -> Kind:
     if _LETTER.search(line) is None:
         return Kind.RULE if line else Kind.BLANK
     line = strip_timestamp(line)
+    if line[:1] in "n#" and (repeated := forms.REPEATED.match(line)):
+        line = line[repeated.end() :]
     if not line[:1].isalpha():
         if _TIME.match(line) and ":" in line:
             return Kind.RULE
