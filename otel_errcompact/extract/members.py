@@ -177,8 +177,15 @@ def _line(cause: _Cause, names: str, folder: str) -> str:
     elif folder and not first.name and not cause.location.function and _folder(cause.location.file) == folder:
         place = place.removeprefix(folder)
     at = f" at {clip(place, _MAX_PLACE)}" if place else ""
+    if count == 1 and first.name and first.name not in place and not _names_in(place, first.name):
+        at = f"{at} in {clip(first.name, _MAX_PLACE)}"
     times = f" ({count}x{f': {names}' if names else ''})" if count > 1 else ""
     return clip(f"{first.type}{at}: {first.cause}", MAX_DETAIL) + times
+
+
+def _names_in(place: str, name: str) -> bool:
+    # A test's own function is its name already, without the class and the parameters.
+    return bool(place) and name.partition("[")[0].rpartition(".")[2].rpartition("::")[2] in place and "[" not in name
 
 
 def _places(cause: _Cause, besides: _Cause | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
 
-_NAME: Final = r"(?:[A-Za-z]:[\\/])?[^\s:()\[\]\"'`|,;=<>*?\u2502]{1,300}"
+_NAME: Final = r"(?:file://|[A-Za-z]:[\\/])?[^\s:()\[\]\"'`|,;=<>*?\u2502]{1,300}"
 _FILE_OR_STDIN: Final = rf"(?:{_NAME}|<stdin>)"
 _PLACE: Final = re.compile(
     r"File \"(?P<quoted>[^\"\n]{1,300})\", line (?P<numbered>[0-9]{1,7})(?:, (?:characters?|columns?) [0-9-]{1,20})?"
@@ -60,14 +60,15 @@ def find_place(line: str) -> Place | None:
         file = found["quoted"] or found["file"]
         if is_file(file):
             number = found["numbered"] or found["line"] or found["row"] or found["told"]
-            location = Location(file=file.removeprefix("./"), line=int(number))
+            file = file.removeprefix("file://").removeprefix("./")
+            location = Location(file=file, line=int(number))
             return Place(location, line[: found.start()], line[found.end() :])
         start = found.end()
 
 
 def is_file(name: str) -> bool:
     """Tell whether a name is a file's, and not a host's."""
-    if "://" in name or name[-1:] in "./":
+    if "://" in name.removeprefix("file://") or name[-1:] in "./":
         return False
     extension = _EXTENSION.search(name)
     if extension is not None:

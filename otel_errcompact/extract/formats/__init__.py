@@ -16,6 +16,7 @@ ORDER: Final = (
     "junit",
     "exunit",
     "rspec",
+    "testrunners",
     "pip",
     "ruby",
     "python",

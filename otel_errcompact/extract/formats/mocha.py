@@ -36,7 +36,7 @@ _MAX_TITLE: Final = 12
 """Lines over which the name of a test goes: one for each suite it is in."""
 
 _FAILING: Final = re.compile(r"(?m)^ {0,4}(?P<count>[0-9]{1,7}) failing$")
-_ENTRY: Final = re.compile(r" {0,4}[0-9]{1,6}\) (?P<title>\S.{0,500})$")
+_ENTRY: Final = re.compile(r" {0,4}[0-9]{1,6}\) (?P<title>(?!Scenario: )\S.{0,500})$")
 _NODE_ENTRY: Final = re.compile(r"(?P<margin> {0,60})\u2716 (?P<name>\S.{0,500}) \([0-9.]{1,20}ms\)$")
 _TYPED: Final = re.compile(
     r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?(?:: (?P<message>.*)|$)", re.DOTALL

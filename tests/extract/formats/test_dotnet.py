@@ -127,7 +127,10 @@ def test_dotnet_test():
         "Assert.Equal() Failure: Values differ Expected: 5 Actual:   4",
         "1 of 2 tests",
     )
-    assert "FileNotFoundException at Store.Load (/src/Store.cs:8): no a.json" in found.details
+    assert (
+        'FileNotFoundException at Store.Load (/src/Store.cs:8) in CartTests.Loads(name: "a.json"): no a.json'
+        in found.details
+    )
 
 
 def test_nunit():

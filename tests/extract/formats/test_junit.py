@@ -46,7 +46,7 @@ def test_gradle():
     )
     assert found.details == (
         "in CartTest > addsUp",
-        "com.acme.StoreException at Store.open (Store.java:9): cannot open",
+        "com.acme.StoreException at Store.open (Store.java:9) in CartTest > loads: cannot open",
     )
 
 

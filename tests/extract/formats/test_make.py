@@ -157,7 +157,7 @@ def test_targets_that_go_on_are_members():
         "make: *** [Makefile:4: taxes] Error 5",
     )
     assert (found.members, found.tally) == (2, "1 of 2 targets")
-    assert found.details == ("in tables", "exit code 5 at Makefile:4: no rates for taxes, cannot go on")
+    assert found.details == ("in tables", "exit code 5 at Makefile:4 in taxes: no rates for taxes, cannot go on")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_rails():
         "\n2 runs, 1 assertions, 1 failures, 1 errors, 0 skips\n) Failure:"
     )
     assert (found.cause, found.tally) == ("Expected: 1, actual: 2", "1 of 2 tests")
-    assert "IOError at open (app/cart.rb:3): closed" in found.details
+    assert "IOError at open (app/cart.rb:3) in CartTest#test_open: closed" in found.details
 
 
 def test_cut_off():

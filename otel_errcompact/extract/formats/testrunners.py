@@ -1,0 +1,131 @@
+"""Failed tests of runners that no other format knows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.extract.statements import last_statement
+from otel_errcompact.extract.testing.blocks import NO_REASON, ends_block, read_block
+from otel_errcompact.extract.testing.headings import Count, Heading, find_count, find_headings, read_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.text import Text
+
+CUT_OFF: Final = "TestsFailed"
+"""The type of a run of tests of which only the counts are left."""
+
+_STACK: Final = re.compile(r"(?m)^Traceback |^\s+at \S|^panic: ")
+_TITLE: Final = re.compile(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,200}?) [\u2500\u2501]{4,})$")
+_BEGIN: Final = re.compile(r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$")
+
+
+def read(text: Text) -> Facts | None:
+    """Return the facts of the failed tests, or of the counts where these are all."""
+    lines = text.lines
+    count = find_count(lines) if any(word in text.body for word in _COUNTING) else None
+    headings = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
+    headings = sorted((*headings, *_find_sections(lines, headings)), key=lambda heading: heading.number)
+    if not any(heading.is_sure for heading in headings) and count is None:
+        return None
+    members = _read_members(lines, headings)
+    if not members:
+        return _read_count(text, count) if count is not None else None
+    total = count.failed if count is not None else 0
+    told = [member for member in members if member.cause != NO_REASON]
+    if 0 < total <= len(told):  # the others are the suites that hold these
+        members = told
+    return facts_of_members(members, unit="test", total=total if total >= len(members) else 0)
+
+
+_COUNTING: Final = ("ail", "FAIL", "rror", "roken", "not ok", " -")
+
+
+def _read_members(lines: Sequence[str], headings: Sequence[Heading]) -> list[Member]:
+    starts = {heading.number for heading in headings}
+    members: dict[str, Member] = {}
+    for heading in headings:
+        block = _block_above(lines, heading, starts) if heading.is_below else _block_below(lines, heading, starts)
+        name, block = _name_of(lines, heading, block)
+        member = read_block(name, block, heading.location, heading.said)
+        known = members.get(name)
+        if known is None or (known.cause == NO_REASON and member.cause != NO_REASON):
+            members[name] = member
+    told = [member for member in members.values() if member.cause != NO_REASON]
+    return [*told, *(member for member in members.values() if member.cause == NO_REASON)][:MAX_MEMBERS]
+
+
+def _find_sections(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Heading]:
+    listed = {heading.name: heading for heading in headings if not heading.is_whole}
+    known = {heading.number for heading in headings}
+    for number, line in enumerate(lines if listed else ()):
+        heading = listed.get(line.strip(" \u2500-=")) if number not in known else None
+        if heading is not None and number > heading.number:
+            yield heading._replace(number=number, is_whole=True)
+
+
+def _block_above(lines: Sequence[str], heading: Heading, starts: set[int]) -> Sequence[str]:
+    start = heading.number
+    while (
+        start > 0
+        and start - 1 not in starts
+        and not _BEGIN.match(lines[start - 1])
+        and not ends_block(lines[start - 1])
+    ):
+        start -= 1
+    return lines[start : heading.number]
+
+
+def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Sequence[str]:
+    if not heading.is_whole:
+        return ()
+    end = heading.number + 1
+    while end < len(lines) and end not in starts and not ends_block(lines[end]):
+        end += 1
+    return lines[heading.number + 1 : end]
+
+
+def _name_of(lines: Sequence[str], heading: Heading, block: Sequence[str]) -> tuple[str, Sequence[str]]:
+    if heading.name:
+        return heading.name, block
+    rules = [at for at in range(max(0, heading.number - 16), heading.number) if _TITLE.match(lines[at])]
+    if len(rules) > 1:
+        return " > ".join(line.strip() for line in lines[rules[-2] + 1 : rules[-1]] if line.strip()), block
+    said = [line for line in block if line.strip()]
+    return (said[0].strip(), block[block.index(said[0]) + 1 :]) if len(said) > 1 else ("", block)
+
+
+def _read_count(text: Text, count: Count) -> Facts | None:
+    if _STACK.search(text.body) or last_statement(text.lines):
+        return None
+    member = Member(CUT_OFF, f"the reason was cut off: {count.said}", key="the reason was cut off")
+    return facts_of_members([member], unit="test", total=count.failed)
+
+
+FORMAT: Final = Format(
+    name="testrunners",
+    read=read,
+    markers=(
+        "ail",
+        "FAIL",
+        "\u2717",
+        "\u2718",
+        "\u2716",
+        "\u2715",
+        "\u00d7",
+        "[-] ",
+        " [E]",
+        "Error During Test",
+        "Scenario",
+    ),
+    signs=(
+        Sign("failed tests", r"\(fail\) \S", ("(fail) ",)),
+        Sign("failed tests", r"\[  FAILED  \] \S", ("failed",)),
+        Sign("failed tests", r"\S[^\n]{0,300} \| FAIL \|$", ("| fail |",)),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Failed tests in the output of runners of any kind."""

@@ -1,0 +1,212 @@
+"""Lines that name a failed test, and lines that count failed tests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.findings.places import is_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TIME: Final = r"(?: *[\[(]?\b[0-9][0-9.,]{0,11} ?(?:ms|s|m|sec|\u00b5s|us)\b[^\n]{0,40})?"
+_MAX_LINE: Final = 600
+
+
+class _Form(NamedTuple):
+    needle: str
+    form: re.Pattern[str]
+    is_sure: bool = True
+    """Whether no other text has this form; else the text must count failed tests."""
+
+    is_below: bool = False
+    """Whether the line stands below what is said of the test."""
+
+    is_whole: bool = True
+    """Whether something is said of the test around the line."""
+
+
+_FORMS: Final = (
+    _Form("(fail) ", re.compile(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
+    _Form(
+        "[  FAILED  ] ",
+        re.compile(rf"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{{0,400}}).{{0,200}}?{_TIME}$"),
+        is_below=True,
+    ),
+    _Form("| FAIL |", re.compile(r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$")),
+    _Form(" => ", re.compile(r"(?P<name>\S.{0,400}) => (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")),
+    _Form(
+        " in (",
+        re.compile(r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})\)$"),
+    ),
+    _Form(
+        " at ",
+        re.compile(
+            r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at "
+            r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})$"
+        ),
+    ),
+    _Form(
+        "): ",
+        re.compile(
+            r"(?:\u2500\u2500 )?(?:[0-9]{1,5}\. )?(?:Failure|Error) "
+            r"\((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?\)"
+            r": (?P<name>.{1,300}?) ?\u2500*$"
+        ),
+    ),
+    _Form(" [E]", re.compile(r"[0-9:]{4,9} \+[0-9]{1,7}(?: ~[0-9]{1,7})? -[0-9]{1,7}: (?P<name>.{1,400}?) \[E\]$")),
+    _Form(
+        "[FAIL",
+        re.compile(r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
+    ),
+    _Form(
+        ": error: ",
+        re.compile(
+            r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): error: "
+            r"(?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
+            r" : (?P<said>\S.*)$"
+        ),
+    ),
+    _Form("[-] ", re.compile(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
+    _Form(
+        "Failure in test ", re.compile(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$")
+    ),
+    _Form(": FAILED:", re.compile(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$")),
+    _Form("TEST CASE: ", re.compile(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
+    _Form(
+        "[fail]: ",
+        re.compile(rf"\s{{0,8}}\S{{1,2}} \[fail\]: (?P<name>\S.{{0,400}}?)(?: Error thrown in test)?{_TIME}$"),
+        is_whole=False,
+    ),
+    _Form("[FAILED] ", re.compile(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$")),
+    _Form(
+        " @ ",
+        re.compile(r"(?:Failure|Error) (?:\u2192|->) (?P<file>[^\s:]{1,300}) @ (?P<line>[0-9]{1,7})$"),
+    ),
+    _Form(
+        "Scenario",
+        re.compile(
+            r"\s{0,8}(?:[0-9]{1,5}\) )?Scenario(?: Outline)?: (?P<name>\S.{0,300}?)"
+            r"(?: +# (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}))?$"
+        ),
+        is_sure=False,
+    ),
+    _Form(
+        "FAIL",
+        re.compile(
+            rf"(?P<name>[\w\"'/.:<>#-][^|\n]{{0,300}}?)(?: ?\.{{2,80}} ?| \.\.\. | +)"
+            rf"\*{{0,3}}(?:FAIL|FAILED|Failed)(?![\w:]){_TIME}$"
+        ),
+        is_sure=False,
+        is_whole=False,
+    ),
+    _Form(
+        "FAIL",
+        re.compile(
+            rf"\s{{0,4}}(?:FAIL|FAILED)(?::| -)? {{1,4}}(?P<name>[^\s(\[|=:*].{{0,400}}?){_TIME}(?: +[0-9]{{1,3}}%)?$"
+        ),
+        is_sure=False,
+    ),
+    _Form(
+        "",
+        re.compile(
+            r"\s{0,12}[\u2717\u2718\u2716\u2715\u00d7\u274c]\ufe0f? {1,3}"
+            rf"(?P<name>(?!(?:Given|When|Then|And|But) )[^\s\[|].{{0,400}}?){_TIME}$"
+        ),
+        is_sure=False,
+    ),
+    _Form(") ", re.compile(r"\s{0,6}[0-9]{1,5}\) (?P<name>\S.{0,400})$"), is_sure=False),
+)
+_MARKS: Final = frozenset("\u2717\u2718\u2716\u2715\u00d7\u274c")
+_LISTED: Final = re.compile(r" {2,8}(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}) {1,3}(?:# )?(?P<name>\S.{0,300})$")
+_LIST_TITLE: Final = re.compile(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
+
+_COUNT: Final = re.compile(
+    r"(?i)(?:\b(?P<before>[1-9][0-9]{0,6}) (?:\w{1,12} )?(?:failed|failing|failures?|fail|errors?|broken|not ok)\b"
+    r"|\b(?:failed|failures?|fail|errors)\b ?[:=] ?(?P<behind>[1-9][0-9]{0,6})\b| -(?P<minus>[1-9][0-9]{0,6}): )"
+)
+_BESIDE: Final = re.compile(
+    r"(?i)\b(?:[0-9]{1,7} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
+    r"|scenarios?|examples?|assertions?|checks?|total|cases?|suites?)"
+    r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?[0-9]{1,7})\b|[0-9] \+[0-9]"
+)
+_ONLY_COUNT: Final = re.compile(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
+
+
+class Heading(NamedTuple):
+    """The line that names a failed test."""
+
+    number: int
+    name: str
+    location: Location
+    said: str
+    is_sure: bool
+    is_below: bool
+    is_whole: bool
+
+
+def find_headings(lines: Sequence[str], body: str) -> Iterator[Heading]:
+    """Yield the failed tests that lines of a text name."""
+    has_mark = not _MARKS.isdisjoint(body)
+    forms = [form for form in _FORMS if (form.needle in body if form.needle else has_mark)]
+    for number, line in enumerate(lines if forms else ()):
+        found = _find_heading(line, number, forms) if line and len(line) <= _MAX_LINE else None
+        if found is not None:
+            yield found
+
+
+def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | None:
+    for form in forms:
+        found = form.form.match(line) if form.needle in line else None
+        if found is None:
+            continue
+        parts = found.groupdict()
+        file = parts.get("file") or ""
+        if file and not is_file(file):
+            continue
+        place = parts.get("line")
+        location = Location(file=file.removeprefix("./"), line=int(place) if place else None) if file else NOWHERE
+        name = (parts.get("name") or parts.get("objc") or "").strip(" .:\"'")
+        return Heading(number, name, location, parts.get("said") or "", form.is_sure, form.is_below, form.is_whole)
+    return None
+
+
+def read_list(lines: Sequence[str]) -> list[Heading]:
+    """Return the failed tests that a list at the end names."""
+    found: list[Heading] = []
+    listing = False
+    for number, line in enumerate(lines):
+        if line.endswith(":") and _LIST_TITLE.match(line):
+            listing = True
+        elif listing and line:
+            row = _LISTED.match(line)
+            listing = row is not None
+            if row is not None:
+                place = Location(file=row["file"], line=int(row["line"]))
+                found.append(Heading(number, row["name"], place, "", True, False, False))
+    return found
+
+
+class Count(NamedTuple):
+    """How many tests failed, in the runner's words."""
+
+    failed: int
+    said: str
+
+
+def find_count(lines: Sequence[str]) -> Count | None:
+    """Return the last line that counts failed tests beside others."""
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        if len(line) > _MAX_LINE or not any(map(str.isdigit, line)):
+            continue
+        found = _COUNT.search(line)
+        if found is None:
+            continue
+        around = " ".join(lines[max(0, number - 2) : number + 2])
+        if _BESIDE.search(_COUNT.sub("", line)) or (_ONLY_COUNT.match(line) and _BESIDE.search(_COUNT.sub("", around))):
+            counted = sum(int(next(filter(None, each.groups()))) for each in _COUNT.finditer(line))
+            return Count(counted, " ".join(line.strip("= |").split()))
+    return None

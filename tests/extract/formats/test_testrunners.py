@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.dedup.key import dedup_key, template_of
+from tests.extract.reading import facts as facts_of
+from tests.extract.reading import format_of
+
+GTEST = """[==========] Running 3 tests from 1 test suite.
+[ RUN      ] CartTest.TotalIsRight
+/src/cart_test.cc:14: Failure
+Expected equality of these values:
+  cart.total()
+    Which is: 3
+  4
+[  FAILED  ] CartTest.TotalIsRight (0 ms)
+[ RUN      ] CartTest.Empty
+[       OK ] CartTest.Empty (0 ms)
+[==========] 2 tests from 1 test suite ran. (1 ms total)
+[  PASSED  ] 1 test.
+[  FAILED  ] 1 test, listed below:
+[  FAILED  ] CartTest.TotalIsRight
+
+ 1 FAILED TEST"""
+
+CATCH2 = """-------------------------------------------------------------------------------
+cart total
+  with tax
+-------------------------------------------------------------------------------
+/src/test_cart.cpp:12
+...............................................................................
+
+/src/test_cart.cpp:17: FAILED:
+  REQUIRE( cart.total() == 4 )
+with expansion:
+  3 == 4
+
+===============================================================================
+test cases: 2 | 1 passed | 1 failed"""
+
+BUN = """cart.test.js:
+1 | import { test, expect } from "bun:test";
+2 |   test("total is right", () => { expect(total).toBe(3); });
+                                                   ^
+error: expect(received).toBe(expected)
+
+Expected: 3
+Received: 2
+
+      at <anonymous> (/app/cart.test.js:2:48)
+(fail) cart > total is right [0.18ms]
+(pass) cart > fine [0.03ms]
+
+ 1 pass
+ 1 fail"""
+
+DENO = """running 2 tests from ./cart_test.ts
+total is right ... FAILED (1ms)
+fine ... ok (76\u00b5s)
+
+ ERRORS
+
+total is right => ./cart_test.ts:1:6
+error: Error: expected 3, got 2
+Deno.test("total is right", () => { throw new Error("expected 3, got 2"); });
+                                          ^
+    at file:///app/cart_test.ts:1:58
+
+ FAILURES
+
+total is right => ./cart_test.ts:1:6
+
+FAILED | 1 passed | 1 failed (5ms)"""
+
+ROBOT = """Total Is Right                                                        | FAIL |
+2 != 3
+------------------------------------------------------------------------------
+Fine                                                                  | PASS |
+------------------------------------------------------------------------------
+Shop                                                                  | FAIL |
+2 tests, 1 passed, 1 failed"""
+
+BEHAVE = """Feature: Cart # features/cart.feature:1
+
+  Scenario: Add an item      # features/cart.feature:2
+    Given an empty cart      # features/steps/s.py:2
+    Then the total is 4      # features/steps/s.py:6
+      ASSERT FAILED: expected 4, got 3
+
+  Scenario: Remove      # features/cart.feature:6
+    Then it explodes    # None
+
+Failing scenarios:
+  features/cart.feature:2  Add an item
+
+0 scenarios passed, 2 failed, 0 skipped"""
+
+AVA = """  \u2718 [fail]: total is right
+  \u2714 fine
+  \u2500
+
+  total is right
+
+  cart.ava.mjs:2
+
+   1: import test from 'ava';
+   2: test('total is right', t => { t.is(1+1, 3); });
+
+  Difference (- actual, + expected):
+
+  - 2
+  + 3
+
+  \u203a file://cart.ava.mjs:2:33
+
+  1 test failed"""
+
+DART = """00:01 +1 -1: total is right [E]
+  Expected: <4>
+    Actual: <3>
+  package:matcher                                     expect
+  test/cart_test.dart 8:5                             main.<fn>
+
+00:01 +1 -1: Some tests failed."""
+
+CLOJURE = """FAIL in (test-total) (cart_test.clj:8)
+expected: (= 4 (total cart))
+  actual: (not (= 4 3))
+
+Ran 3 tests containing 5 assertions.
+1 failures, 0 errors."""
+
+BATS = """ \u2713 empty cart
+ \u2717 total is right
+   (in test file test/cart.bats, line 8)
+     `[ "$output" = "4" ]' failed
+
+2 tests, 1 failure"""
+
+RUNNERS = {
+    "gtest": (
+        GTEST,
+        "CartTest.TotalIsRight (/src/cart_test.cc:14)",
+        "Expected equality of these values: cart.total(); Which is: 3; 4",
+    ),
+    "catch2": (
+        CATCH2,
+        "cart total > with tax (/src/test_cart.cpp:17)",
+        "REQUIRE( cart.total() == 4 ): with expansion 3 == 4",
+    ),
+    "bun": (
+        BUN,
+        "cart > total is right (/app/cart.test.js:2)",
+        "expect(received).toBe(expected): Expected: 3; Received: 2",
+    ),
+    "deno": (DENO, "total is right (/app/cart_test.ts:1)", "expected 3, got 2"),
+    "robot": (ROBOT, "Total Is Right", "2 != 3"),
+    "ava": (AVA, "total is right (cart.ava.mjs:2)", "- 2 | + 3"),
+    "dart": (DART, "total is right (test/cart_test.dart:8)", "Expected: <4>; Actual: <3>"),
+    "clojure": (CLOJURE, "test-total (cart_test.clj:8)", "expected: (= 4 (total cart)); actual: (not (= 4 3))"),
+    "bats": (BATS, "total is right (test/cart.bats:8)", '[ "$output" = "4" ]\' failed'),
+}
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_one_failed_test(runner):
+    """Name, place, claim and both values are found in the layout of each runner; what passed is left out."""
+    text, place, cause = RUNNERS[runner]
+    facts = facts_of(text)
+    assert (facts.format, str(facts.location), facts.cause) == ("testrunners", place, cause)
+    assert facts.members == 1
+
+
+def test_scenarios():
+    """A step that nobody wrote is told as such, and scenarios have the place of their feature."""
+    facts = facts_of(BEHAVE)
+    assert (facts.type, str(facts.location)) == ("AssertionError", "Add an item (features/cart.feature:2)")
+    assert facts.details[-1] == "TestFailure at Remove (features/cart.feature:6): undefined step: Then it explodes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=================== 3 failed, 40 passed in 12.41s ===================",
+        "log line of a test: connection to the database is open\nTests: 40 passed, 3 failed, 43 total",
+    ],
+)
+def test_only_counts(text):
+    """Where which tests failed is cut off, the facts say so; no line of a test that passed stands in for the reason."""
+    facts = facts_of(text)
+    assert facts.type == "TestsFailed"
+    assert facts.cause.startswith("the reason was cut off: ")
+    assert "3 failed" in facts.cause
+    assert facts.members == 3
+
+
+def key(text):
+    facts = facts_of(text)
+    return dedup_key(facts, template_of(facts))
+
+
+def test_keys():
+    """Lines and times do not matter; the test and what it claims do."""
+    assert key(GTEST) == key(GTEST.replace("cc:14", "cc:19").replace("(0 ms)", "(7 ms)"))
+    assert key(GTEST) != key(GTEST.replace("TotalIsRight", "TaxIsRight"))
+    assert key(CATCH2) != key(CATCH2.replace("cart.total()", "cart.tax()"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u2717 upload of 3 files failed\nretry later",
+        "0 failed, 12 passed",
+        "1) install node\n2) run it",
+        "copied 3 files, 2 failed",
+    ],
+)
+def test_no_tests(text):
+    """Marks and counts of other programs are no tests."""
+    assert format_of(text) != "testrunners"
