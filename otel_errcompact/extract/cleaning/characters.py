@@ -7,6 +7,9 @@ from typing import Final
 
 from otel_errcompact.extract.statements import indentation
 
+LEFT_OUT: Final = "characters not looked at"
+"""What stands between head and tail of a very long text."""
+
 WINDOW: Final = 32_768
 """Characters that are looked at from either end of a very long text; the whole of it stays in the trajectory."""
 
@@ -55,4 +58,4 @@ def _bound(text: str) -> str:
     tail = "\n".join(text[-half:].rsplit("\n", MAX_LINES)[-MAX_LINES:])
     head = head[: head.rfind("\n")] if "\n" in head else head
     tail = tail[tail.find("\n") + 1 :]
-    return f"{head}\n    ... {len(text) - len(head) - len(tail)} characters not looked at\n{tail}"
+    return f"{head}\n    ... {len(text) - len(head) - len(tail)} {LEFT_OUT}\n{tail}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.chain import facts_of
-from otel_errcompact.extract.stacks.failure import Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own_frame
+from otel_errcompact.extract.stacks.recursion import recursion_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
@@ -23,27 +26,56 @@ _FRAME: Final = re.compile(
     r"(?:, in (?P<function>[\w<>.]{1,200}))?[^\n]*$",
     re.MULTILINE,
 )
+_LINK: Final = re.compile(
+    r"\n(?:The above exception was the direct cause of|(?P<how>During) handling of the above exception,)"
+)
+_SKIPPED: Final = re.compile(r"(?P<function>[\w<>.]{1,200}) at line [0-9]{1,9} \((?P<count>[0-9]{1,9}) times\)")
 _CURRENT: Final = re.compile(r"^-+> ?[0-9]{1,9} ?(?P<source>[^\n]*)$", re.MULTILINE)
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the last traceback of a notebook in `text`."""
+    """Return the facts of the last chain of a notebook in `text`."""
     headers = list(_HEADER.finditer(text.body))
-    if not headers:
-        return None
-    kind = headers[-1]["type"]
-    stack, _, message = text.body[headers[-1].end() :].rpartition(f"\n{kind.rpartition('.')[2]}: ")
-    frames = _frames(stack or message)
-    own = next((frame for frame in reversed(frames) if is_own(frame.file, frame.function)), None)
-    innermost = frames[-1] if frames else None
-    facts = facts_of((Failure(kind, message if stack else text.message, own, innermost),))
-    return replace(facts)
+    chain: list[Failure] = []
+    follows = is_linked = False
+    ends = (*(found.start() for found in headers[1:]), len(text.body))
+    for header, end in zip(headers, ends, strict=False):
+        said = text.body[header.end() : end]
+        link = _LINK.search(said)
+        failure = _failure(header["type"], said[: link.start()] if link else said, text.message)
+        chain = [*(chain if is_linked else []), failure._replace(follows=follows)][-MAX_CHAIN:]
+        is_linked = link is not None
+        follows = link is not None and link["how"] == "During"
+    return facts_of(tuple(reversed(chain))) if chain else None
 
 
-def _frames(stack: str) -> list[Frame]:
+def _failure(kind: str, said: str, message: str) -> Failure:
+    stack, _, rest = said.rpartition(f"\n{kind.rpartition('.')[2]}: ")
+    calls = _calls(stack or rest)
+    frames = [frame for frame, _ in calls]
+    recursion = recursion_of(calls, is_own_frame, is_cut=LEFT_OUT in said) if kind == "RecursionError" else None
+    own = next((frame for frame in reversed(frames) if is_own_frame(frame)), None)
+    own = recursion.place if recursion is not None else own
+    return Failure(kind, rest if stack else message, own, frames[-1] if frames else None, recursion=recursion)
+
+
+def _calls(stack: str) -> list[tuple[Frame, int]]:
+    """Return the frames of a stack, each with how often in a row it stands there."""
     found = list(_FRAME.finditer(stack))
-    ends = (*(frame.start() for frame in found), len(stack))
-    return [_frame(frame, _CURRENT.search(stack, frame.end(), end)) for frame, end in zip(found, ends[1:], strict=True)]
+    calls: list[tuple[Frame, int]] = []
+    ends = (*(frame.start() for frame in found[1:]), len(stack))
+    for one, end in zip(found, ends, strict=False):
+        calls.append((_frame(one, _CURRENT.search(stack, one.end(), end)), 1))
+        if "skipping similar frames" in stack[one.end() : end]:
+            calls.extend(_read_skipped(stack[one.end() : end], calls))
+    return calls
+
+
+def _read_skipped(text: str, calls: Sequence[tuple[Frame, int]]) -> Iterator[tuple[Frame, int]]:
+    known = {frame.function: frame for frame, _ in calls}
+    for found in _SKIPPED.finditer(text):
+        if found["function"] in known:
+            yield known[found["function"]], int(found["count"])
 
 
 def _frame(found: re.Match[str], current: re.Match[str] | None) -> Frame:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
+from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.stacks.chain import facts_of
-from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.frames import Frame, is_own_frame
+from otel_errcompact.extract.stacks.recursion import recursion_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,32 +39,52 @@ _MAX_MESSAGE_LINES: Final = 20
 def read(text: Text) -> Facts | None:
     """Return the facts of the last chain of boxes in `text`, or of a box that refuses a command line."""
     lines = text.lines
+    chain = _chain(lines, 0)
+    return facts_of(chain) if chain else _refused(lines)
+
+
+def _chain(lines: Sequence[str], depth: int) -> tuple[Failure, ...]:
+    """Return the last chain of boxes in `lines`, outermost first."""
     starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and _TRACEBACK.match(line)]
     starts = starts[-MAX_CHAIN:]
     chain: list[Failure] = []
     for start, end in pairwise((*starts, len(lines))):
-        failure = _failure(lines[start + 1 : end])
+        failure = _failure(lines[start + 1 : end], depth)
         above = lines[max(0, start - _LINK_AT) : start]
         is_handler = any(line.endswith(_HANDLING) for line in above)
         if not is_handler and not any(line.endswith(_CAUSING) for line in above):
             chain.clear()
         if failure is not None:
             chain.append(failure._replace(follows=True) if is_handler else failure)
-    return facts_of(tuple(reversed(chain))) if chain else _refused(lines)
+    return tuple(reversed(chain))
 
 
-def _failure(lines: Sequence[str]) -> Failure | None:
-    """Read one box, and the line below it with type and message."""
+def _failure(lines: Sequence[str], depth: int) -> Failure | None:
+    """Read one box, and the lines below it with type, message and the exceptions of a group."""
     end = next((at for at, line in enumerate(lines) if line[:1] in ("╰", "+")), len(lines))
     frames = _frames(_content(lines[:end]))
     final = _FINAL.match(lines[end + 1]) if end + 1 < len(lines) else None
     if final is None:
         return None
-    own = next((frame for frame in reversed(frames) if is_own(frame.file, frame.function)), None)
+    own = next((frame for frame in reversed(frames) if is_own_frame(frame)), None)
     rest = lines[end + 2 : end + 2 + _MAX_MESSAGE_LINES]
-    blank = next((at for at, line in enumerate(rest) if not line), len(rest))
+    blank = next((at for at, line in enumerate(rest) if not line or line[0] in "╭+"), len(rest))
     message = "\n".join((final["message"] or "", *rest[:blank]))
-    return Failure(final["type"], message, own, frames[-1] if frames else None)
+    children = _children(lines[end + 2 :], depth) if "Group" in final["type"] and depth < MAX_DEPTH else ()
+    failure = Failure(final["type"], message, own, frames[-1] if frames else None, children=children)
+    return _overflow(failure, lines[:end], frames) if final["type"] == "RecursionError" else failure
+
+
+def _children(lines: Sequence[str], depth: int) -> tuple[tuple[Failure, ...], ...]:
+    starts = [number for number, line in enumerate(lines) if line[:1] in ("╭", "+") and "Sub-exception #" in line]
+    inner = (_chain(_content(lines[start + 1 : end]), depth + 1) for start, end in pairwise((*starts, len(lines))))
+    return tuple(chain for chain in islice(inner, MAX_CHILDREN) if chain)
+
+
+def _overflow(failure: Failure, box: Sequence[str], frames: Sequence[Frame]) -> Failure:
+    is_cut = any("frames hidden" in line or LEFT_OUT in line for line in box)
+    found = recursion_of(((frame, 1) for frame in frames), is_own_frame, is_cut=is_cut)
+    return failure._replace(own=found.place, recursion=found) if found is not None else failure
 
 
 def _content(lines: Iterable[str]) -> list[str]:

@@ -174,7 +174,9 @@ def _message(said: Iterable[str]) -> str:
 def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
     own = [frame for frame in frames if is_own(frame.file)]
     if kind == "SystemStackError":
-        recursion = recursion_of(((frame, 1) for frame in reversed(frames)), lambda frame: is_own(frame.file))
+        # Ruby prints the frames at either end.
+        calls = [(frame, 1) for frame in reversed(frames)]
+        recursion = recursion_of(calls, lambda frame: is_own(frame.file), is_cut=True)
         place = recursion.place if recursion is not None else None
         return Failure(kind, message, place, place, recursion=recursion)
     place = _enclosing(own)

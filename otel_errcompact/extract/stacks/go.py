@@ -92,7 +92,8 @@ def chain_of(text: str) -> tuple[Failure, ...]:
     messages = _messages(text[found.start("message") : dump.start() if dump is not None else len(text)])
     stacks = _stacks(stack, len(messages))
     failures = [_failure(found["kind"], message, frames) for message, frames in zip(messages, stacks, strict=True)]
-    return tuple(reversed(failures))
+    first, *others = failures
+    return (*(failure._replace(follows=True) for failure in reversed(others)), first)
 
 
 def frames_of(dump: str) -> list[Frame]:
@@ -196,9 +197,8 @@ def _failure(kind: str, message: str, stack: Sequence[Frame]) -> Failure:
     innermost = next((frame for frame in stack if not _is_machinery(frame)), None)
     if message != _OVERFLOW:
         return Failure(kind, message, first_own(frames), innermost)
-    recursion = recursion_of(((frame, 1) for frame in reversed(stack) if not _is_machinery(frame)), _is_own)
-    if recursion is not None and len(stack) >= _MAX_PRINTED:
-        recursion = recursion._replace(turns=0)
+    calls = [(frame, 1) for frame in reversed(stack) if not _is_machinery(frame)]
+    recursion = recursion_of(calls, _is_own, is_cut=len(stack) >= _MAX_PRINTED)
     return Failure(kind, message, recursion.place if recursion else None, innermost, recursion=recursion)
 
 

@@ -82,6 +82,9 @@ _UNQUALIFIED: Final = re.compile(
     r"(?:java\.(?:[a-z]\w{0,40}\.){1,6}|(?:org\.opentest4j|org\.junit|junit\.framework)\.)(?=[A-Z]\w{0,200}$)"
 )
 
+_MAX_SUPPRESSED: Final = 12
+"""Suppressed exceptions of one exception that are told."""
+
 _MAX_LOOSE: Final = 40
 """Lines before the first frame among which the line with type and message is looked for."""
 
@@ -257,21 +260,29 @@ def _failures(blocks: Sequence[_Block]) -> tuple[Failure, ...]:
     chain: list[Failure] = []
     suppressed_at = -1
     for block in blocks:
-        if suppressed_at >= 0 and block.kind == "Caused by: " and block.indent >= suppressed_at:
-            continue
-        suppressed_at = block.indent if block.kind == "Suppressed: " else -1
+        is_of_suppressed = suppressed_at >= 0 and block.kind == "Caused by: " and block.indent >= suppressed_at
+        if not is_of_suppressed:
+            suppressed_at = block.indent if block.kind == "Suppressed: " else -1
         if suppressed_at < 0 or not chain:
             chain.append(_failure(block))
-        elif not block.type.startswith(_SILENT):
-            chain[-1] = chain[-1]._replace(extra=f"suppressed {_short(block.type)}: {block.message}")
+        elif not block.type.startswith(_SILENT) and len(chain[-1].attributes) < _MAX_SUPPRESSED:
+            chain[-1] = chain[-1]._replace(attributes=(*chain[-1].attributes, _write_suppressed(block)))
     if any(block.kind == "Wrapped by: " for block in blocks):
         chain.reverse()
     return tuple(chain)
 
 
+def _write_suppressed(block: _Block) -> str:
+    place = block.own or block.outside_runtime
+    at = f" at {place.place()}" if place is not None else ""
+    said = f": {block.message}" if block.message else ""
+    return f"{block.kind.rstrip(': ').lower()} {_short(block.type)}{at}{said}"
+
+
 def _failure(block: _Block) -> Failure:
     message = "\n".join((block.message, *block.more)) if block.innermost is not None else block.message
-    recursion = recursion_of(((frame, 1) for frame in reversed(block.stack)), lambda _: True)
+    # The JVM prints the innermost 1024 frames.
+    recursion = recursion_of(((frame, 1) for frame in reversed(block.stack)), lambda _: True, is_cut=True)
     own = recursion.place if recursion is not None else block.own
     is_innermost = bool(block.stack) or (own is not None and block.outside_runtime is own)
     innermost = own if is_innermost else block.outside_runtime or block.innermost

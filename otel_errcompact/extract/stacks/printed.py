@@ -9,12 +9,12 @@ from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.stacks.chain import facts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.stacks.failure import Failure
 
-_MAX_OTHERS: Final = 4
+_MAX_OTHERS: Final = 8
 
 
 def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
@@ -25,8 +25,16 @@ def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
         chains: The chains in the order of the output, each outermost first; at least one.
     """
     facts = facts_of(chains[-1])
-    others = dict.fromkeys(_others(chains[:-1], facts))
+    told = set(_statements(chains[-1]))
+    others = dict.fromkeys(_others([chain for chain in chains[:-1] if not told.issuperset(_statements(chain))], facts))
     return replace(facts, details=details((*facts.details, *others))) if others else facts
+
+
+def _statements(chain: Iterable[Failure]) -> Iterator[tuple[str, str]]:
+    for failure in chain:
+        yield failure.type, failure.message
+        for child in failure.children:
+            yield from _statements(child)
 
 
 def _others(chains: Sequence[Sequence[Failure]], facts: Facts) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
 from otel_errcompact.extract.stacks.recursion import recursion_of
@@ -154,7 +155,7 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
     own, innermost, extra = _frames(stack)
     recursion = None
     if final["type"].endswith("RecursionError"):
-        recursion = recursion_of(_repeated(stack), is_own_frame)
+        recursion = recursion_of(_repeated(stack), is_own_frame, is_cut=LEFT_OUT in stack)
         own = recursion.place if recursion is not None else own
     return Failure(
         final["type"].removeprefix("__main__."),

@@ -34,15 +34,22 @@ class Recursion(NamedTuple):
     """The innermost own frame outside of the cycle."""
 
 
-def recursion_of(stack: Iterable[tuple[Frame, int]], is_own: Callable[[Frame], bool]) -> Recursion | None:
+def recursion_of(
+    stack: Iterable[tuple[Frame, int]], is_own: Callable[[Frame], bool], *, is_cut: bool = False
+) -> Recursion | None:
     """
     Return the recursion of a stack: of own functions, else of a library.
 
     Args:
         stack: The frames, outermost first, each with how often in a row it stands there.
         is_own: Tells whether a frame is the user's own code.
+        is_cut: Whether frames may be missing, so that no count would be true.
     """
-    frames = list(stack)
+    found = _choose(list(stack), is_own)
+    return found._replace(turns=0) if is_cut and found is not None else found
+
+
+def _choose(frames: Sequence[tuple[Frame, int]], is_own: Callable[[Frame], bool]) -> Recursion | None:
     own = _find([(frame, times) for frame, times in frames if is_own(frame)])
     if own is not None and own.cycle:
         return own
@@ -62,7 +69,7 @@ def _find(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
         return None
     often = max(counts.values()) // 2
     members = {name for name, count in counts.items() if count >= often}
-    first = min(members)
+    first = min(members, key=_is_unnamed)
     if counts[first] < _MIN_TURNS:
         return Recursion(innermost[first])
     start = next(number for number, (frame, _) in enumerate(stack) if _name(frame) in members)
@@ -73,11 +80,15 @@ def _find(stack: Sequence[tuple[Frame, int]]) -> Recursion | None:
 
 
 def _cycle_of(stack: Sequence[tuple[Frame, int]], head: _Name) -> tuple[Frame, ...]:
+    # The outermost turn: of later ones frames may have been left out.
     calls = [number for number, (frame, _) in enumerate(stack) if _name(frame) == head]
-    middle = (len(calls) - 1) // 2
-    start = calls[middle]
-    end = calls[middle + 1] if middle + 1 < len(calls) else start + 1
-    return tuple(frame for frame, _ in stack[start:end])
+    start, end = (*calls, calls[0] + 1)[:2]
+    return tuple(frame for frame, _ in stack[start:end] if frame.function[:1] != "<" or _name(frame) == head)
+
+
+def _is_unnamed(name: _Name) -> tuple[bool, _Name]:
+    # Comprehensions are functions of their own in some versions of Python only.
+    return name[1].startswith("<"), name
 
 
 def _name(frame: Frame) -> _Name:

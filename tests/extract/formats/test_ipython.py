@@ -50,3 +50,31 @@ def test_notebook_header_alone():
     """With nothing but the header there is still a type."""
     found = facts("KeyError                                  Traceback (most recent call last)")
     assert (found.type, found.cause, found.location) == ("KeyError", "no message", Location())
+
+
+def test_counts_of_skipped_frames():
+    """What IPython leaves out of a recursion it counts by function."""
+    found = facts(
+        "RecursionError                            Traceback (most recent call last)\n"
+        "File /app/a.py:9\n----> 9 main()\n\n"
+        "File /app/a.py:7, in main()\n----> 7 ping(0)\n\n"
+        "File /app/a.py:2, in ping(n)\n----> 2     return pong(n)\n\n"
+        "File /app/a.py:4, in pong(n)\n----> 4     return ping(n)\n\n"
+        "    [... skipping similar frames: ping at line 2 (97 times), gone at line 4 (96 times)]\n\n"
+        "File /app/a.py:2, in ping(n)\n----> 2     return pong(n)\n\n"
+        "RecursionError: maximum recursion depth exceeded\n"
+    )
+    assert found.details[1] == "cycle: ping (a.py:2) -> pong (a.py:4) -> ping, 99 times"
+
+
+def test_tracebacks_that_are_not_linked():
+    """Of several tracebacks that have nothing to do with each other the last one counts."""
+    one = "KeyError                                  Traceback (most recent call last)\nFile /app/a.py:9, in f()\n"
+    found = facts(f"{one}\nKeyError: 'a'\n{one}\nKeyError: 'b'\n")
+    assert (found.cause, found.wrappers) == ("'b'", ())
+
+
+def test_recursion_without_frames():
+    """A recursion whose frames are not printed has no cycle."""
+    header = "RecursionError                            Traceback (most recent call last)\n"
+    assert facts(f"{header}\nRecursionError: maximum recursion depth exceeded\n").details == ()

@@ -82,7 +82,7 @@ def test_suppressed():
         "\tat com.acme.Wire.take(Wire.java:2)\n"
     )
     assert (found.type, found.cause) == ("SocketException", "broken pipe")
-    assert found.details[0] == "suppressed IOException: close failed"
+    assert found.details[0] == "suppressed IOException at Reader.close (Reader.java:20): close failed"
 
 
 @pytest.mark.parametrize(
