@@ -60,7 +60,6 @@ def _failure(kind: str, said: str, message: str) -> Failure:
 
 
 def _calls(stack: str) -> list[tuple[Frame, int]]:
-    """Return the frames of a stack, each with how often in a row it stands there."""
     found = list(_FRAME.finditer(stack))
     calls: list[tuple[Frame, int]] = []
     ends = (*(frame.start() for frame in found[1:]), len(stack))

@@ -141,7 +141,6 @@ def _split_place(message: str) -> tuple[str, Frame | None]:
 
 
 def _frames(place: Frame | None, below: Sequence[str]) -> Iterator[Frame]:
-    """Yield frames from the innermost outwards: PHP names with each place the function that is called there."""
     inner = place
     for line in below:
         found = _CALL.match(line) if line.startswith("#") else None
@@ -182,7 +181,6 @@ def _read_statement(lines: Sequence[str]) -> Facts | None:
 
 
 def _warnings(lines: Sequence[str]) -> Iterator[str]:
-    """Yield what PHP warned of before it gave up, which tends to be why."""
     for level, message, file, line in dict.fromkeys(_statements(lines)):
         if level not in _FATAL:
             yield f"{level.lower()} at {file}:{line}: {message}"

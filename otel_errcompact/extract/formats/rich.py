@@ -60,7 +60,6 @@ def _chain(lines: Sequence[str], depth: int) -> tuple[Failure, ...]:
 
 
 def _failure(lines: Sequence[str], depth: int) -> Failure | None:
-    """Read one box, and the lines below it with type, message and the exceptions of a group."""
     end = next((at for at, line in enumerate(lines) if line[:1] in ("╰", "+")), len(lines))
     frames = _frames(_content(lines[:end]))
     final = _FINAL.match(lines[end + 1]) if end + 1 < len(lines) else None
@@ -93,7 +92,6 @@ def _content(lines: Iterable[str]) -> list[str]:
 
 
 def _frames(content: Sequence[str]) -> list[Frame]:
-    """Read the frames of a box; a long path goes on in the next line."""
     frames: list[Frame] = []
     path: list[str] = []
     for line in content:
@@ -112,7 +110,6 @@ def _frames(content: Sequence[str]) -> list[Frame]:
 
 
 def _refused(lines: Sequence[str]) -> Facts | None:
-    """Read the box in which a program says what is wrong with its arguments."""
     start = next((at for at, line in enumerate(lines) if line.startswith("╭─ Error") and _ERROR.match(line)), None)
     if start is None:
         return None

@@ -151,9 +151,6 @@ def _reversed(
 
 
 def _bare(lines: Sequence[str], number: int, frames: Sequence[Frame]) -> Failure | None:
-    """
-    Read a backtrace without introduction; a line above it says `Type: message` or, in Rails' log, `Type (message):`.
-    """
     for at in range(number - 1, max(-1, number - _MAX_LOOSE), -1):
         found = _LOGGED.match(lines[at].strip())
         if found is not None and (found["rails"] is not None or is_exception_name(found["type"])):
@@ -189,7 +186,6 @@ def _failure(kind: str, message: str, frames: Sequence[Frame]) -> Failure:
 
 
 def _enclosing(own: Sequence[Frame]) -> Frame | None:
-    """Return the innermost own frame; core methods and blocks print the place of the method they are called in."""
     if not own:
         return None
     first = own[0]
@@ -201,7 +197,6 @@ def _enclosing(own: Sequence[Frame]) -> Frame | None:
 
 
 def _syntax(lines: Sequence[str]) -> Facts | None:
-    """Read what the parser says, in one line or, from Ruby 3.4 on, below the source."""
     for number, line in enumerate(lines):
         found = _SYNTAX.match(line) if ": syntax error" in line else None
         if found is None:

@@ -92,7 +92,6 @@ def _slots(exception: BaseException) -> Iterator[tuple[str, object]]:
 
 
 def _lines_of(name: str, value: object) -> Iterator[str]:
-    """Yield a value in one line, or a list of records in one line each."""
     elements = cast("list[object]", value)[:_MAX_ITEMS] if type(value) in (list, tuple) else []
     are_records = bool(elements) and isinstance(elements[0], Mapping)
     for element in elements if are_records else (value,):
@@ -126,7 +125,6 @@ def _text_of_elements(value: object, depth: int) -> str:
 
 
 def _positions(exception: BaseException, stored: dict[str, object]) -> Iterator[str]:
-    """Yield the text around the place at which a parser or a decoder stopped."""
     if isinstance(exception, UnicodeDecodeError | UnicodeEncodeError):
         yield _near(exception.object, exception.start)
     text, position = stored.get("doc"), stored.get("pos")
@@ -156,7 +154,6 @@ def _answers(exception: BaseException) -> Iterator[str]:
 
 
 def _answer_fields(response: Mapping[object, object]) -> Iterator[str]:
-    """Yield the fields of an answer that is a mapping, as clients of AWS raise it."""
     metadata = response.get("ResponseMetadata")
     for name, value in islice(response.items(), MAX_LOOKED_AT):
         if name == "Error" and type(value) is dict:

@@ -168,7 +168,6 @@ def _telling(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _compiling(kind: str, message: str) -> Failure:
-    """Return why code could not be compiled; the place stands in the message."""
     found = _PLACED.match(message)
     if found is not None:
         return Failure(kind, message[found.start("message") :], Frame(found["file"], int(found["line"])))
@@ -192,12 +191,10 @@ def _stack_line(line: str) -> StackLine | None:
 
 
 def _is_foreign(app: str) -> bool:
-    """Tell whether an application belongs to Erlang, to Elixir, or to a widely used package."""
     return app in _OF_OTP or app in _EXACT_PACKAGES or app.startswith(_OF_PACKAGES)
 
 
 def _function(name: str) -> str:
-    """Return the function that a name stands for; functions inside it have no names of their own."""
     return _ANONYMOUS.sub(lambda found: found["of"] or "", name) if "fn/" in name or '"-' in name else name
 
 

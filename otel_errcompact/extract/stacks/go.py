@@ -234,10 +234,8 @@ def _function(call: str) -> str:
 
 
 def _is_own(frame: Frame) -> bool:
-    """Tell whether a frame is the user's own: not of the standard library, a dependency or generated."""
     return _FOREIGN.search(frame.file) is None
 
 
 def _is_machinery(frame: Frame) -> bool:
-    """Tell whether a frame is of the runtime that handles a panic, which says nothing of its cause."""
     return "/runtime/" in frame.file or frame.file.startswith("runtime/")

@@ -215,7 +215,6 @@ def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
 
 
 def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool) -> int:
-    """Return the line of the first frame behind a message of several lines; `start` where there is none."""
     for number in range(start, min(len(lines), start + _MAX_MESSAGE_LINES)):
         line = lines[number]
         if _is_frame(line):
@@ -226,7 +225,6 @@ def _first_frame(lines: Sequence[str], start: int, margin: int, *, nested: bool)
 
 
 def _frames(lines: Sequence[str], start: int) -> tuple[int, list[Frame]]:
-    """Return the frames that begin at line `start`, innermost first, and the line behind them."""
     frames: list[Frame] = []
     for number in range(start, len(lines)):
         line = lines[number]
@@ -272,7 +270,6 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _P
 
 
 def _children(lines: Sequence[str], start: int, margin: int, depth: int) -> tuple[tuple[tuple[Failure, ...], ...], int]:
-    """Return the chains of the errors in a list, and the line behind it."""
     children: list[tuple[Failure, ...]] = []
     number = start
     while number < len(lines) and indentation(lines[number]) > margin:
@@ -439,7 +436,6 @@ def asserted(message: str, difference: Sequence[str] = ()) -> str:
 
 
 def _list_properties(fields: dict[str, str], kind: str, message: str) -> str:
-    """Return the fields of an error that say more than its message does."""
     told = [
         f"{name}: {value}"
         for name, value in fields.items()
@@ -451,7 +447,6 @@ def _list_properties(fields: dict[str, str], kind: str, message: str) -> str:
 
 
 def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str) -> Frame | None:
-    """Return the own frame with the line of code that is printed for it; code that does not parse has no frame."""
     own = own_frame(frames)
     if excerpt is None:
         return own
@@ -491,7 +486,6 @@ def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
 
 
 def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
-    """Read what is left of a stack that is cut off before its first line."""
     if "\nNode.js v" not in text.body:
         return None
     start = next((number for number, line in enumerate(lines) if _is_frame(line)), None)

@@ -179,9 +179,6 @@ def _blocks(lines: Iterable[str]) -> list[_Block]:
 
 
 def _add(blocks: list[_Block], loose: Sequence[str], found: re.Match[str]) -> None:
-    """
-    Give a frame to the exception it belongs to: one that was announced between the last frame and this one, if any.
-    """
     opened = bool(blocks) and blocks[-1].innermost is None
     if loose and not opened:
         header = _implicit(loose[-_MAX_LOOSE:])
@@ -203,7 +200,6 @@ def _explicit(line: str, indent: int) -> _Block | None:
 
 
 def _implicit(lines: Sequence[str]) -> _Block | None:
-    """Find the line with type and message among those before the first frame."""
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         found = _HEADER.match(line.lstrip())
