@@ -15,10 +15,11 @@ GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR
 
 _BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u2717\u00d7>!\u2502\u274c] |%|##)?"
 _TIMESTAMP: Final = re.compile(
+    r"[EF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} {1,9}[0-9]{1,10} [\w./-]{1,100}:[0-9]{1,6}\] |"
     r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
 )
-_STARTS_OF_TIME: Final = frozenset("[0123456789")
+_STARTS_OF_TIME: Final = frozenset("[0123456789EF")
 _TYPED: Final = re.compile(
     rf"{_BULLET}(?:[A-Z]{{1,4}}[0-9]{{3,5}} )?(?:Uncaught (?:\(in promise\) )?|Unhandled exception: )?"
     r"(?P<type>[A-Za-z_][\w.$<>]{1,200})(?: \[\w{1,60}\])?(?:: (?P<message>.*)|:?$)"
@@ -66,6 +67,7 @@ _TELLING_WORDS: Final = (
     "required", "tim(?:ed|e) ?out", "exceed(?:ed|s)?", "exception", "abort(?:ed)?", "crash(?:ed)?", "killed", "panic",
     "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expected",
     "too (?:many|long|large|big|small|few|short)", "ignored", "out of",
+    "un(?:handled|caught)", "fell through", "unreachable",
     r"not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported)",
     r"not (?:be |have |yet )?(?:\w{1,12} )?(?:recognized|valid|match|defined|installed|read|ignored)",
     *(f"{verb} not" for verb in ("does", "do", "did", "is", "was", "were", "are", "has", "have", "must", "may")),

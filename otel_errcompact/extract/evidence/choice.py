@@ -1,4 +1,4 @@
-"""The cause of a text that no parser knows: chosen among all its lines."""
+"""The cause of a text that no parser reads: one of its lines."""
 
 from __future__ import annotations
 
@@ -80,25 +80,26 @@ _DETAILED: Final = re.compile(
 _LABEL: Final = re.compile(
     r"(?i:caus|reason|because|due to|orig|inner|error|command|stderr|mess|msg|detail|descr|why|under)"
 )
-_RECOVERED: Final = re.compile(
-    r"(?:[,;.-] |\()(?:now |we are |will |therefore )?"
-    r"(?:using|falling back|skip|ignor|continu|creating|installing|retry|assume|assuming|default)",
-    re.IGNORECASE,
-)
-"""The program went on in spite of it."""
-
 _GENERIC_HEADING: Final = re.compile(
-    r"[\W_]{0,6}(?:(?:unhandled|uncaught|fatal|an?|the|following|internal|unexpected|some|one or more|[0-9]{1,6})"
-    r" ){0,3}"
+    r"[\W_]{0,6}(?:[^\s:]{1,200}(?::[0-9]{1,7}){1,2}: )?(?:encountered )?"
+    r"(?:(?:unhandled|uncaught|fatal|an?|the|following|internal|unexpected|some|one or more|[0-9]{1,6}) ){0,3}"
     r"(?:errors?|exceptions?|failures?|failed|fatal|panic|stderr|output|problems?|issues?|message|details?)"
-    r"(?: (?:occurred|found|encountered|in|while|summary|messages?|output|details?)\b.{0,40})?[\W_]{0,3}:$",
+    r"(?: (?:occurred|found|encountered|in|while|summary|messages?|output|details?)\b.{0,40}| ?\[\S{1,60}\])?"
+    r"[\W_]{0,3}:$",
     re.IGNORECASE,
 )
 _ERROR_HEADING: Final = re.compile(r"(?:^|[\s:\]])(?i:error|fatal|exception|panic)\W{0,3}:$")
 
 
+_BARE: Final = re.compile(r"\W{0,3}[A-Za-z][a-z]*(?: [A-Za-z][a-z]*){0,2}[.!]?$")
+"""A few words that name nothing; what they are about stands beside them."""
+
+_LISTED: Final = re.compile(r"[^\s:]{1,200}:[0-9]{1,7}(?::[0-9]{1,7})?:? ")
+"""An item of a list of places."""
+
+
 class Choice(NamedTuple):
-    """The line that states the cause, and the lines that belong to it."""
+    """The line with the cause, and the lines that belong to it."""
 
     number: int
     """Which line it is."""
@@ -120,7 +121,7 @@ class Choice(NamedTuple):
 
 
 class _Tier(IntEnum):
-    """How well a line states the cause; of equal ones the first is chosen."""
+    """How well a line states the cause; the first of the best counts."""
 
     TRAILING = 0
     OTHER = 1
@@ -152,7 +153,7 @@ _REASONS: Final = frozenset({_Tier.HINTED, _Tier.REASONED, _Tier.STRICT})
 
 @lru_cache(maxsize=_REMEMBERED)
 def choose_cause(body: str) -> Choice | None:
-    """Return the cause of a text, or nothing where it has no line of content."""
+    """Return the cause of a text, unless no line has content."""
     lines = body.split("\n")
     best: _Candidate | None = None
     for number in _bound(len(lines)):
@@ -165,7 +166,7 @@ def choose_cause(body: str) -> Choice | None:
 
 
 def state(line: str) -> Statement | None:
-    """Return what a line states if it has a strict form, of a shell or of any program."""
+    """Return what a line states in a strict form of any program."""
     return shell_statement(line) or statement_of(line)
 
 
@@ -188,7 +189,7 @@ def _weigh(lines: Sequence[str], number: int) -> _Candidate | None:
     if kind <= Kind.TRAILER:
         return _Candidate(_Tier.TRAILING, number) if kind is Kind.TRAILER else None
     line = line.strip()
-    if kind is Kind.WARNING or _RECOVERED.search(line):
+    if kind is Kind.WARNING:
         return _Candidate(_Tier.WARNED, number, statement_of(line))
     if kind is Kind.HEADING:
         return _weigh_heading(lines, number)
@@ -207,7 +208,7 @@ def _tier_of_prose(line: str, kind: Kind) -> _Tier:
 
 
 def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
-    """A heading counts for as much as the line below it."""
+    # A heading counts for as much as the lines below it.
     line = lines[number].strip()
     following = _following(lines, number)
     if following is None or not (_ACTION.search(line) or _REASON.search(line)):
@@ -215,23 +216,24 @@ def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
     inner = state(following.text)
     if inner is not None:
         return _Candidate(_Tier.STRICT_VAGUE if is_vague(inner.message) else _Tier.STRICT, number, inner)
-    is_strict = is_heading(line) or _ERROR_HEADING.search(line) is not None
-    if is_vague(following.text):
-        return _Candidate(_Tier.STRICT_VAGUE if is_strict else _Tier.VAGUE, number)
-    return _Candidate(
-        _Tier.STRICT if is_strict else _Tier.REASONED, number, Statement("error", line) if is_strict else None
-    )
+    below = _following(lines, following.number) if is_vague(following.text) else None
+    has_reason = any(_REASON.search(text) for text in (line, following.text, below.text if below is not None else ""))
+    if is_heading(line) or _ERROR_HEADING.search(line):
+        return _Candidate(_Tier.STRICT if has_reason else _Tier.STRICT_VAGUE, number, Statement("error", line))
+    return _Candidate(_Tier.REASONED if has_reason else _Tier.VAGUE, number)
 
 
 def _first_beside(lines: Sequence[str], best: _Candidate) -> _Candidate:
-    """Return the first of the statements that stand together: those behind it follow from it."""
+    # Return the first of the statements that stand together: those behind it follow from it.
     depth = indentation(lines[best.number])
     while best.number and best.tier >= _Tier.REASONED:
         before = lines[best.number - 1]
         found = _weigh(lines, best.number - 1) if before and indentation(before) == depth else None
-        if found is None or found.tier not in _REASONS:
+        if found is None or not (
+            found.tier in _REASONS or (_LISTED.match(before) and _LISTED.match(lines[best.number]))
+        ):
             break
-        best = found
+        best = found._replace(tier=max(found.tier, best.tier))
     return best
 
 
@@ -241,47 +243,60 @@ def _complete(lines: Sequence[str], best: _Candidate) -> Choice:
     message, number = statement.message if statement is not None else line, best.number
     items: tuple[str, ...] = ()
     for _ in range(_MAX_JOINED):
-        following = _following(lines, number) if not message or message.endswith(":") else None
+        is_open = not message or message.endswith(":") or (number != best.number and is_vague(message))
+        following = _following(lines, number) if is_open else None
         if following is None:
             break
         inner = state(following.text)
         is_generic = not message or _GENERIC_HEADING.match(message) is not None
         statement = inner if inner is not None and (statement is None or is_generic) else statement
         text = inner.message if inner is not None and inner.message else following.text
-        message = text if is_generic else f"{message} {text}"
+        message = text if is_generic else f"{message} {text}" if message.endswith(":") else f"{message}: {text}"
         number, items = following.number, following.items
-    message = _add_root(lines, number, _add_wrapper(lines, best.number, message))
+    message = _add_wrapper(lines, best.number, message)
+    if best.tier > _Tier.OTHER:
+        message = _add_root(lines, number, message)
     place = find_place((message, lines[best.number], *lines[best.number + 1 : number + 3]))
     statement = statement or best.statement
-    items = items or tuple(_others_beside(lines, number))
+    items = items or tuple(_others_beside(lines, number, best.tier))
     key = " | ".join((clip(message), *(clip(item) for item in items[:_MAX_KEYED]))) if items else ""
     return Choice(best.number, statement, message, items, key, place)
 
 
-def _others_beside(lines: Sequence[str], number: int) -> Iterator[str]:
-    """Yield the reasons that stand below a chosen one like items of a list."""
+def _others_beside(lines: Sequence[str], number: int, tier: _Tier) -> Iterator[str]:
+    # Statements that stand below a chosen one like items of a list, each perhaps with lines of its own.
     depth = indentation(lines[number])
+    is_listed = _LISTED.match(lines[number]) is not None
     for at in range(number + 1, min(len(lines), number + 1 + MAX_ITEMS)):
         line = lines[at]
-        if not line or indentation(line) != depth:
+        if not line or indentation(line) < depth:
             return
+        if indentation(line) > depth:
+            continue
         found = _weigh(lines, at)
-        if found is None or found.tier not in _REASONS:
+        if found is None or not (found.tier in _REASONS or found.tier is tier or (is_listed and _LISTED.match(line))):
             return
         yield line.strip()
 
 
 def _add_root(lines: Sequence[str], number: int, message: str) -> str:
-    """Add what caused the failure that a message states without a reason."""
+    # What caused the failure that a message states without a reason.
     root = _find_root(lines, number, message)
-    if not root and _REASON.search(message) is None and number + 1 < len(lines):
-        found = _weigh(lines, number + 1)
+    if not root and _REASON.search(message) is None:
+        beside = range(number + 1, min(len(lines), number + 1 + _MAX_JOINED))
+        found = next(filter(None, (_weigh(lines, at) for at in beside if lines[at])), None)
         root = lines[found.number].strip() if found is not None and found.tier is _Tier.REASONED else ""
+    if not root and number + 1 < len(lines) and _BARE.match(message) and _is_beside(lines[number + 1]):
+        root = lines[number + 1].strip()
     return f"{message.rstrip('.: ')}: {root}" if root and root not in message else message
 
 
+def _is_beside(line: str) -> bool:
+    return bool(line) and kind_of(line) in {Kind.OTHER, Kind.TELLING} and state(line) is None
+
+
 def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:
-    """Add what failed, where that stands directly above its reason, or anywhere above a labelled one."""
+    # Add what failed, where that stands directly above its reason, or anywhere above a labelled one.
     labelled = _match_label(message, has_reason=False)
     reach = _MAX_JOINED
     if labelled is not None and labelled["rest"]:
@@ -310,7 +325,7 @@ class _Following(NamedTuple):
 
 
 def _following(lines: Sequence[str], number: int) -> _Following | None:
-    """Return the next line of content, with the lines that stand below the same heading as deep as it does."""
+    # Return the next line of content, with the lines that stand below the same heading as deep as it does.
     found = next((at for at in range(number + 1, min(len(lines), number + _MAX_BLANK)) if is_content(lines[at])), None)
     if found is None:
         return None
@@ -325,7 +340,7 @@ def _following(lines: Sequence[str], number: int) -> _Following | None:
 
 
 def _find_root(lines: Sequence[str], number: int, message: str) -> str:
-    """Return the innermost of the causes that the lines behind a wrapper name."""
+    # Return the innermost of the causes that the lines behind a wrapper name.
     root = ""
     has_reason = _REASON.search(message) is not None
     for at in range(number + 1, min(len(lines), number + 1 + _FAR)):

@@ -32,7 +32,7 @@ FRAME: Final = _any_of(
     rf"(?:\w{{1,20}}: )?[^\s:]{{1,400}}:{_NUMBER}: ?in (?:[`'<]|function|main|method|upvalue|field|local)",
     rf"[^\s:]{{1,400}}:{_NUMBER} in [<\w]",
     r"#[0-9]{1,4} +(?:0x[0-9a-f]|\S{1,300} ?\(|\S.{0,300}[(:][0-9])",
-    r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
+    r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |\(|[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
     rf"(?:\.\.\.|\u2026) ?(?:and )?{_NUMBER} (?:more|common|frames?|lines?|levels?|other|internal)\b",
     rf"goroutine {_NUMBER} \[|\S{{1,300}}\.go:{_NUMBER} \+0x|created by \S{{1,300}} in goroutine",
     rf"\[C\]: in |\(?\w{{1,60}}(?: [0-9.]{{1,20}}\))? lib/\S{{1,300}}:{_NUMBER}: |(?:error: )?called from \S",
@@ -90,6 +90,13 @@ LEVEL: Final = re.compile(
 
 MAY_HAVE_LEVEL: Final = re.compile(r"info|debug|trace|notice|verb|warn|npm |^[iw][0-9]{4} ")
 
+RECOVERED: Final = _any_of(
+    r"(?:[,;.-] |\()(?:now |we are |will |therefore )?(?:using|falling back|skip|ignor|continu|creating|installing"
+    r"|retrying|starting|proceeding|performing|assume|assuming|default)",
+    r"(?:\w{1,20}: )?ignoring\b",
+)
+"""The program went on in spite of it."""
+
 _SUBJECT: Final = (
     r"(?:the )?(?:build|compilation|compile|tests?|job|pipeline|deployment|deploy|install(?:ation)?|setup|configuration"
     r"|linking|task|step|command|run|operation|execution|migration|process|program|script|recipe|hook|test run)"
@@ -99,6 +106,7 @@ _STATUS: Final = (
     r"\b(?:exit[ -])?(?:code|status|rc)[ :=]{1,2}-?[0-9]{1,6}\b|\bnon-?zero\b.{0,20}\b(?:status|code|exit)"
 )
 TRAILER: Final = _any_of(
+    r"\W{0,3}(?:error|fatal|failed): ?(?:exiting|aborting|stopping) due to\b",
     rf".{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
     rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
     r"|terminated|stopped|unsuccessful)(?:[.! ]*$| (?:in|after) [0-9].{0,20}$"

@@ -58,7 +58,7 @@ def kind_of(line: str) -> Kind:
 
 
 def is_content(line: str) -> bool:
-    """Tell whether a line says more than that something failed or goes on."""
+    """Tell whether a line is more than what surrounds a failure."""
     return kind_of(line) > Kind.TRAILER
 
 
@@ -83,7 +83,9 @@ def _kind_by_words(line: str, lowered: str) -> Kind:
         return Kind.HEADING
     if forms.MAY_TRAIL.search(lowered) and forms.TRAILER.match(line):
         return Kind.TRAILER
-    return Kind.TELLING if telling else Kind.OTHER
+    if not telling:
+        return Kind.OTHER
+    return Kind.WARNING if forms.RECOVERED.search(line) else Kind.TELLING
 
 
 def _is_progress(line: str) -> bool:

@@ -37,7 +37,7 @@ _SCRATCH: Final = re.compile(
 
 
 def find_place(lines: Iterable[str]) -> Location:
-    """Return the first place that the lines name; hosts and scratch files are none."""
+    """Return the first place of the lines, unless a scratch file."""
     for line in lines:
         if _HINTS.search(line) is None:
             continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.evidence.choice import Choice, choose_cause
-from otel_errcompact.extract.evidence.kinds import is_content
+from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.messages.reading import Reading
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
+_OF_MESSAGES: Final = frozenset({Kind.HEADING, Kind.OTHER, Kind.TELLING})
+
 _MIN_REPEATED: Final = 40
 """Characters of a message that show that a cause is no more than that message."""
 
@@ -28,7 +30,7 @@ _STRUCTURED: Final = ("{", "</", "[SQL:", "[type=")
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the chosen statement; the lines behind it belong to its message."""
+    """Return the facts of the chosen statement, lines behind it included."""
     chosen = choose_cause(text.body)
     if chosen is not None and chosen.statement is not None:
         return _facts(text, chosen, chosen.statement)
@@ -58,7 +60,7 @@ def _message_lines(lines: Sequence[str]) -> Sequence[str]:
     # In a body or a page the lines are not told apart.
     if any(sign in line for line in lines for sign in _STRUCTURED):
         return lines
-    return [line for line in lines if is_content(line)]
+    return [line for line in lines if kind_of(line) in _OF_MESSAGES]
 
 
 def _is_structured(reading: Reading, message: str) -> bool:

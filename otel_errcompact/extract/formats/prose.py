@@ -1,4 +1,4 @@
-"""The last resort: text of any kind, of which the line with the cause is chosen."""
+"""The last resort: any text, with the cause chosen among its lines."""
 
 from __future__ import annotations
 
