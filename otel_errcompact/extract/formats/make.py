@@ -129,7 +129,7 @@ def _inside(folder: str, place: Location) -> Location:
 def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
     """Return what a recipe failed of, as its output tells it."""
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
-    facts = facts_of_output(said)
+    facts = facts_of_output(said, any_text=any(map(is_telling, said)))
     if facts is None:
         words = _last_words(said)
         cause = words or f"the recipe for '{recipe.target}' failed without a word"
@@ -138,9 +138,9 @@ def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
     return Member(
         facts.type,
         facts.cause,
-        facts.location or recipe.location,
+        facts.location,  # where the recipe stands is no place of the failure
         recipe.target,
-        (*((f"to make {made}",) if facts.location else ()), *facts.details),
+        (f"to make {made}", *facts.details),
         facts.key_cause,
     )
 

@@ -27,7 +27,7 @@ from tests.extract.reading import facts, key
         pytest.param(
             ("sh: 1: protoc: not found", "Makefile:9: recipe for target 'api' failed", "make: *** [api] Error 127"),
             "CommandNotFound",
-            "Makefile:9",
+            "",
             "protoc: command not found",
             id="place of an older make",
         ),
@@ -62,7 +62,7 @@ from tests.extract.reading import facts, key
                 "make: *** [Makefile:2: version] Error 128",
             ),
             "NotARepository",
-            "Makefile:2",
+            "",
             "not a git repository (or any of the parent directories): .git",
             id="recipe runs git",
         ),
@@ -75,7 +75,7 @@ from tests.extract.reading import facts, key
         ),
         pytest.param(
             ("FAILED: [code=2] gen.h", "gen --out gen.h", "schema is empty, cannot generate", "[2/3] touch b"),
-            "exit code 2",
+            "error",
             "",
             "schema is empty, cannot generate",
             id="ninja with exit code",
@@ -157,7 +157,11 @@ def test_targets_that_go_on_are_members():
         "make: *** [Makefile:4: taxes] Error 5",
     )
     assert (found.members, found.tally) == (2, "1 of 2 targets")
-    assert found.details == ("in tables", "exit code 5 at Makefile:4 in taxes: no rates for taxes, cannot go on")
+    assert found.details == (
+        "in tables",
+        "error at taxes: no rates for taxes, cannot go on",
+        "to make taxes (Makefile:4)",
+    )
 
 
 @pytest.mark.parametrize(
