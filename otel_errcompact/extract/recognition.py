@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.messages.message import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
@@ -26,12 +27,38 @@ MAX_DEPTH: Final = 3
 
 _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
 
+_OF_ANY_TEXT: Final = frozenset({"plain", LAST_RESORT.name})
+"""Formats that take lines of any program, and choose among them."""
+
+_AROUND: Final = frozenset({Kind.BLANK, Kind.RULE, Kind.PROGRESS, Kind.SUCCESS, Kind.INFORMATION})
+
 _READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_reading", default=())
 """The formats that are reading, outermost first: none of them reads the output inside its own."""
 
 
 def recognise(text: Text) -> Facts:
-    """Return what the first format finds that recognises `text`, with the format's name."""
+    """Return the facts that the first format finds in `text`; progress before an output hides none."""
+    facts = _recognise(text)
+    if facts.format not in _OF_ANY_TEXT:
+        return facts
+    body = _strip_progress(text.body)
+    behind = _recognise(replace(text, body=body)) if body else facts
+    return facts if behind.format in _OF_ANY_TEXT else behind
+
+
+def _strip_progress(body: str) -> str:
+    at = 0
+    while kind_of(body[at : (end := _end_of_line(body, at))]) in _AROUND and end < len(body):
+        at = end + 1
+    return body[at:] if at else ""
+
+
+def _end_of_line(body: str, start: int) -> int:
+    end = body.find("\n", start)
+    return len(body) if end < 0 else end
+
+
+def _recognise(text: Text) -> Facts:
     for prefilter in prefilters():
         for listing in prefilter.candidates(text.body):
             facts = _read(listing, text)

@@ -18,7 +18,7 @@ _STREAMS: Final = (
     r"(?:tool_use_error|error|stderr|stdout|output|observation|results?|function_results?|tool_result|tool_output"
     r"|bash_output|command_output|response)"
 )
-_TAG: Final = re.compile(rf"(?m)^[ \t]{{0,20}}(?:</?{_STREAMS}>)+\n?|\n?(?:</?{_STREAMS}>)+$")
+_TAG: Final = re.compile(rf"(?m)^(?P<indent>[ \t]{{0,20}})(?:</?{_STREAMS}>)+(?P<end>\n?)|\n?(?:</?{_STREAMS}>)+$")
 _ABOUT: Final = re.compile(
     r"<(?P<name>return_?code|exit_?code|exit_?status|duration|wall_time|cwd|command)>"
     r"\s{0,8}(?P<value>[^<]{0,2000}?)\s{0,8}</(?P=name)>\n?"
@@ -39,8 +39,12 @@ def strip_tags(text: str) -> Opened | None:
     for found in (*_ABOUT.finditer(text), *_EXITED.finditer(text)):
         if "code" in found[0] and _STATUS.match(found["value"]):
             status = int(found["value"])
-    without = _TAG.sub("", _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text))))
+    without = _TAG.sub(_keep_indent, _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text))))
     return Opened(without, status or None) if without != text else None
+
+
+def _keep_indent(found: re.Match[str]) -> str:
+    return "" if found["end"] else found["indent"] or ""
 
 
 def strip_fence(text: str) -> Opened | None:
