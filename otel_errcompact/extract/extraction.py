@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.stacks.failure import Failure
 
-MIN_EVIDENCE: Final = 240
-"""Characters from which on a text may hold more than its facts; a shorter one stays whole."""
+MIN_EVIDENCE: Final = 400
+"""Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
 
 _PYTHON: Final = "python"
 """The format of exceptions at hand."""

@@ -42,14 +42,14 @@ _PLACE: Final = re.compile(
 )
 _PAIR: Final = re.compile(r"\w[\"']?(?:: |=)\S")
 _COMPARED: Final = re.compile(
-    r"(?i)\b(?:expect(?:ed|s|ing)?|got|actual(?:ly)?|received|want(?:ed)?|found|should (?:be|have)|must (?:be|have|not)"
+    r"\b(?:expect(?:ed|s|ing)?|got|actual(?:ly)?|received|want(?:ed)?|found|should (?:be|have)|must (?:be|have|not)"
     r"|instead of|allowed|valid values|one of|required|requires|needs|available|but (?:is|was|has|have)"
     r"|conflict(?:s|ing)?|left|right|diff|did you mean|caused by|because|reason|due to|hint|help)\b"
 )
 _RETRY: Final = re.compile(
-    r"(?i)\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
+    r"\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
 )
-_AROUND: Final = re.compile(r"</?[A-Za-z][^<>]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
+_AROUND: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 """What stands around words: tags, and the packages of a class."""
 
 _FRAME: Final = re.compile(r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)")
@@ -96,7 +96,9 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
-    looked_at = _blank_sources(_bound(lines))
+    looked_at = _bound(lines)
+    if any(_FRAME.match(line) for line in looked_at):
+        looked_at = _blank_sources(looked_at)
     known = _COMMON | _words(
         "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
     )
@@ -106,19 +108,21 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
     found: list[_Line] = []
     alike: dict[str, int] = {}
-    for number, line in enumerate(looked_at):
-        for piece in _pieces(line):
-            words = _words(_AROUND.sub(" ", piece).lower())
-            if words <= said or _is_place(piece, words - known):
-                continue
-            weighed = _weigh(piece, words - said, nearness.get(number, 0))
-            if weighed is None or weighed.weight < least:
-                continue
-            seen = alike.get(weighed.template, 0)
-            alike[weighed.template] = seen + 1
-            if seen < _MAX_ALIKE:
-                found.append(weighed)
-                said |= words
+    pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(line)]
+    # All at once, since a call for each line costs more than what it does.
+    lowered = _AROUND.sub(" ", "\n".join(piece for _, piece in pieces)).lower().split("\n")
+    for (number, piece), lower in zip(pieces, lowered, strict=True):
+        words = _words(lower)
+        if words <= said or _is_place(piece, lower, words - known):
+            continue
+        weighed = _weigh(piece, lower, words - said, nearness.get(number, 0))
+        if weighed is None or weighed.weight < least:
+            continue
+        seen = alike.get(weighed.template, 0)
+        alike[weighed.template] = seen + 1
+        if seen < _MAX_ALIKE:
+            found.append(weighed)
+            said |= words
     return tuple(_with_counts(_heaviest(found), alike))
 
 
@@ -130,8 +134,10 @@ def _bound(lines: Sequence[str]) -> Sequence[str]:
 
 def _find_prefixes(lines: Sequence[str]) -> set[str]:
     # Words that many lines begin with: the name of the tool that repeats the output of another.
-    heads = Counter(word for line in lines for word in _WORD.findall(line[:_MAX_PREFIX].lower())[:2])
     least = max(_MIN_PREFIXED, len(lines) // 3)
+    if len(lines) < least:
+        return set()
+    heads = Counter(word.strip("[]():#|").lower() for line in lines for word in line[:_MAX_PREFIX].split(None, 2)[:2])
     return {word for word, count in heads.items() if count >= least}
 
 
@@ -190,14 +196,14 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _is_place(line: str, unknown: set[str]) -> bool:
+def _is_place(line: str, lower: str, unknown: set[str]) -> bool:
     # What the facts hold, at another line or column, or with another share of the work.
-    if not all(map(str.isdecimal, unknown)) or _NUMBER_OF.search(line.lower()):
+    if not all(map(str.isdecimal, unknown)) or _NUMBER_OF.search(lower):
         return False
     return kind_of(line) is not Kind.TRAILER
 
 
-def _weigh(line: str, fresh: set[str], near: int) -> _Line | None:
+def _weigh(line: str, lower: str, fresh: set[str], near: int) -> _Line | None:
     kind = kind_of(line)
     if kind < Kind.TRAILER:
         if not (near and kind is Kind.FRAME and _PLACE.search(line)):
@@ -210,12 +216,10 @@ def _weigh(line: str, fresh: set[str], near: int) -> _Line | None:
     weight += _VALUE.search(line) is not None
     weight += _PLACE.search(line) is not None
     weight += _PAIR.search(line) is not None
-    weight += 2 * (_COMPARED.search(line) is not None)
-    weight += 2 * (_RETRY.search(line) is not None)
+    weight += 2 * (_COMPARED.search(lower) is not None)
+    weight += 2 * (_RETRY.search(lower) is not None)
     weight += 2 * (_COMMAND.match(line) is not None)
-    if not weight:
-        return None
-    return _Line(line, weight, _NUMBER.sub("0", line.lower()))
+    return _Line(line, weight, _NUMBER.sub("0", lower))
 
 
 def _heaviest(found: list[_Line]) -> list[_Line]:
