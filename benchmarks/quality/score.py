@@ -88,6 +88,10 @@ def _rows(folder: str, name: str) -> list[Row]:
 def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
     kept, whole = Score(name="`must` kept"), Score(name="cases with every `must` kept")
     first, misled = Score(name="`first` in the first line"), Score(name="no `must_not` in the first line")
+    first_cut, misled_cut = (
+        Score(name="- `first`, of texts that are cut"),
+        Score(name="- `must_not`, of texts that are cut"),
+    )
     placed, retry = Score(name="place kept"), Score(name="words on retrying kept")
     tokens = {"digest": 0, "raw": 0}
     for case in cases:
@@ -98,16 +102,20 @@ def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
             kept.add(string not in missing, f"{case['id']}: {string}")
         whole.add(not missing, f"{case['id']}: {missing}")
         wanted = [case["first"]] if case["first"] else case["must"]
-        first.add(any(string in head for string in wanted), f"{case['id']}: {wanted} is not in {head}")
-        if case["must_not"]:
-            misled.add(not any(string in head for string in case["must_not"]), f"{case['id']}: {head}")
+        of_first, of_misled = (
+            ((first, first_cut), (misled, misled_cut)) if _is_cut(case, text) else ((first,), (misled,))
+        )
+        for score in of_first:
+            score.add(any(string in head for string in wanted), f"{case['id']}: {wanted} is not in {head}")
+        for score in ((misled, misled_cut) if cut else (misled,)) if case["must_not"] else ():
+            score.add(not any(string in head for string in case["must_not"]), f"{case['id']}: {head}")
         if case["location"]:
             placed.add(_is_placed(case["location"], text), f"{case['id']}: {case['location']} is not in {head}")
         if case["retry"]:
             retry.add(case["retry"] in text, f"{case['id']}: {case['retry']}")
         tokens["digest"] += estimate_tokens(text)
         tokens["raw"] += estimate_tokens(case["raw"])
-    return [kept, whole, first, misled, placed, retry], tokens
+    return [kept, whole, first, first_cut, misled, misled_cut, placed, retry], tokens
 
 
 def _digest(case: Row) -> str:
@@ -121,6 +129,13 @@ def _digest(case: Row) -> str:
             else:
                 call.fail(case["raw"])
         return call.text
+
+
+def _is_cut(case: Row, text: str) -> bool:
+    """
+    Tell whether the digest is more than the raw text with a mark: only then is its first line of our choice.
+    """
+    return case["raw"].strip() not in text
 
 
 def _is_kept(string: str, text: str) -> bool:
