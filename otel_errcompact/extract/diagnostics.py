@@ -1,4 +1,4 @@
-"""What compilers and linters find: the errors of one tool, or of several whose outputs stand in one text."""
+"""Diagnostics of compilers and linters, whose outputs are often glued together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def facts_of_diagnostics(
     with_warnings: bool = False,
 ) -> Facts | None:
     """
-    Return the facts of a text in which a format finds diagnostics; what others find is added.
+    Return the facts of all diagnostics in a text.
 
     Hooks run several tools and glue their outputs together. The table tries the formats one after the other, so a
     format reads its own diagnostics and those of the formats behind it, and no text is read twice.

@@ -27,6 +27,10 @@ NO_SOURCE: Final = "expectation"
 """What stands for the expectation in a key where its source line was not printed."""
 
 MAX_DIFFERENCES: Final = 4
+
+FEW_TESTS: Final = 8
+"""Distinct failures up to which each is told with its asserted line; beyond, places and causes tell enough."""
+
 _LOOK_AHEAD: Final = 200
 _MAX_VALUE: Final = 120
 _TIME_LIMIT: Final = "Timeout "
@@ -49,7 +53,7 @@ _EXAMPLE: Final = ("Failing test case: ", "Falsifying example: ", "Falsifying ex
 
 
 class Expectation(NamedTuple):
-    """A failed expectation: its cause in one line, and the differences that the cause leaves out."""
+    """A failed expectation: its cause, and differences that this leaves out."""
 
     cause: str
     details: tuple[str, ...] = ()
@@ -57,7 +61,7 @@ class Expectation(NamedTuple):
 
 def member_of(chain: Sequence[Failure], name: str, function: str) -> Member:
     """
-    Return a failed test: by its expectation, or by the exception that the code under test raised.
+    Return a failed test by its expectation or its exception.
 
     Args:
         chain: The exceptions, outermost first.
@@ -83,11 +87,9 @@ def _member(facts: Facts, name: str, details: Iterable[str]) -> Member:
 
 
 def strip_sources(members: Sequence[Member]) -> list[Member]:
-    """
-    Leave out the source lines of failures that stand alone among others: the place and the cause tell enough there.
-    """
+    """Leave out the asserted lines of tests that failed alone among many."""
     counts = Counter((member.type, member.cause) for member in members)
-    if len(counts) == 1:
+    if len(counts) <= FEW_TESTS:
         return list(members)
     return [member if counts[member.type, member.cause] > 1 else _strip_source(member) for member in members]
 
@@ -98,7 +100,7 @@ def _strip_source(member: Member) -> Member:
 
 def read_expectation(lines: Sequence[str], source: str = "") -> Expectation:
     """
-    Return what the message of a failed expectation says, in the fewest words that keep both values.
+    Return a failed expectation in the fewest words that keep both values.
 
     Args:
         lines: The message, without the exception's type.

@@ -1,4 +1,4 @@
-"""Many failures in one output: their shared cause, or each cause in one line."""
+"""Many failures in one output, told cause by cause."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ if TYPE_CHECKING:
 MAX_MEMBERS: Final = 300
 """Members that are looked at; further ones are only counted."""
 
-MAX_CAUSES: Final = 24
+MAX_CAUSES: Final = 46
 """Causes of one output that are shown."""
 
-MAX_PLACES: Final = 6
-"""Members of one cause that are named."""
+MAX_PLACES: Final = 12
+"""Members of a further cause that are named; of the first cause all are."""
 
 _MAX_PLACE: Final = 80
-_DETAILS_OF_FIRST: Final = 6
-_MAX_DETAILS: Final = 40
+_DETAILS_OF_FIRST: Final = 12
+_DETAILS_OF_OTHERS: Final = 3
+_FEW_CAUSES: Final = 8
+"""Causes up to which each is told with details; beyond, the names of all matter more."""
+
+_MAX_LINES_OF_NAMES: Final = 16
 
 
 class Member(NamedTuple):
     """
-    One of the failures that a tool reports in one output: a failed test, an error of a compiler, a finding of a linter.
+    One of several failures in one output: a test, an error, a finding.
     """
 
     type: str
@@ -109,8 +113,9 @@ def facts_of_members(
         type=head.first.type,
         cause=clip(head.first.cause),
         location=head.location,
-        details=details((*_around(head), *_others(head, causes[1:]), *more), _MAX_DETAILS),
-        key_cause=" + ".join(sorted({cause.signature for cause in causes})) if several else head.first.keyed_cause,
+        details=details((*_around(head), *_others(head, causes[1:]), *more)),
+        # A cause that stands in several files is signed by what its places share, so that their order is no part.
+        key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if several else head.first.keyed_cause,
         key_is_whole=several,
         members=total,
         tally=_tally(len(head.members) if several else total, total, unit),
@@ -134,6 +139,12 @@ def _causes_of(members: Iterable[Member]) -> list[_Cause]:
     return list(causes.values())
 
 
+def _sign(cause: _Cause) -> str:
+    if len(cause.members) == 1 or cause.first.assertion:
+        return cause.signature
+    return _signature(cause.first._replace(location=cause.location), {})
+
+
 def _signature(member: Member, templates: dict[str, str]) -> str:
     """Return what makes two members the same failure, with secrets and volatile parts taken out."""
     said = member.keyed_cause
@@ -152,9 +163,7 @@ def _tally(shown: int, total: int, unit: str) -> str:
 
 def _around(head: _Cause) -> Iterator[str]:
     """Yield what belongs to the first cause besides its words."""
-    places = _places(head)
-    if places:
-        yield f"in {places}"
+    yield from _wrap(_names_of(head))
     yield from head.first.details[:_DETAILS_OF_FIRST]
 
 
@@ -163,7 +172,7 @@ def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:
     shown = causes[:MAX_CAUSES]
     for cause in shown:
         yield _line(cause, _places(cause, besides=head), _folder(head.first.location.file))
-        yield from cause.first.details[:1]
+        yield from cause.first.details[: _DETAILS_OF_OTHERS if len(causes) < _FEW_CAUSES else 1]
     if len(causes) > len(shown):
         yield f"{CUT} {len(causes) - len(shown)} more causes"
 
@@ -188,15 +197,38 @@ def _names_in(place: str, name: str) -> bool:
     return bool(place) and name.partition("[")[0].rpartition(".")[2].rpartition("::")[2] in place and "[" not in name
 
 
-def _places(cause: _Cause, besides: _Cause | None = None) -> str:
+def _wrap(names: Sequence[str]) -> Iterator[str]:
+    """Yield names in lines, the first of which begins with `in`."""
+    line, left = "in", _MAX_LINES_OF_NAMES
+    for number, name in enumerate(names):
+        if len(line) + len(name) > MAX_DETAIL - 4:
+            yield line
+            left -= 1
+            if not left:
+                yield f"{CUT} {len(names) - number} more"
+                return
+            line = ""
+        comma = "," if number + 1 < len(names) else ""
+        line = f"{line} {name}{comma}".lstrip()
+    if names:
+        yield line
+
+
+def _names_of(cause: _Cause, besides: _Cause | None = None) -> list[str]:
     if len(cause.members) == 1:
         name = cause.first.name
-        return name if name and name not in str(cause.location) else ""
+        return [name] if name and name not in str(cause.location) else []
+    distinct = {member.name or str(member.location): member for member in cause.members}
+    return list(_short_names(distinct.values(), besides.first.location if besides else NOWHERE))
+
+
+def _places(cause: _Cause, besides: _Cause | None = None) -> str:
+    if len(cause.members) == 1:
+        return ", ".join(_names_of(cause))
     if besides is not None and _are_in_files_of(cause, besides):
         lines = [str(member.location.line) for member in cause.members]
         return f"same files: {', '.join(lines) if len(set(lines)) > 1 else lines[0]}"
-    distinct = {member.name or str(member.location): member for member in cause.members}
-    names = list(_short_names(distinct.values(), besides.first.location if besides else NOWHERE))
+    names = _names_of(cause, besides)
     left = f", {CUT} {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
     return ", ".join(names[:MAX_PLACES]) + left
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import string
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_forty_tests_with_one_cause_are_one_line():
     facts = facts_of_members(imports(*map(str, range(40))), unit="test")
     assert (facts.cause, str(facts.location)) == ("No module named 'shop'", "")
     assert (facts.members, facts.tally) == (40, "40 tests")
-    assert facts.details == ("in 0, 1, 2, 3, 4, 5, ... 34 more",)
+    assert facts.details == (f"in {', '.join(map(str, range(40)))}",)
 
 
 def test_a_place_that_all_members_share_stays():
@@ -107,10 +109,10 @@ def test_what_the_tool_counts_counts():
 
 def test_causes_beyond_the_bound_are_counted():
     """Every cut is visible."""
-    members = [Member("E1", f"cause {name}") for name in "abcdefghijklmnopqrstuvwxyzABCDEF"]
+    members = [Member("E1", f"cause {name}") for name in string.ascii_letters]
     facts = facts_of_members(members, unit="error", first_is_root=True)
     assert len(facts.details) == MAX_CAUSES + 1
-    assert facts.details[-1] == "... 7 more causes"
+    assert facts.details[-1] == "... 5 more causes"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ _AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of failed tests, or of a test program that died."""
+    """Return the facts of failed tests or a dead program."""
     body = f"\n{text.body}"
     members = _members(body)
     if not members:

@@ -1,4 +1,4 @@
-"""Diagnostics in one line: file, line, severity, message, as most compilers and linters print them."""
+"""Diagnostics in one line: file, line, severity, message."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class _Head(NamedTuple):
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of what compilers, linkers, type checkers and linters report in one line each."""
+    """Return the facts of diagnostics in one line each."""
     if (
         text.body.startswith("usage: ") or "\nusage: " in text.body
     ):  # A program that refuses its command line names itself as others name a file.

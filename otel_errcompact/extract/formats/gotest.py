@@ -82,7 +82,7 @@ class _Package:
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of failed tests, and of packages that could not be built or died."""
+    """Return the facts of failed tests and broken packages."""
     lines = _printed(text.lines) if _JSON in text.body else text.lines
     members = _read(lines)
     if not members:

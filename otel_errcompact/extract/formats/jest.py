@@ -1,4 +1,4 @@
-"""Failed tests and suites of Jest and Vitest, which say nearly the same in two layouts."""
+"""Failed tests and suites of Jest and Vitest."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class _Failed(NamedTuple):
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the failed tests, and of the suites that could not be run."""
+    """Return the facts of failed tests and suites."""
     lines = text.lines
     in_jest = _read_jest(lines, is_sure="Test Suites: " in text.body) if _BULLET in text.body else ()
     found = list(in_jest) or list(_read_vitest(lines)) or list(_read_playwright(lines))

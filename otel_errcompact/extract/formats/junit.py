@@ -1,4 +1,4 @@
-"""Failed tests of the JVM: Surefire and Failsafe, Gradle, JUnit's own runners, TestNG, ScalaTest and munit."""
+"""Failed tests of the JVM."""
 
 from __future__ import annotations
 

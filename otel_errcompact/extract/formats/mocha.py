@@ -1,4 +1,4 @@
-"""Failed tests of Mocha, of Node's own runner, and of whatever speaks the Test Anything Protocol."""
+"""Failed tests of Mocha, Node and the Test Anything Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failed tests of PHP: PHPUnit in its plain and its testdox form, and Pest."""
+"""Failed tests of PHPUnit and Pest."""
 
 from __future__ import annotations
 

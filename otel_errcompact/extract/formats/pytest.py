@@ -1,4 +1,4 @@
-"""Output of pytest: failures, errors of fixtures and of collection, what it refuses to run, and its own faults."""
+"""Output of pytest."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _COVERAGE: Final = re.compile(
 
 def read(text: Text) -> Facts | None:
     """
-    Return the facts of what failed: the tests as pytest shows them, else as its summary lists them, else why none ran.
+    Return the facts of failed tests, or why no test ran.
     """
     output = _read(text.lines)
     members = output.members() or _set_up(text) or output.refusals()
@@ -114,6 +114,8 @@ class _Listed(NamedTuple):
 
     id: str
     said: str = ""
+    is_error: bool = False
+    """Whether a fixture or the module failed, which is printed before tests that failed."""
 
     @property
     def name(self) -> str:
@@ -173,7 +175,7 @@ class _Output:
     coverage: tuple[str, ...] = ()
 
     def members(self) -> list[Member]:
-        """Return the failed tests: as they are shown, then those that are only listed."""
+        """Return the failed tests, those that are only listed last."""
         files = {listed.name: listed.location.file for listed in self.listed}
         blocks = self.blocks if self.has_heading or self.listed else [*filter(_has_mark, self.blocks)]
         blocks = [*self._without_head(), *blocks][:MAX_MEMBERS]
@@ -190,7 +192,7 @@ class _Output:
         block = _Block(title="", lines=self.headless)
         if not _has_mark(block) or not (self.listed or self.total):
             return []
-        names = [test.name for test in self.listed]
+        names = [test.name for test in sorted(self.listed, key=lambda test: not test.is_error)]
         first = self.blocks[0].name if self.blocks else ""
         before = names[: names.index(first)] if first in names else names
         said = next((test.said for test in self.listed if before and test.name == before[-1]), "")
@@ -200,7 +202,7 @@ class _Output:
         return [_Block(title=before[-1] if before else "", lines=whole)]
 
     def refusals(self) -> list[Member]:
-        """Return why no test ran, or why the run failed although no test did."""
+        """Return why the run failed although no test did."""
         if self.refused:
             return [Member("UsageError", self.refused)]
         if self.coverage:
@@ -261,7 +263,7 @@ def _read_line(output: _Output, line: str, following: Sequence[str], section: st
 def _read_statement(output: _Output, line: str, following: Sequence[str], section: str) -> bool:
     listed = _LISTED.match(line)
     if listed is not None and ("::" in listed["id"] or section.startswith("short test summary") or _is_module(listed)):
-        output.listed.append(_Listed(listed["id"].strip(), listed["said"] or ""))
+        output.listed.append(_Listed(listed["id"].strip(), listed["said"] or "", listed["outcome"] == "ERROR"))
         return True
     refused = _REFUSED.match(line)
     if refused is not None:
@@ -349,8 +351,16 @@ def _member_of(block: _Block, file: str, *, is_cut: bool = False) -> Member:
     marked = entries.source
     entries.close()
     if entries.chain:
-        return _member(tuple(reversed(entries.chain)), block.name, file)
+        return _with_phase(_member(tuple(reversed(entries.chain)), block.name, file), block)
     return _cut_off(block, marked, file) if is_cut else _worded(block, lines, file)
+
+
+def _with_phase(member: Member, block: _Block) -> Member:
+    kind = _KIND.match(block.title)
+    when = kind["when"] if kind and kind["when"] else ""
+    if not when.startswith("at ") or member.type == _NO_FIXTURE:
+        return member
+    return member._replace(details=(f"error {when.removesuffix(' of')}", *member.details))
 
 
 def _before_captured(lines: Sequence[str]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Output of unittest and of what prints like it: Django's runner, nose; and of doctest."""
+"""Output of unittest, doctest, and runners that print like them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CAPTURED: Final = ("Stdout:", "Stderr:")
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the tests that failed, or of the examples in docstrings that did."""
+    """Return the facts of failed tests or examples."""
     lines = text.lines
     blocks = list(_blocks(lines))
     total = _total(lines)

@@ -1,4 +1,4 @@
-"""What a runner says of one failed test: the reason, both values, the asserted line and the place."""
+"""What a runner prints for one failed test."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _STOP: Final = re.compile(
 
 
 def read_block(name: str, lines: Sequence[str], location: Location = NOWHERE, said: str = "") -> Member:
-    """Return a failed test by the lines that a runner prints for it."""
+    """Return a failed test from the lines printed for it."""
     parts = _Reading(lines[:_MAX_LINES])
     words = [said, *parts.words] if said else parts.words
     statements = [line for line in words if statement_of(line) is not None]
