@@ -102,13 +102,12 @@ def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
             kept.add(string not in missing, f"{case['id']}: {string}")
         whole.add(not missing, f"{case['id']}: {missing}")
         wanted = [case["first"]] if case["first"] else case["must"]
-        of_first, of_misled = (
-            ((first, first_cut), (misled, misled_cut)) if _is_cut(case, text) else ((first,), (misled,))
-        )
-        for score in of_first:
+        cut = _is_cut(case, text)
+        for score in (first, first_cut) if cut else (first,):
             score.add(any(string in head for string in wanted), f"{case['id']}: {wanted} is not in {head}")
-        for score in ((misled, misled_cut) if cut else (misled,)) if case["must_not"] else ():
-            score.add(not any(string in head for string in case["must_not"]), f"{case['id']}: {head}")
+        for score in (misled, misled_cut) if cut else (misled,):
+            if case["must_not"]:
+                score.add(not any(string in head for string in case["must_not"]), f"{case['id']}: {head}")
         if case["location"]:
             placed.add(_is_placed(case["location"], text), f"{case['id']}: {case['location']} is not in {head}")
         if case["retry"]:
