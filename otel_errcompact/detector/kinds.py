@@ -192,11 +192,12 @@ _REJECTED_OF_FORMAT: Final = {
         {
             "AmbiguousString", "EditRejected", "FileModified", "FileNotRead", "FileTooLarge", "InvalidArguments",
             "InvalidCode", "NoChange", "NoEditHistory", "NoFileOpen", "PermissionDenied", "StringNotFound",
-            "UnknownAgent", "UnknownSkill", "UnknownTask", "UnknownTool",
+            "UnknownAgent", "UnknownSkill", "UnknownTask", "UnknownTool", "ValidationError",
         }
     ),
     # JSON-RPC: -32602, -32601, -32600, -32700
-    "rpc": frozenset({"InvalidParams", "MethodNotFound", "InvalidRequest", "ParseError"}),
+    "rpc": frozenset({"InvalidParams", "MethodNotFound", "InvalidRequest", "ParseError", "ValidationError"}),
+    "validation": frozenset({"ValidationError"}),
 }  # fmt: skip
 """Types of rejected calls by format: of the agent's harness, and of the protocol of tools."""
 

@@ -27,7 +27,7 @@ MIN_EVIDENCE: Final = 400
 _PYTHON: Final = "python"
 """The format of exceptions at hand."""
 
-_REPEATING: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database"})
+_REPEATING: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database", "validation"})
 """Formats that find in an output no more than the exception that repeats it says already."""
 
 _MIN_REPEATED: Final = 24

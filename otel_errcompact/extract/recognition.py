@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
 from otel_errcompact.extract.text import Text

@@ -87,6 +87,7 @@ SAME: Final = (
     {"git/merge_conflict", "git/rebase_conflict"},
     {"gotest/json", "gotest/single"},
     {"gotest/one_cause", "gotest/tail"},
+    {"harness/langgraph_invalid_arguments", "harness/mcp_invalid_arguments"},
     {"jvm/chain", "jvm/cut_tail"},
     {"mocha/node_spec", "mocha/node_tap"},
     {"npm/missing_script", "npm/pnpm_missing_script", "npm/yarn_missing_script"},

@@ -46,6 +46,7 @@ ORDER: Final = (
     "infra",
     "apt",
     "database",
+    "validation",
     "rpc",
     "llm",
     "http",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -365,6 +366,10 @@ def _read_invalid(body: str, start: int) -> Facts | None:
     if found is None:
         return None
     issues = _lines(found["issues"])
+    reading = read_message(found["issues"])
+    if reading.type:
+        cause = f"{found['tool']}: {reading.cause}"
+        return replace(_facts(reading.type, cause, more=reading.details, key=reading.key), key_is_whole=True)
     return _facts("InvalidArguments", f"{found['tool']}: {issues[0]}", more=issues[1:_MAX_ERRORS])
 
 
@@ -412,6 +417,9 @@ def _wrapped(tool: str, message: str) -> Facts:
         kind = "InvalidArguments" if _INVALID_FIELDS.search(message) else "ToolError"
     reading = read_message(message)
     before = f"{tool}: " if tool and not reading.cause.startswith(f"{tool}: ") else ""
+    if reading.type:
+        found = _facts(reading.type, f"{before}{reading.cause}", more=reading.details, key=reading.key)
+        return replace(found, key_is_whole=True)
     return _facts(
         kind, f"{before}{reading.cause}", more=reading.details, key=f"{before}{reading.key}" if reading.key else ""
     )

@@ -11,7 +11,7 @@ from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.messages.error_bodies import strip_advice
+from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import StatementTable
 
 if TYPE_CHECKING:

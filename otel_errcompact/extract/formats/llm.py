@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.messages import http_answers
-from otel_errcompact.extract.messages.error_bodies import strip_advice
+from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import GENERIC_TYPES
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from otel_errcompact.extract.evidence.choice import Choice, choose_cause
 from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
-from otel_errcompact.extract.messages.reading import Reading
+from otel_errcompact.extract.reading import Reading
 from otel_errcompact.extract.shell_statements import exit_line
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, statement_of
 
@@ -36,8 +36,13 @@ def read(text: Text) -> Facts | None:
         return _facts(text, chosen, chosen.statement)
     if text.type and text.body == text.message.strip():
         reading = read_message(text.body)
-        further = details((exit_line(text), *reading.details))
-        return Facts(type=text.type, cause=reading.cause, details=further, key_cause=reading.key)
+        return Facts(
+            type=reading.type or text.type,
+            cause=reading.cause,
+            details=details((exit_line(text), *reading.details)),
+            key_cause=reading.key,
+            key_is_whole=bool(reading.type),
+        )
     return None
 
 
@@ -48,11 +53,12 @@ def _facts(text: Text, chosen: Choice, stated: Statement) -> Facts:
         reading = Reading(clip(chosen.message), chosen.key, chosen.items)
     others = (line for line in reading.details if reading.cause not in line and statement_of(line))
     return Facts(
-        type=_type(stated.type, text.type),
+        type=reading.type or _type(stated.type, text.type),
         cause=reading.cause,
         location=stated.location or chosen.place,
         details=details((*others, exit_line(text), *filter(is_content, reading.details))),
         key_cause=reading.key,
+        key_is_whole=bool(reading.type),
     )
 
 
@@ -64,7 +70,8 @@ def _message_lines(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _is_structured(reading: Reading, message: str) -> bool:
-    return reading.key != "" and not reading.cause.startswith(message[:_MIN_REPEATED])
+    is_other = reading.key != "" and not reading.cause.startswith(message[:_MIN_REPEATED])
+    return bool(reading.type) or is_other
 
 
 def _type(stated: str, reported: str) -> str:

@@ -19,7 +19,7 @@ from otel_errcompact.extract.expectations import (
 )
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
-from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own
 from otel_errcompact.extract.stacks.python import FATAL, HEADER, chain_of, crash_of

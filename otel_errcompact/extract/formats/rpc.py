@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.messages.error_bodies import is_list, is_object, read_body, strip_advice, values_in
 from otel_errcompact.extract.messages.grpc import MARKER, read_status
 from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.payload.advice import strip_advice
+from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.literals import find_values
+from otel_errcompact.extract.payload.values import is_list, is_object
+from otel_errcompact.extract.payload.walk import read_body
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.chain import public_name
 from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, strip_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from otel_errcompact.extract.payload.error import Body
+    from otel_errcompact.extract.reading import Reading
     from otel_errcompact.extract.text import Text
 
 
@@ -33,6 +41,8 @@ _JSON_RPC: Final = {
     -32042: "UrlElicitationRequired",
 }
 """Codes of JSON-RPC 2.0, and those that MCP adds."""
+
+_ABOUT_INPUT: Final = frozenset({"InvalidParams", "InvalidRequest", "error"})
 
 _GRPC: Final = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
@@ -75,7 +85,7 @@ def _read_json(body: str) -> Facts | None:
     """
     Read the object that a text comes down to: an answer of JSON-RPC or GraphQL, or a status as gRPC gateways send it.
     """
-    for value, start, end in values_in(body):
+    for value, start, end in find_values(body):
         if body[end:].strip() or not _is_head(body[:start]):
             return None
         if is_list(value):
@@ -86,7 +96,6 @@ def _read_json(body: str) -> Facts | None:
 
 
 def _is_head(before: str) -> bool:
-    """Tell whether what stands before an object is the head of a response or one line that leads to the object."""
     return "\n" not in before.strip() or before.startswith("HTTP/")
 
 
@@ -94,16 +103,29 @@ def _read_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
     error = answer.get("error")
     if "jsonrpc" not in answer or not is_object(error):
         return None
-    code, message = error.get("code"), str(error.get("message") or "")
+    name, message = _name_of(error.get("code")), str(error.get("message") or "")
     reading = read_message(message)
-    said, more = _data(error.get("data"))
+    data = error.get("data")
+    body = read_body(data) if is_object(data) or is_list(data) else None
+    if reading.type or (body is not None and body.is_validation and name in _ABOUT_INPUT):
+        return _invalid(reading, body)
+    if body is not None and body.violations:
+        body = read_body({"message": message, "data": data}) or body
+        return _facts(name, body.message, body.details, body.key)
+    said, more = (body.summary(), body.details) if body is not None else _read_data(data)
     cause = f"{reading.cause}: {said}" if said and said not in message else reading.cause
     key = f"{reading.key}: {said}" if reading.key and said else reading.key
-    return _facts(_name_of(code), cause, (*reading.details, *more), key)
+    return _facts(name, cause, (*reading.details, *more), key)
+
+
+def _invalid(reading: Reading, body: Body | None) -> Facts:
+    if body is None or not body.is_validation:
+        return replace(_facts(VALIDATION, reading.cause, reading.details, reading.key), key_is_whole=True)
+    cause = body.message if reading.cause == NO_MESSAGE else f"{reading.cause}: {body.message}"
+    return replace(_facts(VALIDATION, cause, (*reading.details, *body.details), body.whole_key), key_is_whole=True)
 
 
 def _read_batch(answers: list[Any]) -> Facts | None:
-    """Read the answers to several calls in one request, of which some failed."""
     errors = (_read_json_rpc(answer) for answer in answers[:_MAX_ERRORS] if is_object(answer))
     members = [Member(facts.type, facts.cause, details=facts.details, key=facts.key_cause) for facts in errors if facts]
     return facts_of_members(members, unit="error") if members else None
@@ -113,17 +135,14 @@ def _name_of(code: object) -> str:
     return _JSON_RPC.get(code, str(code)) if isinstance(code, int) else str(code or "error")
 
 
-def _data(data: object) -> tuple[str, tuple[str, ...]]:
-    """Return what a JSON-RPC error says besides its message, and further lines."""
-    if isinstance(data, str):
-        reading = read_message(data)
-        return reading.cause, reading.details
-    body = read_body(data)
-    return (body.summary(), body.details) if body is not None else ("", ())
+def _read_data(data: object) -> tuple[str, tuple[str, ...]]:
+    if not isinstance(data, str):
+        return "", ()
+    reading = read_message(data)
+    return reading.cause, reading.details
 
 
 def _read_graphql(answer: Mapping[str, Any]) -> Facts | None:
-    """Read an answer with errors, be there data or none: each error with the path of the field it concerns."""
     errors = answer.get("errors")
     if not is_list(errors) or not _OF_GRAPHQL.issuperset(answer):
         return None
@@ -137,17 +156,17 @@ def _graphql_error(error: Mapping[str, Any]) -> Member:
     extensions = error.get("extensions")
     code = extensions.get("code") if is_object(extensions) else None
     reading = read_message(str(error["message"]))
+    body = read_body({"message": reading.cause, "extensions": extensions}) if is_object(extensions) else None
     return Member(
         type=str(code or "GraphQLError"),
         cause=reading.cause,
         name=_place(error),
-        details=reading.details,
-        key=reading.key,
+        details=(*reading.details, *(body.details if body is not None else ())),
+        key=reading.key or (body.key if body is not None else ""),
     )
 
 
 def _place(error: Mapping[str, Any]) -> str:
-    """Return where in the answer an error is, else where in the query."""
     path, locations = error.get("path"), error.get("locations")
     if is_list(path) and path:
         return ".".join(map(str, path))
@@ -162,7 +181,7 @@ def _read_gateway(answer: Mapping[str, Any]) -> Facts | None:
     body = read_body(answer)
     if body is None or not 0 < code < len(_GRPC):
         return None
-    return _facts(_GRPC[code], body.message, body.details, body.key)
+    return _facts(body.code if body.code in _GRPC else _GRPC[code], body.message, body.details, body.key)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -173,11 +192,12 @@ def _read_mcp(body: str) -> Facts | None:
     if found is None:
         return None
     reading = read_message(found["message"])
+    if reading.type:
+        return _invalid(reading, None)
     return _facts(_name_of(int(found["code"])), reading.cause, reading.details, reading.key)
 
 
 def _read_python(body: str) -> Facts | None:
-    """Read what Python's client prints; where the exception is named, its name says more than the status."""
     status = read_status(body)
     if status is None:
         return None

@@ -10,7 +10,7 @@ from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, strip_sources
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
-from otel_errcompact.extract.messages.message import NO_MESSAGE
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.python import chain_of
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import re
-from html import unescape
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.errors import Facts
+from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.messages.error_bodies import (
-    Embedded,
-    find_body,
-    is_object,
-    read_body,
-    strip_advice,
-    values_in,
-)
 from otel_errcompact.extract.messages.html import page_start, read_page
 from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.payload.advice import strip_advice
+from otel_errcompact.extract.payload.documents import read_form, read_outline, read_xml
+from otel_errcompact.extract.payload.embedded import find_body
+from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.logs import read_log
+from otel_errcompact.extract.payload.roles import is_retry, plain_name
+from otel_errcompact.extract.payload.walk import read_body
+from otel_errcompact.extract.reading import Reading
+from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.shell_statements import REASONS
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_exception_name, statement_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from otel_errcompact.errors import Location
+    from otel_errcompact.extract.payload.embedded import Embedded
+    from otel_errcompact.extract.payload.error import Body
     from otel_errcompact.extract.text import Text
 
 _HEAD: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
@@ -42,6 +47,10 @@ _ANSWER_IN_TRACE: Final = "\n< HTTP/"
 
 _OF_TRACE: Final = ("* ", "> ", ">", "{ ", "} ")
 
+_REQUEST: Final = re.compile(r"(?:\A|\n)> (?P<method>[A-Z]{3,7}) (?P<path>/\S{0,500}) HTTP/")
+
+_MAX_HEADERS: Final = 60
+
 _MAX_PREFIX: Final = 400
 
 _MAX_SENTENCES: Final = 3
@@ -54,12 +63,14 @@ def read(text: Text) -> Facts | None:
     if head is not None:
         content = _content(body[head.end() :])
         status = head["status"]
-        return (
+        more = (*_find_request(text.body), *_retry_of(body[head.end() :]))
+        facts = (
             _facts_of_xml(content, status)
             or _facts_of_page(content, status)
             or _facts_of_body(content, status, prefix=f"HTTP {status}")
             or _facts_of_head(head, content)
         )
+        return replace(facts, details=details((*more, *facts.details))) if more else facts
     first = body.partition("\n")[0]
     if _tells_of_exception(text, first):
         return None
@@ -72,6 +83,7 @@ def read(text: Text) -> Facts | None:
         or _facts_of_page(body, status)
         or _facts_of_log(body)
         or _facts_of_body(body, status, reported=text.type)
+        or _facts_of_document(body, status)
         or _facts_of_line(body, status)
     )
 
@@ -83,7 +95,6 @@ def strip_warnings(body: str) -> str:
 
 
 def _last_answer(body: str) -> str:
-    """Return the last answer of what `curl -v` prints of a connection, with its head, or the text as it is."""
     start = body.rfind(_ANSWER_IN_TRACE)
     if start < 0:
         return body
@@ -93,8 +104,19 @@ def _last_answer(body: str) -> str:
     return "\n".join((*filter(None, head), "", *content)).rstrip()
 
 
+def _find_request(text: str) -> tuple[str, ...]:
+    found = _REQUEST.search(text)
+    return (f"{found['method']} {found['path']}",) if found else ()
+
+
+def _retry_of(answer: str) -> tuple[str, ...]:
+    headers = answer.partition("\n\n")[0].split("\n", _MAX_HEADERS)[:_MAX_HEADERS]
+    named = (line.partition(":") for line in headers)
+    said = (f"{name.strip()}: {value.strip()}" for name, _, value in named if value and is_retry(plain_name(name)))
+    return tuple(dict.fromkeys(said))
+
+
 def _content(answer: str) -> str:
-    """Return what follows the headers of an answer."""
     headers, _, content = answer.partition("\n\n")
     return content.strip() or (headers.strip() if headers.strip()[:1] in ("{", "[", "<") else "")
 
@@ -111,7 +133,6 @@ def _status_in(line: str) -> str:
 
 
 def _facts_of_page(content: str, status: str) -> Facts | None:
-    """Read an error page: its title and its most telling sentence."""
     start = page_start(content)
     if start < 0:
         return None
@@ -127,37 +148,54 @@ def _facts_of_page(content: str, status: str) -> Facts | None:
 
 
 def _strip_status(title: str, status: str) -> str:
-    """Take the status off a title, since the type says it: `502 Bad Gateway`, `shop.example | 502: Bad gateway`."""
     if not status:
         return title
     return re.sub(rf"(?:HTTP (?:Status |Error )?|Error )?{status}(?:\s?[-:\u2013|])?\s?", "", title, count=1).strip()
 
 
-def _facts_of_body(content: str, status: str, *, prefix: str = "", reported: str = "") -> Facts | None:
-    """Read a body that the content consists of, or that its first line ends with."""
+def _facts_of_body(
+    content: str, status: str, *, prefix: str = "", reported: str = "", more: tuple[str, ...] = ()
+) -> Facts | None:
     found = find_body(content) if "{" in content else None
     if found is None or not _is_all_there_is(found):
         return None
-    body = found.body
-    status = status or body.status
+    status = status or found.body.status
     prefix = prefix or found.before.strip().rstrip("-:. ") or (f"HTTP {status}" if status else "")
-    reading = read_message(body.message or body.code)
+    return _facts_of(found.body, status, prefix, reported=reported, more=more)
+
+
+def _facts_of(
+    body: Body,
+    status: str,
+    prefix: str,
+    *,
+    reported: str = "",
+    more: tuple[str, ...] = (),
+    location: Location = NOWHERE,
+) -> Facts:
+    reading = Reading(clip(body.message)) if body.violations else read_message(body.message or body.code)
+    is_validation = body.is_validation or bool(reading.type)
     key = body.key or reading.key
+    if body.is_validation:
+        key = body.whole_key
+    elif prefix and key and not is_validation:
+        key = f"{prefix}: {key}"
+    kind = body.code or (f"HTTP {status}" if status else reported or "error")
     return Facts(
-        type=body.code or (f"HTTP {status}" if status else reported or "error"),
+        type=VALIDATION if is_validation else kind,
         cause=clip(f"{prefix}: {reading.cause}" if prefix else reading.cause),
-        details=details((*reading.details, *body.details)),
-        key_cause=f"{prefix}: {key}" if prefix and key else key,
+        location=location,
+        details=details((*more, *reading.details, *body.details)),
+        key_cause=key,
+        key_is_whole=is_validation,
     )
 
 
 def _is_all_there_is(found: Embedded) -> bool:
-    """Tell whether a body is what a text comes down to, and not something that was printed on the way."""
     return "\n" not in found.before.strip() and ("\n" not in found.before or not found.after.strip())
 
 
 def _facts_of_head(head: re.Match[str], content: str) -> Facts:
-    """Read an answer whose content is neither JSON nor a page."""
     line = f"HTTP {head['status']} {head['reason'] or ''}".rstrip()
     reading = read_message(content)
     return Facts(
@@ -168,86 +206,69 @@ def _facts_of_head(head: re.Match[str], content: str) -> Facts:
 
 
 def _facts_of_line(content: str, status: str) -> Facts | None:
-    """Read a text of one line that tells of a status."""
     line, _, more = content.partition("\n")
     if not status or (more and not more.startswith(_ADVICE)):
         return None
     return Facts(type=f"HTTP {status}", cause=clip(line))
 
 
-# --- logs ------------------------------------------------------------------------------------------------------------
+# --- logs and documents ----------------------------------------------------------------------------------------------
 
-_MAX_RECORDS: Final = 300
-
-_LEVELS: Final = ("level", "severity", "lvl", "levelname", "log.level")
-
-_LEVELS_OF_ERRORS: Final = frozenset({"error", "err", "fatal", "critical", "panic", "alert", "emergency", "50", "60"})
-
-_MESSAGES_OF_RECORDS: Final = ("msg", "message", "event")
-
-_REASONS_OF_RECORDS: Final = ("error", "err", "exception")
+_ERROR_IN_XML: Final = re.compile(
+    r"<[\w:]{0,40}(?:[Ee]rror|[Ff]ault|[Ee]xception|failure|testcase|problem)[\w:]{0,40}[\s>]"
+)
 
 
 def _facts_of_log(content: str) -> Facts | None:
-    """Read a log with an object in each line: the first record of an error."""
-    if content[:1] != "{" or "\n{" not in content:
+    if (
+        (content[:1] != "{" or not any(f'"{sign}' in content for sign in _LOGGED))
+        and "level=" not in content
+        and "lvl=" not in content
+    ):
         return None
-    for line in islice(content.split("\n"), _MAX_RECORDS):
-        record = _record(line)
-        level = next((str(record[name]).lower() for name in _LEVELS if name in record), "")
-        if level not in _LEVELS_OF_ERRORS:
-            continue
-        said = next((str(record[name]) for name in _MESSAGES_OF_RECORDS if record.get(name)), "")
-        found = next((record[name] for name in _REASONS_OF_RECORDS if record.get(name)), "")
-        body = read_body(found)
-        why = body.summary() if body is not None else str(found) if isinstance(found, str) else ""
-        reading = read_message(": ".join(filter(None, (said, why))))
-        return Facts(
-            type="error",
-            cause=clip(reading.cause),
-            details=details(reading.details),
-            key_cause=reading.key,
-        )
-    return None
+    record = read_log(content)
+    if record is None:
+        return None
+    stack = facts_of_output(record.stack.split("\n")) if record.stack else None
+    facts = _facts_of(record.body, "", "", location=record.location)
+    if stack is None or not stack.location:
+        return facts
+    kind = stack.type if facts.type in GENERIC_TYPES else facts.type
+    return replace(facts, type=kind, location=stack.location)
 
 
-def _record(line: str) -> dict[str, Any]:
-    value = next((value for value, start, _ in values_in(line) if start == 0), None) if line[:1] == "{" else None
-    return value if is_object(value) else {}
-
-
-# --- XML -------------------------------------------------------------------------------------------------------------
-
-_XML: Final = re.compile(r"<\?xml |<(?:\w{1,20}:)?(?:Error|ErrorResponse|Envelope|Fault)[\s>]")
-
-_ELEMENT: Final = re.compile(r"<(?:\w{1,20}:)?(?P<name>[A-Za-z]\w{0,60})(?: [^<>]{0,300})?>(?P<text>[^<>]{1,4000})</")
-
-_MAX_ELEMENTS: Final = 60
-
-_CODES_IN_XML: Final = ("Code", "code", "faultcode", "Value")
-
-_MESSAGES_IN_XML: Final = ("Message", "message", "faultstring", "Text", "detail", "title")
-
-_EVIDENCE_IN_XML: Final = ("Key", "BucketName", "Resource", "Condition", "ArgumentName", "QueryParameterName")
+_LOGGED: Final = ("level", "severity", "lvl", "@l", "log.level")
 
 
 def _facts_of_xml(content: str, status: str) -> Facts | None:
-    """Read an error document as S3, the query APIs of AWS, Azure's storage and SOAP services send it."""
-    if _XML.match(content) is None:
+    if content[:1] != "<" or _ERROR_IN_XML.search(content, 0, _MAX_XML) is None or page_start(content) >= 0:
         return None
-    fields: dict[str, str] = {}
-    for element in islice(_ELEMENT.finditer(content), _MAX_ELEMENTS):
-        fields.setdefault(element["name"], " ".join(unescape(element["text"]).split()))
-    code = next(filter(None, map(fields.get, _CODES_IN_XML)), "")
-    message = next(filter(None, map(fields.get, _MESSAGES_IN_XML)), "")
-    if not code and not message:
+    value = read_xml(content)
+    body = read_body(value) if value is not None else None
+    if body is None:
         return None
-    cause = strip_advice(message) or code
-    return Facts(
-        type=code or (f"HTTP {status}" if status else "error"),
-        cause=clip(f"HTTP {status}: {cause}" if status else cause),
-        details=details(f"{name}: {fields[name]}" for name in _EVIDENCE_IN_XML if fields.get(name)),
+    return _facts_of(body, status or body.status, f"HTTP {status or body.status}" if status or body.status else "")
+
+
+_MAX_XML: Final = 65_536
+
+
+def _facts_of_document(content: str, status: str) -> Facts | None:
+    value = read_form(content) if "&" in content else read_outline(content) if _OUTLINE.match(content) else None
+    body = read_body(value) if value is not None and _is_stated(value) else None
+    return _facts_of(body, status or body.status, "") if body is not None else None
+
+
+def _is_stated(fields: Mapping[str, object]) -> bool:
+    plain = {plain_name(str(name)) for name in fields}
+    return bool(plain & _STATED) and (
+        len(plain & _NAMED) > 1 or any(isinstance(value, dict | list) for value in fields.values())
     )
+
+
+_OUTLINE: Final = re.compile(r"(?:---\n)?(?:#[^\n]{0,200}\n)?[\w@.-]{1,60}:(?: [^\n]{0,2000})?\n")
+_STATED: Final = frozenset({"error", "errors", "message", "detail", "errordescription", "fault", "exception"})
+_NAMED: Final = _STATED | {"code", "status", "type", "reason", "title", "statuscode", "errorcode"}
 
 
 # --- clients ---------------------------------------------------------------------------------------------------------
@@ -297,7 +318,6 @@ _ADVICE: Final = ("For more information check: ", "https://", "http://")
 
 
 def _read_client(body: str) -> Facts | None:
-    """Return what a command-line client of servers says of an answer, or of getting none."""
     if "curl: (" in body:
         return _read_curl(f"\n{body}")
     if body.startswith("--") or "wget: " in body or " ERROR " in body or "... failed: " in body:

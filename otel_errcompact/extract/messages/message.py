@@ -6,17 +6,16 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
-from otel_errcompact.extract.messages.error_bodies import find_body
 from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.messages.html import page_start, read_page
-from otel_errcompact.extract.messages.reading import Reading
-from otel_errcompact.extract.messages.validation import read_validation
+from otel_errcompact.extract.payload.embedded import find_body
+from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.validation import read_validation
+from otel_errcompact.extract.reading import NO_MESSAGE, Reading
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_log_record, last_statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NO_MESSAGE: Final = "no message"
 
 MAX_LINES: Final = 200
 """Lines of one message that are looked at from either end."""
@@ -48,11 +47,13 @@ def read_message(message: str) -> Reading:
         A reading whose cause is never empty.
     """
     message = message.strip()
+    validation = read_validation(message)
+    if validation is not None:
+        return validation
     if "\n" not in message and "{" not in message and "</" not in message and len(message) <= MAX_CAUSE:
         return _read_plain(message)
     return (
-        read_validation(message)
-        or _read_query(message)
+        _read_query(message)
         or _read_status(message)
         or _read_page(message)
         or _read_body(message)
@@ -144,7 +145,10 @@ def _read_body(message: str) -> Reading | None:
     shown = _join_lines(before, found.body.message if named else found.body.summary(), after)
     key = _join_lines(before, found.body.key, after) if found.body.key else ""
     reading = _read_lines(shown.split("\n"))
-    return Reading(reading.cause, key or reading.key, (*reading.details, *found.body.details))
+    lines = (*reading.details, *found.body.details)
+    if found.body.is_validation:
+        return Reading(reading.cause, found.body.whole_key, lines, VALIDATION)
+    return Reading(reading.cause, key or reading.key, lines)
 
 
 def _prefix(text: str) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import details
-from otel_errcompact.extract.messages.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.frames import library_place
 from otel_errcompact.extract.stacks.groups import Child, facts_of_group
 from otel_errcompact.extract.stacks.places import Places
@@ -69,13 +70,14 @@ def facts_of(
     if len(chain) > 1 or root.innermost is not frame or root.extra or root.attributes or root.recursion:
         lines.extend(_find_context(chain, frame, source_of, Places(location)))
     return Facts(
-        type=public_name(root.type),
+        type=reading.type or public_name(root.type),
         cause=claim or reading.cause,
         location=location,
         details=details(lines),
         wrappers=_wrappers(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=reading.key or (reading.cause if claim else ""),
+        key_is_whole=bool(reading.type),
     )
 
 

@@ -8,7 +8,8 @@ from otel_errcompact.dedup.key import signature_of
 from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip, details
-from otel_errcompact.extract.messages.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.folding import differ_in_names, fold
 from otel_errcompact.extract.stacks.frames import Frame

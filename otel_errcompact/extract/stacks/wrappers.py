@@ -6,7 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.extract.messages.message import NO_MESSAGE, read_message
+from otel_errcompact.extract.messages.message import read_message
+from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN
 
 if TYPE_CHECKING:

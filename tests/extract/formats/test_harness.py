@@ -279,15 +279,16 @@ def test_cancelled_command_is_named():
         pytest.param(
             "<tool_use_error>InputValidationError: Edit failed due to the following issues:\nThe required parameter "
             "`file_path` is missing\nAn unexpected parameter `path` was provided</tool_use_error>",
-            "InvalidArguments",
-            "Edit: The required parameter `file_path` is missing",
-            ("An unexpected parameter `path` was provided",),
+            "ValidationError",
+            "Edit: 2 validation errors: file_path: required parameter `file_path` is missing; path: unexpected "
+            "parameter `path` was provided",
+            (),
             id="Claude Code",
         ),
         pytest.param(
             "Error executing tool reserve: 1 validation error for reserveArguments\nsku\n  Field required "
             "[type=missing, input_value={}, input_type=dict]\n    For further information visit https://x",
-            "InvalidArguments",
+            "ValidationError",
             "reserve: 1 validation error for reserveArguments: sku: Field required",
             (),
             id="MCP",
@@ -299,11 +300,11 @@ def test_cancelled_command_is_named():
         pytest.param("Tool 'reserve' failed: reserve: sold out", "ToolError", "reserve: sold out", (), id="name twice"),
         pytest.param(
             "Error: ToolInvocationError(\"Error invoking tool 'reserve' with kwargs {'n': 'x'} with error:\\n sku: "
-            'Field required\\nn: should be an integer\\n Please fix the error and try again.")\n Please fix your '
+            'Field required\\nn: Input should be an integer\\n Please fix the error and try again.")\n Please fix your '
             "mistakes.",
-            "InvalidArguments",
-            "reserve: sku: Field required",
-            ("n: should be an integer",),
+            "ValidationError",
+            "reserve: 2 validation errors: sku: Field required; n: Input should be an integer",
+            (),
             id="arguments of LangGraph",
         ),
         pytest.param(

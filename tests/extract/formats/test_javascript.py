@@ -282,7 +282,7 @@ def test_what_an_error_carries():
         "  request: <ref *1> ClientRequest {\n    _events: [Object]\n  },\n  response: {\n    status: 404,\n"
         "    data: { error: 'no such order' }\n  },\n  cached: undefined\n}"
     )
-    assert found.details == ("data: { error: 'no such order' }", "raised in settle (axios/lib/core/settle.js:19)")
+    assert found.details == ("data: no such order", "raised in settle (axios/lib/core/settle.js:19)")
 
 
 def test_code_of_a_database():

@@ -124,8 +124,11 @@ def test_context_that_is_too_long():
         ' "details": [{"loc": ["messages", 7], "hint": "largest"}, {"loc": ["messages", 2], "hint": "second"}]}}'
     )
     found = facts(text % (200000, 248213))
-    assert (found.type, found.details) == ("context_length_exceeded", ("messages.7: largest",))
-    assert found.cause == "HTTP 400: maximum context length is 200000 tokens, but the request has 248213 tokens."
+    assert (found.type, found.details) == ("context_length_exceeded", ())
+    assert found.cause == (
+        "HTTP 400: maximum context length is 200000 tokens, but the request has 248213 tokens: messages.7: largest; "
+        "messages.2: second"
+    )
     assert key(text % (200000, 248213)) == key(text % (200000, 248301))
     assert key(text % (200000, 248213)) != key(text % (128000, 248213))
 

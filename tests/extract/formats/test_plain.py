@@ -132,7 +132,7 @@ def test_validation_error_in_plain_text():
         "Error: 1 validation error for Order\nname\n  Field required [type=missing, input_value={}, input_type=dict]"
     )
     assert found.cause == "1 validation error for Order: name: Field required"
-    assert found.key_cause == "validation of Order: name [missing]"
+    assert found.key_cause == "ValidationError: name [required]"
 
 
 def test_heading_and_what_it_announces():

@@ -37,17 +37,17 @@ from tests.extract.reading import facts, key
         ),
         pytest.param(
             {"code": -32602, "message": "1 validation error for Order\nqty\n  wrong [type=missing]", "data": "Order"},
-            "InvalidParams",
+            "ValidationError",
             "1 validation error for Order: qty: wrong",
             (),
             id="data that is said already",
         ),
         pytest.param(
             {"code": -32602, "message": "1 validation error for Order\nqty\n  wrong [type=missing]", "data": "POST"},
-            "InvalidParams",
-            "1 validation error for Order: qty: wrong: POST",
+            "ValidationError",
+            "1 validation error for Order: qty: wrong",
             (),
-            id="data behind a message with a key of its own",
+            id="data behind a validation error",
         ),
     ],
 )
@@ -78,9 +78,9 @@ def test_answer_behind_the_head_of_a_response():
         pytest.param(
             'MCP error -32602: Invalid arguments for tool x: [{"code": "invalid_type", "path": ["sku"], "message": '
             '"Required"}]',
-            "InvalidParams",
-            "Invalid arguments for tool x: invalid_type: Required",
-            ("path: sku",),
+            "ValidationError",
+            "Invalid arguments for tool x: sku: Required",
+            (),
             id="zod",
         ),
     ],

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otel_errcompact.extract.messages.message import command_key, read_message
-from otel_errcompact.extract.messages.reading import Reading
+from otel_errcompact.extract.reading import Reading
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ from otel_errcompact.extract.messages.reading import Reading
         ),
         pytest.param(
             '{"detail": [{"loc": ["qty"], "msg": "too low", "type": "ge"}]}',
-            Reading("1 validation error: qty: too low", "validation of request: qty [ge]"),
+            Reading("qty: too low", "ValidationError: qty [min]", (), "ValidationError"),
             id="body with a key of its own",
         ),
         pytest.param(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+NO_MESSAGE: Final = "no message"
 
 
 class Reading(NamedTuple):
@@ -11,3 +13,6 @@ class Reading(NamedTuple):
     cause: str
     key: str = ""
     details: tuple[str, ...] = ()
+
+    type: str = ""
+    """The type that the message states by itself, whatever raised it; then the key is whole."""

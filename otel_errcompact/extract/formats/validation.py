@@ -1,0 +1,54 @@
+"""Validation errors as bare text: of pydantic, JSON Schema, zod, ajv."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.errors import Facts
+from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.payload.validation import read_validation
+
+if TYPE_CHECKING:
+    from otel_errcompact.extract.text import Text
+
+_MAX_LEAD: Final = 300
+_LEAD: Final = re.compile(
+    r"(?:(?:Uncaught )?(?:[\w.]{0,100}(?:Error|Exception|Failure)|[Ee]rror|ERROR)(?: \([^)\n]{1,80}\))?: )?"
+    r"(?P<said>(?:[^\n:\"'\[\]{}]{1,120}: ?)?)"
+)
+"""What may stand before the violations: a type, and a sentence that leads to them."""
+
+
+def read(text: Text) -> Facts | None:
+    """Return the facts of a text that begins with violations."""
+    body = text.body
+    lead = _LEAD.match(body)
+    start = lead.start("said") if lead is not None else 0
+    for begin in dict.fromkeys((start, lead.end() if lead is not None else 0)):
+        reading = read_validation(body[begin:], whole=True)
+        if reading is not None:
+            said = lead["said"].strip().rstrip(":") if lead is not None and begin != start else ""
+            cause = f"{said}: {reading.cause}" if said and said not in reading.cause else reading.cause
+            return Facts(
+                type=reading.type,
+                cause=clip(cause),
+                details=details(reading.details),
+                key_cause=reading.key,
+                key_is_whole=True,
+            )
+    return None
+
+
+FORMAT: Final = Format(
+    name="validation",
+    read=read,
+    markers=(
+        "validation error", "Failed validating '", " is not of type '", " is a required property",
+        "Additional properties are not allowed", " must be ", " must have required property", " must NOT have ",
+        "\u2192 at ", "' Error:Field validation for '", " - at `", " @ data[", "parameter `", "Input should be ",
+        "Field required", "is not one of [",
+    ),
+    signs=(Sign("a validation error", r"[0-9]{1,5} validation errors? for [\w.\[\]-]{1,100}$", ("validation error",)),),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Payloads: structured data inside an error, decoded, walked and flattened to lines."""
