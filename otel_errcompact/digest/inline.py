@@ -94,10 +94,9 @@ def render_inline(
     is_known = error_class.count > 1 and not shown.of(error_class.key).forgotten
     render = _render_repeat if is_known else _render_first
     digest = render(raw, error_class, shown, situation, options, count_tokens)
-    if len(digest.text) <= len(raw.text) or not raw.text or raw.exception is not None:
+    if raw.exception is not None or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
         return digest
-    whole = _render_raw(raw, error_class, shown, situation)
-    return whole if len(whole.text) < len(digest.text) else digest
+    return _render_raw(raw, error_class, shown, situation)
 
 
 def render_refusal(
@@ -136,6 +135,15 @@ def _is_short(raw: RawError, options: DigestOptions, count_tokens: TokenCounter)
     if raw.exception is not None or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
         return False
     return count_tokens(raw.text) <= options.whole_tokens
+
+
+def _saves_little(raw: str, digest: str, options: DigestOptions, count_tokens: TokenCounter) -> bool:
+    # A digest almost as long as a text that is almost short only loses what stands between.
+    if len(digest) > len(raw):
+        return True
+    if 4 * len(digest) < 3 * len(raw) or len(raw) > 2 * _LONGEST_TOKEN * options.whole_tokens:
+        return False
+    return count_tokens(raw) <= 2 * options.whole_tokens
 
 
 def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:

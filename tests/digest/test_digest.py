@@ -228,6 +228,13 @@ def test_up_to_a_hundred_tokens_are_short(length: int, whole: bool) -> None:
     assert text.startswith("xxx") == whole
 
 
+def test_a_digest_that_saves_little_is_none() -> None:
+    """Of a text that is almost short, a digest of three quarters only loses what stands between."""
+    lines = tuple((f"row {number} {'word ' * 9}", 9) for number in range(6))
+    assert shown(Memory(), with_evidence(*lines), text="x" * 430).startswith("xxx")
+    assert shown(Memory(), with_evidence(*lines), text="x" * 600).startswith("[ConnectionError]")
+
+
 def test_how_much_is_short_is_an_option() -> None:
     """Without it every error has a digest."""
     memory = Memory()
@@ -271,7 +278,7 @@ def test_the_lightest_evidence_is_left_out_first_and_counted() -> None:
     assert lines[-1] == "  ... 5 more lines"
 
 
-@pytest.mark.parametrize(("length", "shown_lines"), [(410, 4), (2_400, 7), (4_000, 12), (60_000, 20)])
+@pytest.mark.parametrize(("length", "shown_lines"), [(900, 4), (2_400, 7), (4_000, 12), (60_000, 20)])
 def test_the_budget_follows_the_raw_error(length: int, shown_lines: int) -> None:
     """A quarter of its tokens, at least a hundred, at most the limit."""
     found = with_evidence(*((f"line {number} {'word ' * 12}", 1) for number in range(40)))

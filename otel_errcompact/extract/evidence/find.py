@@ -31,6 +31,8 @@ _MAX_ALIKE: Final = 3
 _NEAR: Final = 2
 """Lines before and behind the cause that are near to it."""
 
+_MIN_HEAD: Final = 4
+_MAX_HEAD: Final = 24
 _MAX_PREFIX: Final = 24
 _MIN_PREFIXED: Final = 4
 _WORD: Final = re.compile(r"\w+")
@@ -184,12 +186,22 @@ def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
     if at < 0:
         return {}
     near = {at + step: 2 for step in range(-_NEAR, _NEAR + 1)}
+    near |= _find_alike(lines, lines[at])
     depth = _depth(lines[at])
     for number in range(at + 1, len(lines)):
         if lines[number].strip() and _depth(lines[number]) <= depth:
             break
         near[number] = max(near.get(number, 0), 1)
     return near
+
+
+def _find_alike(lines: Sequence[str], like: str) -> dict[int, int]:
+    # Items of the list that the cause stands in begin as it does.
+    head = " ".join(like.split(None, 2)[:2])[:_MAX_HEAD]
+    if len(head) < _MIN_HEAD or head.isalnum():
+        return {}
+    start = like[: like.find(head[0]) + len(head)] if head in like else ""
+    return {number: 3 for number, line in enumerate(lines) if start and line.startswith(start)}
 
 
 def _depth(line: str) -> int:

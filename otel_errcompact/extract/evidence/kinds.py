@@ -12,6 +12,9 @@ from otel_errcompact.extract.statements import is_telling, strip_timestamp
 _MAX_LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""
 
+_COLUMNS: Final = 3
+"""Bars in a row of a table; a line of code has one behind its number."""
+
 _MAX_HEADING: Final = 120
 _LETTER: Final = re.compile(r"[^\W_]")
 _TIME: Final = re.compile(r"[0-9TZ:.,/+-]{5,40}$")
@@ -47,7 +50,7 @@ def kind_of(line: str) -> Kind:
     if not line[:1].isalpha():
         if _TIME.match(line) and ":" in line:
             return Kind.RULE
-        if forms.SOURCE.match(line):
+        if forms.SOURCE.match(line) and line.count("|") < _COLUMNS:
             return Kind.SOURCE
         if forms.BANNER.match(line) and not is_telling(line):
             return Kind.RULE

@@ -50,6 +50,22 @@ def test_lines_near_the_cause_weigh_more() -> None:
     assert found["reads: none"] > found["owner: red"] > found["queue: blue"] == found["queue: green"]
 
 
+def test_items_that_begin_like_the_cause_weigh_more() -> None:
+    """The other findings of a list matter more than what is said of each."""
+    text = (
+        ">> Problem: [E7] cannot align sample a\nseverity: low\n\n\nscope: all\n>> Problem: [E9] no reads\n"
+        "cannot align sample a again"
+    )
+    found = weights(text)
+    assert found[">> Problem: [E9] no reads"] > found["scope: all"]
+
+
+def test_rows_of_a_table_are_evidence() -> None:
+    """They begin with a number and a bar as lines of code do, and have more than one bar."""
+    text = "cannot align sample a\n  4 | ean | 401 | must have 8 digits\n  5 | return ean(401)"
+    assert shown(text) == ["4 | ean | 401 | must have 8 digits"]
+
+
 def test_alike_lines_are_counted() -> None:
     """Lines that differ in numbers alone cost three lines, and the rest is counted."""
     found = shown("\n".join(f"block {number} is damaged" for number in range(60, 100)))
