@@ -27,6 +27,10 @@ _STANDARD: Final = {f"{PREFIX}TELEMETRY_EXCEPTION_SIGNAL": "OTEL_SEMCONV_EXCEPTI
 """Options that OpenTelemetry has a variable for."""
 
 
+_LISTS: Final = (frozenset, tuple)
+"""Types of options whose variables hold several values, separated by commas."""
+
+
 class TelemetryOptions(BaseModel):
     """The metrics and spans that are sent."""
 
@@ -148,6 +152,12 @@ class Options(BaseModel):
     hidden_failures: bool = True
     """Whether a result counts as a failure that is plainly one although its tool reported none."""
 
+    workspace_roots: tuple[Path, ...] = ()
+    """
+    Folders of the user's own code, which decide the place and the source line of a failure; as a variable separated by
+    commas. Empty for the working directory, of exceptions at hand; without installed packages and interpreter always.
+    """
+
     control_flow: frozenset[str] = frozenset()
     """Further class names of exceptions that are control flow and not failures."""
 
@@ -219,10 +229,11 @@ def _read_opt_in(text: str) -> ExceptionSignal:
 
 def _parse(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
     """Return the value of one field, or None with a warning where `text` is not allowed."""
-    annotation = model.model_fields[name].annotation
+    kind = typing.get_origin(model.model_fields[name].annotation)
     value: Any = text
-    if typing.get_origin(annotation) is frozenset:
-        value = frozenset(part.strip() for part in text.split(",") if part.strip())
+    if kind in _LISTS:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        value = frozenset(parts) if kind is frozenset else tuple(parts)
     try:
         return getattr(model.model_validate({name: value}), name)
     except ValidationError as error:
@@ -241,7 +252,7 @@ def _list_variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]
         if _is_model(nested):
             found += _list_variables(nested, f"{prefix}{name.upper()}_")
         else:
-            names = typing.get_origin(nested) is frozenset
+            names = typing.get_origin(nested) in _LISTS
             variable = prefix + name.upper()
             found.append(
                 (_STANDARD.get(variable, variable), ",".join(sorted(info.default)) if names else str(info.default))

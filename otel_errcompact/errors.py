@@ -177,6 +177,9 @@ class Facts:
     key_cause: str = ""
     """The cause as it counts for the dedup key, where that is not the cause that is shown."""
 
+    key_location: Location = NOWHERE
+    """The place as it counts for the dedup key, where that is not the place that is shown."""
+
     key_is_whole: bool = False
     """Whether `key_cause` names types and places itself, as that of several causes does."""
 
@@ -185,6 +188,11 @@ class Facts:
 
     tally: str = ""
     """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
+
+    @property
+    def keyed_location(self) -> Location:
+        """The place that enters the dedup key."""
+        return self.key_location or self.location
 
     @property
     def keyed_cause(self) -> str:

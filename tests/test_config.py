@@ -29,6 +29,7 @@ def test_every_kind_of_value_is_read() -> None:
             "OTEL_ERRCOMPACT_THRESHOLDS_SAME": "5",
             "OTEL_ERRCOMPACT_TRAJECTORY_PATH": "/var/log/agent.jsonl",
             "OTEL_ERRCOMPACT_CONTROL_FLOW": "AskHuman, Retry",
+            "OTEL_ERRCOMPACT_WORKSPACE_ROOTS": "/srv/shop, /srv/lib",
             "OTEL_ERRCOMPACT_DIGEST_VERBATIM_TOOLS": "gcc",
             "OTEL_ERRCOMPACT_DIGEST_AUDIENCE": "developer",
         }
@@ -37,6 +38,7 @@ def test_every_kind_of_value_is_read() -> None:
     assert options.thresholds.same == 5
     assert options.trajectory.path == Path("/var/log/agent.jsonl")
     assert options.control_flow == {"AskHuman", "Retry"}
+    assert options.workspace_roots == (Path("/srv/shop"), Path("/srv/lib"))
     assert options.digest.verbatim_tools == {"gcc"}
 
 
@@ -157,6 +159,7 @@ def test_the_variables_are_listed_with_their_defaults() -> None:
         "OTEL_ERRCOMPACT_CONTEXT_FOLDER": "errcompact-context",
         "OTEL_ERRCOMPACT_ASK_TIMEOUT_SECONDS": "3600",
         "OTEL_ERRCOMPACT_HIDDEN_FAILURES": "True",
+        "OTEL_ERRCOMPACT_WORKSPACE_ROOTS": "",
         "OTEL_ERRCOMPACT_CONTROL_FLOW": "",
     }
 

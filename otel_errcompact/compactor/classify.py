@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.dedup.key import dedup_key, template_of
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
 from otel_errcompact.extract.stacks.live import read_chain
+from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_source
 from otel_errcompact.redaction.redact import redact
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts, RawError
     from otel_errcompact.extract.stacks.failure import Failure
+    from otel_errcompact.extract.stacks.roots import CodeRoots
 
 MAX_REMEMBERED: Final = 256
 """Failures whose class is remembered: of exceptions and of texts each."""
@@ -37,17 +39,23 @@ class Classified:
     """The cause with its volatile parts masked."""
 
 
-def classify(raw: RawError) -> Classified:
-    """Return the class of a raw error. Never raises, whatever the input."""
+def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
+    """
+    Return the class of a raw error. Never raises, whatever the input.
+
+    Args:
+        raw: The raw error.
+        roots: The folders of the user's own code.
+    """
     if raw.exception is not None:
-        return _classify_exception(raw.exception, raw.messages)
+        return _classify_exception(raw.exception, raw.messages, roots)
     if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
-        return _key_facts(extract(raw))
-    return _classify_text(raw.text, raw.type, raw.message, raw.exit_code)
+        return _key_facts(extract(raw, roots))
+    return _classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)
 
 
-def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None) -> Classified:
-    chain = read_chain(exception, messages)
+def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None, roots: CodeRoots) -> Classified:
+    chain = read_chain(exception, messages, roots)
     return _classify_chain(chain) if _is_small(chain) else _key_facts(facts_of_exceptions(chain))
 
 
@@ -67,8 +75,8 @@ def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
-def _classify_text(text: str, kind: str, message: str, exit_code: int | None) -> Classified:
-    return _key_facts(extract_text(read_source(text, kind, message, exit_code)))
+def _classify_text(text: str, kind: str, message: str, exit_code: int | None, roots: tuple[str, ...]) -> Classified:
+    return _key_facts(extract_text(read_source(text, kind, message, exit_code, roots)))
 
 
 def _key_facts(facts: Facts) -> Classified:

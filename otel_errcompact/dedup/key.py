@@ -48,7 +48,7 @@ def dedup_key(facts: Facts, template: str) -> str:
     Returns:
         Sixteen hexadecimal characters, the same in every process and on every machine.
     """
-    location = NOWHERE if facts.key_is_whole else facts.location
+    location = NOWHERE if facts.key_is_whole else facts.keyed_location
     kind = "" if facts.key_is_whole else _bare_type(facts.type)
     parts = (KEY_VERSION, kind, location.function, _bare_file(location.file), template)
     material = _FIELD_SEPARATOR.join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import Options
 from otel_errcompact.detector.operation import call_fingerprint, operation_of
@@ -28,6 +28,7 @@ from otel_errcompact.engine.postponed import PostponedCounts
 from otel_errcompact.engine.refusals import find_refused
 from otel_errcompact.engine.state import RunState
 from otel_errcompact.escalator.actions import Action, Continue, name_action
+from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.history import History
 from otel_errcompact.history.stores.memory import MemoryStore
 from otel_errcompact.runtime.guard import Guard
@@ -72,7 +73,8 @@ class Ledger:
         self.guard = guard or Guard()
         self.store: Store[RunState] = store or MemoryStore(self.options.memory, self._report_evicted)
         self._timer = timer
-        self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model)
+        self.roots: Final = open_roots(self.options.workspace_roots)
+        self._pipeline = Pipeline(self.options.digest, count_tokens, guard=self.guard, model=model, roots=self.roots)
         self._ladder = Ladder(self._pipeline, self.next_tick)
         self._counter = FailureCounter(
             self._pipeline, self._ladder, self.options.memory, next_tick=self.next_tick, timer=timer

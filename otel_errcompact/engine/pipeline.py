@@ -21,6 +21,7 @@ from otel_errcompact.detector.results import ResultVerdict, classify_result
 from otel_errcompact.digest import NOTHING_SHOWN, Shown, Situation, render_block, render_inline
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.errors import Facts
+from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from otel_errcompact.digest import DigestOptions
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.extract.stacks.roots import CodeRoots
     from otel_errcompact.history.history import ErrorClass, History, Recorded
 
 
@@ -52,6 +54,7 @@ class Pipeline:
         hidden_failures: Whether a result counts as a failure that is plainly one although its tool reported none.
         guard: Keeps faults of the classification away from the application.
         model: Reads prose that no parser understands.
+        roots: The folders of the user's own code.
     """
 
     def __init__(
@@ -62,8 +65,10 @@ class Pipeline:
         hidden_failures: bool = True,
         guard: Guard | None = None,
         model: ModelExtractor | None = None,
+        roots: CodeRoots = ANYWHERE,
     ) -> None:
         self._options = options
+        self.roots: Final = roots
         self.count_tokens: Final = count_tokens
         self._hidden_failures = hidden_failures
         self._classifying = (guard or Guard()).stage("classify")
@@ -82,7 +87,7 @@ class Pipeline:
         """Extract, redact and key; should that fail, thresholds still count the error, or a loop would never end."""
         found: Classified | None = None
         with self._classifying:
-            found = classify(raw)
+            found = classify(raw, self.roots)
             if self._model is not None:
                 found = self._model.refine(raw, found)
         return found or _unclassified(raw)

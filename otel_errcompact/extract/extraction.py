@@ -13,6 +13,7 @@ from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import Text, read_text
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.stacks.failure import Failure
+    from otel_errcompact.extract.stacks.roots import CodeRoots
 
 MIN_EVIDENCE: Final = 400
 """Characters from which on a text may hold more than its facts; a shorter one stays whole by default."""
@@ -34,11 +36,11 @@ _MIN_REPEATED: Final = 24
 """Characters of a cause that show that it is the beginning of the output."""
 
 
-def extract(raw: RawError) -> Facts:
+def extract(raw: RawError, roots: CodeRoots = ANYWHERE) -> Facts:
     """Return the facts of a raw error. Never raises, whatever the input."""
     if raw.exception is not None:
-        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages))
-    return extract_text(read_text(raw))
+        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages, roots))
+    return extract_text(read_text(raw, roots.configured))
 
 
 def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:

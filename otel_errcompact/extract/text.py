@@ -32,6 +32,9 @@ class Text:
     exit_code: int | None = None
     """The exit status, as the source reports it or as the text's first or last lines do; never 0."""
 
+    roots: tuple[str, ...] = ()
+    """The configured folders of the user's own code."""
+
     @lazy
     def lines(self) -> list[str]:
         """The lines of the body, very long ones cut; shared, so nobody changes the list."""
@@ -41,12 +44,12 @@ class Text:
         return [clip(line, MAX_LINE) if len(line) > MAX_LINE else line for line in lines]
 
 
-def read_text(raw: RawError) -> Text:
+def read_text(raw: RawError, roots: tuple[str, ...] = ()) -> Text:
     """Clean the text of a raw error; what is known only of its message stands in for a missing text."""
-    return read_source(raw.text, raw.type, raw.message, raw.exit_code)
+    return read_source(raw.text, raw.type, raw.message, raw.exit_code, roots)
 
 
-def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Text:
+def read_source(text: str, kind: str, message: str, exit_code: int | None, roots: tuple[str, ...] = ()) -> Text:
     """Do the same for the parts of a raw error that matter to an extractor: by them it is remembered."""
     output = unwrap(text or message)
     return Text(
@@ -54,4 +57,5 @@ def read_source(text: str, kind: str, message: str, exit_code: int | None) -> Te
         type=" ".join(kind[:MAX_DETAIL].split()).removeprefix("__main__."),
         message=message,
         exit_code=exit_code or output.exit_code,
+        roots=roots,
     )

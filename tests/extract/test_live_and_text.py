@@ -430,3 +430,22 @@ def test_any_chain_has_one_key(error):
         live = extract(RawError(text="", exception=error))
         text = extract(RawError(text=printed(error)))
     assert (live.type, live.location, live.keyed_cause) == (text.type, text.location, text.keyed_cause)
+
+
+def test_exceptions_of_a_group_that_were_not_raised():
+    """They have no stack of their own, and count all the same."""
+
+    def fail(*errors: Exception) -> NoReturn:
+        raise ExceptionGroup("sync", errors)
+
+    inner = ExceptionGroup("inner", [KeyError("sku"), OSError("gone")])
+    for errors in ((TypeError("x"), ValueError("y")), (TypeError("x"), inner)):
+        with pytest.raises(ExceptionGroup) as caught:
+            fail(*errors)
+        printed = "".join(traceback.format_exception(caught.value))
+        live, text = (
+            classify(RawError(text=printed, exception=caught.value)),
+            classify(RawError(text=printed)),
+        )
+        assert live.key == text.key
+        assert text.facts.type == "ExceptionGroup"

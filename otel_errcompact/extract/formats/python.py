@@ -29,7 +29,7 @@ _MAX_LINES_BEFORE: Final = 5
 def read(text: Text) -> Facts | None:
     """Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details."""
     body = _strip_ignored(_strip_prefix(text.body))
-    found = chains_of(body, text.type, text.message)
+    found = chains_of(body, text.type, text.message, text.roots)
     if not found:
         crash = crash_of(body)
         return facts_of((crash,)) if crash is not None else None

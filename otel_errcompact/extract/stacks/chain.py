@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts
@@ -18,6 +19,7 @@ from otel_errcompact.extract.stacks.wrappers import extras_of, write_wrappers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from otel_errcompact.errors import Location
     from otel_errcompact.extract.stacks.failure import Failure
     from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.stacks.recursion import Recursion
@@ -59,9 +61,11 @@ def facts_of(
     chain = _to_root(chain)
     root = chain[-1]
     if root.children:
-        return facts_of_group(chain, list(_leaves(root, source_of, "")), _frame_of(chain), _wrappers(chain))
+        frame, keyed = _frames_of(chain)
+        facts = facts_of_group(chain, list(_leaves(root, source_of, "")), frame, _wrappers(chain))
+        return facts if facts.key_location else replace(facts, key_location=_other_place(frame, keyed))
     reading = read_message(root.message)
-    frame = _frame_of(chain)
+    frame, keyed = _frames_of(chain)
     source = (frame.source or source_of(frame)) if frame is not None else ""
     location = frame.place() if frame is not None else NOWHERE
     claim = source if reading.cause == NO_MESSAGE and source.startswith(_ASSERT) else ""
@@ -73,6 +77,7 @@ def facts_of(
         type=reading.type or public_name(root.type),
         cause=claim or reading.cause,
         location=location,
+        key_location=_other_place(frame, keyed),
         details=details(lines),
         wrappers=_wrappers(chain),
         output=root.extra or (root.message if "\n" in root.message else ""),
@@ -94,15 +99,20 @@ def _to_root(chain: Sequence[Failure]) -> Sequence[Failure]:
     return chain[:end]
 
 
-def _frame_of(chain: Sequence[Failure]) -> Frame | None:
+def _frames_of(chain: Sequence[Failure]) -> tuple[Frame | None, Frame | None]:
     """
-    Return the frame that counts: the innermost own one of the root cause, else of the exception nearest to it that has
-    one; without any, the innermost of all.
+    Return the frame that is shown and the one that counts for the key.
+
+    They are of the root cause, else of the exception nearest to it that has an own one; without any, the innermost.
     """
     for failure in reversed(chain):
         if failure.own is not None:
-            return failure.own
-    return chain[-1].innermost
+            return failure.shown or failure.own, failure.own
+    return chain[-1].innermost, chain[-1].innermost
+
+
+def _other_place(shown: Frame | None, keyed: Frame | None) -> Location:
+    return NOWHERE if keyed is None or keyed is shown else keyed.place()
 
 
 def _wrappers(chain: Sequence[Failure]) -> tuple[str, ...]:

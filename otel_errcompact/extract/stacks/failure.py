@@ -43,5 +43,8 @@ class Failure(NamedTuple):
     recursion: Recursion | None = None
     """The cycle of a stack that has overflowed."""
 
+    shown: Frame | None = None
+    """The frame that is shown in place of `own`, which counts for the key all the same."""
+
     attributes: tuple[str, ...] = ()
     """Values that the exception carries and its message does not hold, as `name: value`."""

@@ -12,6 +12,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.extract.stacks.roots import choose_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,19 +71,20 @@ def read(text: Text) -> Facts | None:
     found = _STARTS.search(body)
     dump = _GOROUTINE.search(body, found.start() if found else 0)
     if found is not None and dump is not None:
-        return _facts_of_panic(body[found.start() :])
+        return _facts_of_panic(body[found.start() :], text.roots)
     race = body.find(f"\n{RACE}")
     if race >= 0:
         return facts_of_race(body[race:])
     return _facts_of_dump(body[dump.start() :]) if dump is not None else None
 
 
-def chain_of(text: str) -> tuple[Failure, ...]:
+def chain_of(text: str, roots: tuple[str, ...] = ()) -> tuple[Failure, ...]:
     """
     Return the panic that `text` begins with, the last re-panic first; empty if it does not begin with one.
 
     Args:
         text: A line feed, the line with the panic, and what follows it.
+        roots: The configured folders of own code.
     """
     found = _STARTS.match(text)
     if found is None:
@@ -91,7 +93,9 @@ def chain_of(text: str) -> tuple[Failure, ...]:
     stack = frames_of(text[dump.end() :]) if dump is not None else []
     messages = _messages(text[found.start("message") : dump.start() if dump is not None else len(text)])
     stacks = _stacks(stack, len(messages))
-    failures = [_failure(found["kind"], message, frames) for message, frames in zip(messages, stacks, strict=True)]
+    failures = [
+        _failure(found["kind"], message, frames, roots) for message, frames in zip(messages, stacks, strict=True)
+    ]
     first, *others = failures
     return (*(failure._replace(follows=True) for failure in reversed(others)), first)
 
@@ -147,9 +151,9 @@ def _first(found: Iterator[re.Match[str]], count: int) -> Iterator[re.Match[str]
     yield from (match for match, _ in zip(found, range(count), strict=False))
 
 
-def _facts_of_panic(text: str) -> Facts:
+def _facts_of_panic(text: str, roots: tuple[str, ...]) -> Facts:
     """Return the facts of a panic, with the states of goroutines that wait where all of them do."""
-    facts = facts_of(chain_of(text))
+    facts = facts_of(chain_of(text, roots))
     if "all goroutines are asleep" not in facts.cause:
         return facts
     return replace(facts, details=details((*facts.details, *_waiting(text))))
@@ -172,7 +176,7 @@ def _facts_of_dump(text: str) -> Facts | None:
     stack = frames_of(text[found.end() :]) if found is not None else []
     if not any(frame.function in {"panic", "runtime.throw", "runtime.fatal"} for frame in stack):
         return None
-    return facts_of((_failure("panic", CUT_OFF, _stacks(stack, 1)[0]),))
+    return facts_of((_failure("panic", CUT_OFF, _stacks(stack, 1)[0], ()),))
 
 
 def _messages(head: str) -> list[str]:
@@ -192,11 +196,10 @@ def _messages(head: str) -> list[str]:
     return messages
 
 
-def _failure(kind: str, message: str, stack: Sequence[Frame]) -> Failure:
-    frames = list(filter(_is_own, stack))
+def _failure(kind: str, message: str, stack: Sequence[Frame], roots: tuple[str, ...]) -> Failure:
     innermost = next((frame for frame in stack if not _is_machinery(frame)), None)
     if message != _OVERFLOW:
-        return Failure(kind, message, first_own(frames), innermost)
+        return Failure(kind, message, choose_own(stack, _is_own, roots), innermost)
     calls = [(frame, 1) for frame in reversed(stack) if not _is_machinery(frame)]
     recursion = recursion_of(calls, _is_own, is_cut=len(stack) >= _MAX_PRINTED)
     return Failure(kind, message, recursion.place if recursion else None, innermost, recursion=recursion)

@@ -86,7 +86,7 @@ def _classes_of(children: Sequence[Child]) -> dict[str, list[Child]]:
     classes: dict[str, list[Child]] = {}
     for child in children:
         facts = child.facts
-        signature = signature_of(facts.type, facts.location, mask(redact(facts.keyed_cause)))
+        signature = signature_of(facts.type, facts.keyed_location, mask(redact(facts.keyed_cause)))
         classes.setdefault(signature, []).append(child)
     return classes
 
@@ -169,6 +169,7 @@ def _facts_of_only_class(chain: Sequence[Failure], children: Sequence[Child], wr
         type=child.type,
         cause=child.cause,
         location=place,
+        key_location=child.key_location,
         details=details((*mark, *child.details, *around)),
         wrappers=(*wrappers, chain[-1].type, *child.wrappers)[:MAX_WRAPPERS],
         key_cause=child.key_cause,

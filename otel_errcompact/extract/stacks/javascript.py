@@ -10,9 +10,10 @@ from otel_errcompact.extract.messages.comparison import read_changes
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame
-from otel_errcompact.extract.stacks.javascript_frames import frame_of, innermost, is_own, own_frame, plain_file
+from otel_errcompact.extract.stacks.javascript_frames import frame_of, innermost, is_own, is_own_frame, plain_file
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, indentation, is_exception_name
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ _QUOTED_FRAME: Final = "\\n    at "
 def read(text: Text) -> Facts | None:
     """Return the facts of the last error with a stack; others of the same text become details."""
     lines = _unquoted(text).split("\n") if _QUOTED_FRAME in text.body else text.lines
-    chains = chains_of(lines)
+    chains = chains_of(lines, text.roots)
     if chains:
         return facts_of_stacks(chains)
     return _read_thrown(lines) or _read_without_stack(text, lines) or _cut_off(text, lines)
@@ -122,7 +123,7 @@ class _Read(NamedTuple):
     end: int
 
 
-def chains_of(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
+def chains_of(lines: Sequence[str], roots: tuple[str, ...] = ()) -> list[tuple[Failure, ...]]:
     """Return the chains of all errors with a stack in `lines`, each outermost first."""
     chains: list[tuple[Failure, ...]] = []
     of_bun = any(line.startswith("Bun v") for line in lines[-3:])
@@ -133,7 +134,7 @@ def chains_of(lines: Sequence[str]) -> list[tuple[Failure, ...]]:
             number += 1
             start = number if _is_frame(lines[number - 1]) else start
             continue
-        read = _error(lines, header, 0)
+        read = _error(lines, header, 0, roots)
         if chains and (of_bun or lines[header].lstrip().startswith("Caused by: ")):
             chains[-1] = (*chains[-1], *read.chain)
         else:
@@ -194,7 +195,7 @@ def _unnamed(line: str) -> _Stated | None:
     return _Stated(found["type"], "", found["message"]) if found else None
 
 
-def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
+def _error(lines: Sequence[str], header: int, depth: int, roots: tuple[str, ...]) -> _Read:
     """Read the error that line `header` states, its stack, its properties, and its causes."""
     stated = _read_header(lines[header]) or _unnamed(lines[header])
     if stated is None:  # a cause that is no error: a text, a number
@@ -208,9 +209,12 @@ def _error(lines: Sequence[str], header: int, depth: int) -> _Read:
     message = [said.removesuffix(" {").rstrip(",").removesuffix("]") if is_bracketed else said, *lines[number:first]]
     number, frames = _frames(lines, first)
     with_properties = with_properties or (number > first and lines[number - 1].endswith("{"))
-    properties = _properties(lines, number, margin, depth) if with_properties else _Properties({}, (), (), number)
+    properties = _Properties({}, (), (), number)
+    if with_properties:
+        properties = _properties(lines, number, margin, depth, roots)
     excerpt = _excerpt_of(message, frames) or _excerpt_before(lines, header, frames) or _excerpt_above(lines, header)
-    failure = _failure(stated.type, stated.code, message, frames, properties, excerpt)
+    own = _placed(frames, excerpt, stated.type, roots)
+    failure = _failure(stated.type, stated.code, message, frames, properties, own)
     return _Read((failure, *properties.cause), properties.end)
 
 
@@ -247,7 +251,7 @@ class _Properties(NamedTuple):
     end: int
 
 
-def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _Properties:
+def _properties(lines: Sequence[str], start: int, margin: int, depth: int, roots: tuple[str, ...]) -> _Properties:
     fields: dict[str, str] = {}
     cause: tuple[Failure, ...] = ()
     children: tuple[tuple[Failure, ...], ...] = ()
@@ -258,9 +262,9 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _P
         if stripped[:1] == "}" and indentation(line) <= margin:
             return _Properties(fields, cause, children, number + 1)
         if stripped.startswith("[cause]: ") and depth < MAX_DEPTH:
-            cause, number = _error(lines, number, depth + 1)
+            cause, number = _error(lines, number, depth + 1, roots)
         elif stripped.startswith("[errors]: [") and depth < MAX_DEPTH:
-            children, number = _children(lines, number + 1, indentation(line), depth)
+            children, number = _children(lines, number + 1, indentation(line), depth, roots)
         else:
             found = _PROPERTY.match(line) if indentation(line) <= margin + 4 else None
             if found is not None and (indentation(line) <= margin + 2 or found["name"] in _INNER):
@@ -269,11 +273,13 @@ def _properties(lines: Sequence[str], start: int, margin: int, depth: int) -> _P
     return _Properties(fields, cause, children, number)
 
 
-def _children(lines: Sequence[str], start: int, margin: int, depth: int) -> tuple[tuple[tuple[Failure, ...], ...], int]:
+def _children(
+    lines: Sequence[str], start: int, margin: int, depth: int, roots: tuple[str, ...]
+) -> tuple[tuple[tuple[Failure, ...], ...], int]:
     children: list[tuple[Failure, ...]] = []
     number = start
     while number < len(lines) and indentation(lines[number]) > margin:
-        read = _error(lines, number, depth + 1)
+        read = _error(lines, number, depth + 1, roots)
         if len(children) < MAX_CHILDREN:
             children.append(read.chain)
         number = read.end
@@ -327,7 +333,7 @@ def _failure(
     message: list[str],
     frames: Sequence[Frame],
     properties: _Properties,
-    excerpt: _Excerpt | None,
+    own: Frame | None,
 ) -> Failure:
     fields = dict(properties.fields)
     text = _message(message, fields)
@@ -339,10 +345,9 @@ def _failure(
         said = dict.fromkeys(child[-1].message for child in properties.children)
         kind, text = properties.children[0][-1].type, "; ".join(said)
         properties = properties._replace(children=())
-    own = _placed(frames, excerpt, kind)
     recursion = None
     if ("call stack" in text and kind == "RangeError") or "too much recursion" in text:
-        recursion = recursion_of(((frame, 1) for frame in reversed(frames)), lambda frame: is_own(frame.file))
+        recursion = recursion_of(((frame, 1) for frame in reversed(frames)), is_own_frame)
         own = recursion.place if recursion is not None and is_own(recursion.place.file) else own
     kind = named(kind, code or fields.get("code", "").strip("'\""), text)
     text, importer = split_importer(text)
@@ -446,8 +451,8 @@ def _list_properties(fields: dict[str, str], kind: str, message: str) -> str:
     return ", ".join((*shown, *told[:_MAX_PROPERTIES]))
 
 
-def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str) -> Frame | None:
-    own = own_frame(frames)
+def _placed(frames: Sequence[Frame], excerpt: _Excerpt | None, kind: str, roots: tuple[str, ...]) -> Frame | None:
+    own = choose_own(frames, is_own_frame, roots)
     if excerpt is None:
         return own
     place = excerpt.place
@@ -482,7 +487,7 @@ def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
     if not _BUN.search(text.body):
         return None
     header = next((number for number, line in enumerate(lines) if _read_header(line) or _unnamed(line)), None)
-    return None if header is None else facts_of_stacks([_error(lines, header, 0).chain])
+    return None if header is None else facts_of_stacks([_error(lines, header, 0, ()).chain])
 
 
 def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
@@ -492,6 +497,7 @@ def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
     if start is None:
         return None
     number, frames = _frames(lines, start)
-    fields = _properties(lines, number, 0, MAX_DEPTH).fields if lines[number - 1].endswith("{") else {}
-    failure = _failure("Error", "", [CUT_OFF], frames, _Properties(fields, (), (), number), None)
+    fields = _properties(lines, number, 0, MAX_DEPTH, ()).fields if lines[number - 1].endswith("{") else {}
+    own = choose_own(frames, is_own_frame, text.roots)
+    failure = _failure("Error", "", [CUT_OFF], frames, _Properties(fields, (), (), number), own)
     return facts_of_stacks([(failure,)])

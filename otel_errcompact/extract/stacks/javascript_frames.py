@@ -85,9 +85,14 @@ def _function(called: str) -> str:
     return "" if name.endswith("<anonymous>") or name == "eval" else name
 
 
+def is_own_frame(frame: Frame) -> bool:
+    """Tell whether a frame is the user's own code."""
+    return is_own(frame.file)
+
+
 def own_frame(frames: Iterable[Frame]) -> Frame | None:
     """Return the innermost frame of the user's own code."""
-    return next((frame for frame in frames if is_own(frame.file)), None)
+    return next(filter(is_own_frame, frames), None)
 
 
 def innermost(frames: Sequence[Frame], own: Frame | None) -> Frame | None:

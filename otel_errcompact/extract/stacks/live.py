@@ -13,6 +13,7 @@ from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, choose_own, is_within
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
 from otel_errcompact.runtime.forks import FORKS_WAIT
 
@@ -37,9 +38,12 @@ class _Seen(set[int]):
     """The ids of exceptions that were seen, and what those have been printed as."""
 
     messages: Mapping[int, str] = MappingProxyType({})
+    roots: CodeRoots = ANYWHERE
 
 
-def read_chain(exception: BaseException, messages: Mapping[int, str] | None = None) -> tuple[Failure, ...]:
+def read_chain(
+    exception: BaseException, messages: Mapping[int, str] | None = None, roots: CodeRoots = ANYWHERE
+) -> tuple[Failure, ...]:
     """
     Return the chain of a live exception, outermost first.
 
@@ -48,8 +52,10 @@ def read_chain(exception: BaseException, messages: Mapping[int, str] | None = No
     Args:
         exception: The exception.
         messages: What exceptions were printed as before, by their `id`; their own code is not run again.
+        roots: The folders of the user's own code.
     """
     seen = _Seen({id(exception)})
+    seen.roots = roots
     if messages:
         seen.messages = messages
     try:
@@ -57,7 +63,7 @@ def read_chain(exception: BaseException, messages: Mapping[int, str] | None = No
             return (_read(exception, seen, 0),)
         return _read_chain(exception, seen, 0)
     except Exception:  # noqa: BLE001 - an exception is the application's own code: its properties may raise anything
-        own, innermost = _frames(traceback_of(exception))
+        own, innermost = _frames(traceback_of(exception), roots.configured)
         return (Failure(_name(type(exception)), clean(_read_message(exception, seen)), own, innermost),)
 
 
@@ -132,9 +138,13 @@ def _following(exception: BaseException, seen: _Seen, frames: set[int]) -> BaseE
 
 
 def _read(exception: BaseException, seen: _Seen, depth: int) -> Failure:
+    return _show_in(_read_failure(exception, seen, depth), exception, seen.roots.directory)
+
+
+def _read_failure(exception: BaseException, seen: _Seen, depth: int) -> Failure:
     kind = _kind_of(type(exception))  # type: ignore[arg-type] # mypy does not see that a class has a hash
     message = _message(exception, seen)
-    own, innermost = _frames(exception.__traceback__)
+    own, innermost = _frames(exception.__traceback__, seen.roots.configured)
     if isinstance(exception, SyntaxError) and exception.lineno is not None:
         return _find_syntax_error(exception, Failure(kind.name, message, own, innermost))
     if isinstance(exception, RecursionError):
@@ -167,7 +177,7 @@ def _name(kind: type[BaseException]) -> str:
     return qualname_of(kind) if module in {"builtins", "__main__"} else f"{module}.{qualname_of(kind)}"
 
 
-def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None]:
+def _frames(traceback: TracebackType | None, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None]:
     """Return the innermost own frame and the innermost frame, the same object where they are one."""
     if traceback is None:
         return None, None
@@ -175,25 +185,27 @@ def _frames(traceback: TracebackType | None) -> tuple[Frame | None, Frame | None
     while last.tb_next is not None:
         last = last.tb_next
     innermost = _frame(last)
-    if is_own(innermost.file, innermost.function):
+    if is_own(innermost.file, innermost.function) and (not roots or is_within(innermost.file, roots)):
         return innermost, innermost
-    own = _find_own(traceback)
+    own = choose_own(_inside_out(traceback), is_own_frame, roots)
+    own = innermost if own == innermost else own
     if own is None and (callers := callers_of(traceback)):
         code = callers[0].f_code
         own = Frame(code.co_filename, callers[0].f_lineno, code.co_name)
     return own, _find_working(traceback) if is_plumbing(innermost.file) else innermost
 
 
-def _find_own(traceback: TracebackType | None) -> Frame | None:
-    stack: list[TracebackType] = []
-    while traceback is not None:
-        stack.append(traceback)
-        traceback = traceback.tb_next
-    for entry in reversed(stack):
-        code = entry.tb_frame.f_code
-        if is_own(code.co_filename, code.co_name):
-            return _frame(entry)
-    return None
+def _inside_out(traceback: TracebackType | None) -> Iterator[Frame]:
+    yield from map(_frame, reversed(list(_steps(traceback))))
+
+
+def _show_in(failure: Failure, exception: BaseException, directory: str) -> Failure:
+    """Return a failure that is shown in the working directory, where its place lies outside and a caller within."""
+    if not directory or failure.own is None or is_within(failure.own.file, (directory,)):
+        return failure
+    calls = _inside_out(exception.__traceback__)
+    within = (frame for frame in calls if is_own_frame(frame) and is_within(frame.file, (directory,)))
+    return failure._replace(shown=next(within, None))
 
 
 def _find_working(traceback: TracebackType | None) -> Frame | None:

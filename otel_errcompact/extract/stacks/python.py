@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
+from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
@@ -75,13 +76,13 @@ def crash_of(body: str) -> Failure | None:
     thread = body.find("Current thread 0x", crash.end() - 1)
     stack = body[max(thread, crash.end() - 1) :].partition("\n\n")[0]
     frames = [Frame(file, int(line), function) for file, line, function in _CRASH_FRAME.findall(stack)]
-    return Failure(FATAL, crash["reason"], _first_own(frames), frames[0] if frames else None)
+    return Failure(FATAL, crash["reason"], choose_own(frames, is_own_frame, ()), frames[0] if frames else None)
 
 
 # --- chains ----------------------------------------------------------------------------------------------------------
 
 
-def chains_of(body: str, cut_type: str, cut_message: str) -> list[tuple[Failure, ...]]:
+def chains_of(body: str, cut_type: str, cut_message: str, roots: tuple[str, ...] = ()) -> list[tuple[Failure, ...]]:
     """
     Return all chains in `body`, each outermost first.
 
@@ -89,22 +90,32 @@ def chains_of(body: str, cut_type: str, cut_message: str) -> list[tuple[Failure,
         body: The text.
         cut_type: The type to assume where the last traceback is cut before its last line.
         cut_message: The message to assume there.
+        roots: The configured folders of own code.
     """
+    source = _Source(roots, cut_type, cut_message)
     if GROUP + HEADER not in body:
-        return _flat_chains(body, (), cut_type, cut_message)
-    return _block_chains(_blocks(body.split("\n")), cut_type, cut_message)
+        return _flat_chains(body, (), source)
+    return _block_chains(_blocks(body.split("\n")), source)
+
+
+class _Source(NamedTuple):
+    """What is known of a text besides its words."""
+
+    roots: tuple[str, ...] = ()
+    cut_type: str = ""
+    cut_message: str = ""
 
 
 def _flat_chains(
-    body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], cut_type: str = "", cut_message: str = ""
+    body: str, children: Sequence[tuple[tuple[Failure, ...], ...]], source: _Source
 ) -> list[tuple[Failure, ...]]:
     """Return the chains of a text whose groups have been taken out."""
     chains: list[list[Failure]] = []
     segments = _segments(body)
     for number, (link, segment) in enumerate(segments):
-        failure = _failure(segment, children)
+        failure = _failure(segment, children, source.roots)
         if number == len(segments) - 1:
-            failure = _completed(failure, segment, cut_type, cut_message)
+            failure = _completed(failure, segment, source)
         if failure is not None and link and chains:
             chains[-1].append(failure._replace(follows=True) if link[0] == "D" else failure)
         elif failure is not None:
@@ -142,7 +153,9 @@ def _last_paragraph(piece: str) -> str:
     return "\n" + piece.strip("\n").rpartition("\n\n")[2]
 
 
-def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) -> Failure | None:
+def _failure(
+    segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]], roots: tuple[str, ...]
+) -> Failure | None:
     """Read one exception: its frames, the line with type and message, and the lines that belong to the message."""
     final = _FINAL.search(segment)
     if final is None or ('\n  File "' in segment and HEADER not in segment and not is_exception_name(final["type"])):
@@ -152,7 +165,7 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
     if group is not None:
         message = message[: group.start()]
     stack = segment[: final.start()]
-    own, innermost, extra = _frames(stack)
+    own, innermost, extra = _frames(stack, roots)
     recursion = None
     if final["type"].endswith("RecursionError"):
         recursion = recursion_of(_repeated(stack), is_own_frame, is_cut=LEFT_OUT in stack)
@@ -168,8 +181,9 @@ def _failure(segment: str, children: Sequence[tuple[tuple[Failure, ...], ...]]) 
     )
 
 
-def _completed(failure: Failure | None, segment: str, cut_type: str, cut_message: str) -> Failure | None:
+def _completed(failure: Failure | None, segment: str, source: _Source) -> Failure | None:
     """Return the last failure of a text, completed by what its source says of it where the text is cut off."""
+    roots, cut_type, cut_message = source
     bare_type = cut_type.rpartition(".")[2]
     if failure is not None:
         is_cut = bare_type.startswith(failure.type.rpartition(".")[2]) and cut_message.startswith(failure.message)
@@ -177,11 +191,11 @@ def _completed(failure: Failure | None, segment: str, cut_type: str, cut_message
         return failure._replace(type=cut_type, message=cut_message) if is_cut and cut_type and not in_code else failure
     if HEADER not in segment and not cut_type:
         return None
-    own, innermost, _ = _frames(segment)
+    own, innermost, _ = _frames(segment, roots)
     return Failure(cut_type or "Exception", cut_message or CUT_OFF, own, innermost) if innermost or cut_type else None
 
 
-def _frames(stack: str) -> tuple[Frame | None, Frame | None, str]:
+def _frames(stack: str, roots: tuple[str, ...]) -> tuple[Frame | None, Frame | None, str]:
     """
     Return the innermost own frame, the innermost frame, and the line that could not be compiled if that is neither.
     """
@@ -192,17 +206,16 @@ def _frames(stack: str) -> tuple[Frame | None, Frame | None, str]:
     if innermost.function:
         if is_plumbing(innermost.file):
             rest = list(frames)
-            return _first_own(rest), next((frame for frame in rest if not is_plumbing(frame.file)), None), ""
-        own = innermost if is_own(innermost.file, innermost.function) else _first_own(frames)
-        return own, innermost, ""
+            return (
+                choose_own(rest, is_own_frame, roots),
+                next((frame for frame in rest if not is_plumbing(frame.file)), None),
+                "",
+            )
+        return choose_own(chain((innermost,), frames), is_own_frame, roots), innermost, ""
     called = next(frames, None) if innermost.file.startswith("<") else None
-    own = _first_own(chain((called,), frames)) if called is not None else None
+    own = choose_own(chain((called,), frames), is_own_frame, roots) if called is not None else None
     # Code without a file, which `eval` got: what counts is who handed it over.
     return (innermost, innermost, "") if own is None else (own, called, innermost.source)
-
-
-def _first_own(frames: Iterable[Frame]) -> Frame | None:
-    return next((frame for frame in frames if is_own(frame.file, frame.function)), None)
 
 
 def _iterate_frames(stack: str) -> Iterator[Frame]:
@@ -274,14 +287,18 @@ def _child(parent: _Block, level: int) -> _Block:
     return child
 
 
-def _block_chains(
-    block: _Block, cut_type: str = "", cut_message: str = "", depth: int = 0
-) -> list[tuple[Failure, ...]]:
+def _block_chains(block: _Block, source: _Source, depth: int = 0) -> list[tuple[Failure, ...]]:
     """Return the chains of a block, with those of its children in their places."""
     if depth > MAX_DEPTH:
         return []
     children = [
-        tuple(chains[-1] for child in group if (chains := _block_chains(child, depth=depth + 1)))
+        tuple(chains[-1] for child in group if (chains := _block_chains(child, _Source(source.roots), depth + 1)))
         for group in block.groups
     ]
-    return _flat_chains("\n".join(block.lines), children, cut_type, cut_message)
+    body = "\n".join(block.lines)
+    chains = _flat_chains(body, children, source)
+    if chains or depth == 0:
+        return chains
+    # An exception that was put into a group without being raised has no stack.
+    unraised = _failure(f"\n{body}", children, source.roots)
+    return [(unraised,)] if unraised is not None else []

@@ -177,14 +177,14 @@ class FailureTracker:
         match decide(situation):
             case Outcome.LINK:
                 self.duplicates += 1
-                return self._find_class(origins or ()) or classify(raw).key
+                return self._find_class(origins or ()) or classify(raw, self.ledger.roots).key
             case Outcome.DEFER if boundary is not None:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
                 lean = replace(raw, exception=None)
                 pending = PendingFailure(lean, origin, place.name, [origin], incidental=logged.incidental)
                 self._defer(place, boundary, pending)
                 # The record is exported before the outcome is known; its own class is that of either.
-                return classify(raw).key
+                return classify(raw, self.ledger.roots).key
             case Outcome.COUNT:
                 origin = self._occurrences.remember_logged(place, raw, named=logged.named)
                 return self._count(place, None, raw, (origin,))
