@@ -15,6 +15,7 @@ from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.errors import RawError
 from otel_errcompact.escalator.thresholds import Thresholds
+from otel_errcompact.extract.evidence import choice, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,6 +95,8 @@ def forget() -> None:
     """Empty the memory of classes, so that every error is looked at anew."""
     classifying._classify_text.cache_clear()  # noqa: SLF001 - what is measured is the cost without it
     classifying._classify_chain.cache_clear()  # noqa: SLF001 - as above
+    choice.choose_cause.cache_clear()
+    kinds._kind_of.cache_clear()  # noqa: SLF001 - as above
 
 
 def _classify(text: str, _: str) -> None:

@@ -154,6 +154,8 @@ _REASONS: Final = frozenset({_Tier.HINTED, _Tier.REASONED, _Tier.STRICT})
 @lru_cache(maxsize=_REMEMBERED)
 def choose_cause(body: str) -> Choice | None:
     """Return the cause of a text, unless no line has content."""
+    if "\n" not in body:
+        return _choose_only(body)
     lines = body.split("\n")
     best: _Candidate | None = None
     for number in _bound(len(lines)):
@@ -163,6 +165,13 @@ def choose_cause(body: str) -> Choice | None:
             if best.tier is _Tier.STRICT:
                 break
     return None if best is None else _complete(lines, _first_beside(lines, best))
+
+
+def _choose_only(line: str) -> Choice | None:
+    # A single line is the cause, whatever it is.
+    statement = state(line)
+    message = statement.message if statement is not None else strip_timestamp(line.strip())
+    return Choice(0, statement, message, place=find_place((line,))) if line.strip() else None
 
 
 def state(line: str) -> Statement | None:

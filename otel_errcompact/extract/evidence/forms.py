@@ -40,6 +40,8 @@ FRAME: Final = _any_of(
     r"traceback \(most recent call last\)|\[previous line repeated",
 )
 
+MAY_BE_FRAME: Final = re.compile(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|TRACE|called from")
+
 PROGRESS: Final = _any_of(
     r"[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
     r"(?:==>|=>|-->|:::?|::group::|> Task ) ?\w|(?:Get|Hit|Ign):[0-9]|step [0-9]{1,4}(?:/[0-9]{1,4})?\b",
@@ -51,6 +53,7 @@ PROGRESS: Final = _any_of(
 BAR: Final = re.compile(
     r"[0-9] ?%(?: ?[|\[]|$)|[\u2588\u2593\u2501]{3}|[#=]{5,}>?|[0-9] ?[kKMGT]i?B/s|\bETA\b|(?:\.\.\.|\u2026)$"
 )
+SIGNS_OF_BARS: Final = ("%", "...", "\u2026", "B/s", "ETA", "#####", "=====", "\u2588", "\u2593", "\u2501")
 GERUND: Final = re.compile(r"(?:(?:==?>|-->|[*+-]|now|still) )?(?P<verb>[A-Za-z]{2,14}ing)\b", re.IGNORECASE)
 NO_PROGRESS: Final = frozenset((
     "missing", "warning", "string", "nothing", "something", "anything", "everything", "during", "failing",
@@ -71,6 +74,11 @@ SUCCESS: Final = _any_of(
     r"|100 ?%|passed)\b",
     r".{0,300}(?:\.\.\.|\u2026|: ?| )(?:ok|done|passed|yes)\.?$",
 )
+WORDS_OF_SUCCESS: Final = (
+    "succe", "up to date", "up-to-date", "pass", "complete", "100", "ok", "done", "yes",
+    "\u2713", "\u2714", "\u2705", "\u2611",
+)  # fmt: skip
+WORDS_OF_NIL: Final = ("0", "no ", "zero ", "without ")
 NIL_COUNT: Final = _any_of(
     r"\b(?:0|no|zero|without) (?:\w{1,20} ){0,2}?(?:errors?|issues?|problems?|failures?|failed|warnings?|skipped"
     r"|vulnerabilities|violations?|conflicts?|exceptions?)\b",
@@ -88,7 +96,8 @@ LEVEL: Final = re.compile(
 )
 """The level of a log record that is no error."""
 
-MAY_HAVE_LEVEL: Final = re.compile(r"info|debug|trace|notice|verb|warn|npm |^[iw][0-9]{4} ")
+WORDS_OF_LEVEL: Final = ("info", "debug", "trace", "notice", "verb", "warn", "npm ", ".go:", ".cc:", ".py:")
+"""Strings of which each line with such a level has one."""
 
 RECOVERED: Final = _any_of(
     r"(?:[,;.-] |\()(?:now |we are |will |therefore )?(?:using|falling back|skip|ignor|continu|creating|installing"
@@ -123,10 +132,10 @@ TRAILER: Final = _any_of(
     r"could not compile .{1,200} due to|collect2: error: ld returned|\S{1,60} ?: error: linker command failed",
     r"\W{0,4}(?:found |total:? )?[0-9]{1,7} (?:errors?|failures?|problems?|issues?|warnings?|failed)\b[^:]{0,80}$",
 )
-MAY_TRAIL: Final = re.compile(
-    r"code|status|fail|abort|cancel|terminat|stop|exit|giving up|bailing|quit|error|elifecycle|unsuccessful|due to"
-    r"|problem|issue|warning"
-)
+WORDS_OF_TRAILERS: Final = (
+    "code", "status", "fail", "abort", "cancel", "terminat", "stop", "exit", "giving up", "bailing", "quit", "error",
+    "elifecycle", "unsuccessful", "due to", "problem", "issue", "warning",
+)  # fmt: skip
 
 BOILERPLATE: Final = _any_of(
     r"(?:for )?(?:more|further|full|additional) (?:information|details?|info|help|usage)\b",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from otel_errcompact.extract.evidence import forms
@@ -14,6 +15,9 @@ _MAX_LOOKED_AT: Final = 400
 
 _COLUMNS: Final = 3
 """Bars in a row of a table; a line of code has one behind its number."""
+
+_REMEMBERED: Final = 512
+"""Lines whose kind is remembered: the cause is chosen and evidence found in the same text."""
 
 _MAX_HEADING: Final = 120
 _LETTER: Final = re.compile(r"[^\W_]")
@@ -41,23 +45,33 @@ class Kind(IntEnum):
 
 def kind_of(line: str) -> Kind:
     """Return what a line is, by its own words alone."""
-    line = line.strip()[:_MAX_LOOKED_AT]
+    return _kind_of(line.strip()[:_MAX_LOOKED_AT])
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _kind_of(line: str) -> Kind:
     if _LETTER.search(line) is None:
         return Kind.RULE if line else Kind.BLANK
     line = strip_timestamp(line)
     if line[:1] in "n#" and (repeated := forms.REPEATED.match(line)):
         line = line[repeated.end() :]
     if not line[:1].isalpha():
-        if _TIME.match(line) and ":" in line:
+        if (_TIME.match(line) and ":" in line) or (forms.BANNER.match(line) and not is_telling(line)):
             return Kind.RULE
         if forms.SOURCE.match(line) and line.count("|") < _COLUMNS:
             return Kind.SOURCE
-        if forms.BANNER.match(line) and not is_telling(line):
-            return Kind.RULE
         gutter = forms.GUTTER.match(line)
         line = line[gutter.end() :] if gutter is not None else line
     lowered = line.lower()
     return _kind_by_beginning(line, lowered) or _kind_by_words(line, lowered)
+
+
+def has_any(text: str, parts: tuple[str, ...]) -> bool:
+    """Tell whether a text holds one of the strings: cheaper than a pattern."""
+    for part in parts:  # noqa: SIM110 - a generator costs more than what it looks for
+        if part in text:
+            return True
+    return False
 
 
 def is_content(line: str) -> bool:
@@ -66,11 +80,11 @@ def is_content(line: str) -> bool:
 
 
 def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
-    if forms.FRAME.match(line):
+    if forms.MAY_BE_FRAME.search(line) is not None and forms.FRAME.match(line):
         return Kind.FRAME
     if forms.BOILERPLATE.match(line):
         return Kind.BOILERPLATE
-    level = forms.LEVEL.match(line) if forms.MAY_HAVE_LEVEL.search(lowered) else None
+    level = forms.LEVEL.match(line) if has_any(lowered, forms.WORDS_OF_LEVEL) else None
     if level is None:
         return None
     return Kind.WARNING if level[level.lastgroup or 0][:1] in "wW" else Kind.INFORMATION
@@ -78,21 +92,26 @@ def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
 
 def _kind_by_words(line: str, lowered: str) -> Kind:
     is_progress = _is_progress(line)
-    told = forms.NIL_COUNT.sub("", line)
+    told = forms.NIL_COUNT.sub("", line) if has_any(lowered, forms.WORDS_OF_NIL) else line
     telling = is_telling(forms.NAME.sub("", told) if is_progress else told)
-    if not telling and (is_progress or told != line or forms.SUCCESS.match(line)):
-        return Kind.PROGRESS if is_progress and not forms.SUCCESS.match(line) else Kind.SUCCESS
+    if not telling:
+        if has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(line):
+            return Kind.SUCCESS
+        if is_progress or told != line:
+            return Kind.PROGRESS if is_progress else Kind.SUCCESS
     if line.endswith(":") and len(line) <= _MAX_HEADING:
         return Kind.HEADING
-    if forms.MAY_TRAIL.search(lowered) and forms.TRAILER.match(line):
+    if has_any(lowered, forms.WORDS_OF_TRAILERS) and forms.TRAILER.match(line):
         return Kind.TRAILER
-    if not telling:
-        return Kind.OTHER
+    return _kind_of_prose(line) if telling else Kind.OTHER
+
+
+def _kind_of_prose(line: str) -> Kind:
     return Kind.WARNING if forms.RECOVERED.search(line) else Kind.TELLING
 
 
 def _is_progress(line: str) -> bool:
-    if forms.PROGRESS.match(line) or forms.BAR.search(line):
+    if forms.PROGRESS.match(line) or (has_any(line, forms.SIGNS_OF_BARS) and forms.BAR.search(line)):
         return True
     found = forms.GERUND.match(line)
     return found is not None and found["verb"].lower() not in forms.NO_PROGRESS
