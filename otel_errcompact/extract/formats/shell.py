@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
+from otel_errcompact.extract.evidence.choice import choose_cause
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
@@ -27,9 +28,6 @@ _ENDED_BY: Final = {129: "SIGHUP", 130: "SIGINT", 131: "SIGQUIT", 132: "SIGILL",
 }  # fmt: skip
 """Exit statuses that shells give commands that a signal ended."""
 
-_WORDS_OF_USAGE: Final = ("option", "flag", "rgument", "ommand", "operand", "arameter", "arg(s)", " value ")
-"""Parts of words of which any such line has at least one."""
-
 _OF_ARGPARSE: Final = re.compile(r"(?P<program>[\w. /+-]{1,100}): error: (?P<message>\S.*)")
 
 _USAGE_LINE: Final = re.compile(r"(?i)\n(?P<usage>usage:\s{1,9}\S[^\n]{0,500})")
@@ -45,23 +43,23 @@ _MAX_OTHERS: Final = 6
 
 
 def read(text: Text) -> Facts | None:
-    """Return the facts of the first line in the form in which shells and system programs report a failure."""
+    """Return the facts of a chosen line of a shell or a system program."""
     powershell = _read_powershell(text.body) if "\n" in text.body else None
     if powershell is not None:
         return powershell
     lines = text.lines
-    of_usage = any(word in text.body for word in _WORDS_OF_USAGE)
-    for number, line in enumerate(lines):
-        statement = shell_statement(line, of_usage=of_usage)
-        if statement is not None:
-            others = (other for other in (*lines[number + 1 :], *lines[:number]) if shell_statement(other))
-            usage = _find_usage(text.body) if statement.type == USAGE_ERROR else ()
-            return Facts(
-                type=statement.type,
-                cause=clip(_add_list(statement.message, lines[number + 1 :])),
-                location=statement.location,
-                details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
-            )
+    chosen = choose_cause(text.body)
+    statement = shell_statement(lines[chosen.number].strip()) if chosen is not None else None
+    if chosen is not None and statement is not None:
+        others = (other for other in (*lines[chosen.number + 1 :], *lines[: chosen.number]) if shell_statement(other))
+        usage = _find_usage(text.body) if statement.type == USAGE_ERROR else ()
+        is_open = chosen.message.startswith(statement.message) and not statement.message.endswith(":")
+        return Facts(
+            type=statement.type,
+            cause=clip(chosen.message if is_open else _add_list(statement.message, lines[chosen.number + 1 :])),
+            location=statement.location,
+            details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
+        )
     return _read_argparse(text) or _ended_silently(text) or _failed_command(text, lines[0])
 
 
