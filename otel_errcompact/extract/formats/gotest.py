@@ -53,10 +53,11 @@ _OF_BUILD: Final = ("too many errors", "# [")
 _UNEXPECTED: Final = "Received unexpected error"
 _RULE: Final = "=================="
 _RACE_DETECTED: Final = "race detected during execution of test"
+_CUT_OFF: Final = "TestsFailed"
 _EXAMPLE_GOT: Final = "got:"
 _EXAMPLE_WANT: Final = "want:"
-_MAX_DIFF: Final = 6
-_MAX_DETAILS: Final = 4
+_MAX_DIFF: Final = 16
+_MAX_DETAILS: Final = 12
 _MAX_PLAIN: Final = 3
 _MAX_INLINE: Final = 200
 
@@ -79,6 +80,8 @@ class _Package:
     """Lines that no test logged."""
 
     current: str = ""
+    has_verdict: bool = False
+    """Whether the test framework itself said that tests failed."""
 
 
 def read(text: Text) -> Facts | None:
@@ -173,7 +176,9 @@ def _read_line(package: _Package, line: str) -> None:
         package.current = switch["test"] if switch is not None and switch["verb"] != "PAUSE" else ""
     elif line[:1] in ("\t", " ") and package.current:
         _read_log(package.logs.setdefault(package.current, []), line)
-    elif line and line not in {"FAIL", "PASS"} and not line.startswith(_OF_TOOL) and not _is_frame(line):
+    elif line == "FAIL":
+        package.has_verdict = True
+    elif line and line != "PASS" and not line.startswith(_OF_TOOL) and not _is_frame(line):
         package.said.append(line)
 
 
@@ -217,7 +222,11 @@ def _members_of(package: _Package, found: re.Match[str], build: Sequence[str]) -
     if members:
         return members
     # The process ended without a word of the test framework: `log.Fatal`, `os.Exit`.
-    said = package.said[-_MAX_PLAIN:] or [f"{name} failed without a word"]
+    said = package.said[-_MAX_PLAIN:]
+    if package.has_verdict:  # tests failed by name, and the lines that are left may be of tests that passed
+        return [Member(_CUT_OFF, f"the reason was cut off: {name} failed", Location(file=name))]
+    if not said:
+        return [Member("FAIL", f"{name} failed; the reason is not in the text", Location(file=name))]
     return [Member("FAIL", _strip_date(said[-1]), Location(file=name), details=tuple(said[-2::-1]))]
 
 
@@ -274,7 +283,9 @@ def _silent(test: str, package: _Package) -> Member:
     if _EXAMPLE_GOT in said and _EXAMPLE_WANT in said:
         cause = _join_lines(said[len(said) - 1 - said[::-1].index(_EXAMPLE_GOT) :])
     else:
-        cause = _strip_date(said[-1]) if said else "failed without a word"
+        # What was printed last may be another test's.
+        last = f"; printed last: {_strip_date(said[-1])}" if said else ""
+        cause = f"failed without a word{last}"
     return Member(ASSERTION, clip(cause), Location(function=test), test, assertion=True)
 
 

@@ -134,13 +134,17 @@ def test_parents_do_not_count():
 @pytest.mark.parametrize(
     ("printed", "cause"),
     [
-        pytest.param("2024/01/02 10:00:00 no such table\n--- FAIL: TestA (0.00s)\n", "no such table", id="printed"),
+        pytest.param(
+            "2024/01/02 10:00:00 no such table\n--- FAIL: TestA (0.00s)\n",
+            "failed without a word; printed last: no such table",
+            id="printed",
+        ),
         pytest.param("--- FAIL: TestA (0.00s)\n", "failed without a word", id="nothing"),
         pytest.param("--- FAIL: TestA (0.00s)\n    stray\n", "failed without a word", id="no place"),
     ],
 )
 def test_failed_without_a_log(printed, cause):
-    """A test that logs nothing failed with what was printed last."""
+    """What was printed last may be another test's, and is not told as the cause."""
     assert facts(f"{printed}FAIL\nFAIL\tx/y\t0.1s").cause == cause
 
 
@@ -148,14 +152,20 @@ def test_failed_without_a_log(printed, cause):
     ("printed", "cause"),
     [
         pytest.param("starting\n2024/01/02 10:00:00 no database\n", "no database", id="log.Fatal"),
-        pytest.param("", "x/y failed without a word", id="nothing"),
-        pytest.param("main.f(0x1)\ncreated by x\n", "x/y failed without a word", id="rest of a stack"),
+        pytest.param("", "x/y failed; the reason is not in the text", id="nothing"),
+        pytest.param("main.f(0x1)\ncreated by x\n", "x/y failed; the reason is not in the text", id="rest of a stack"),
     ],
 )
 def test_package_that_died(printed, cause):
     """A package that fails without a failed test tells why in its last line."""
     found = facts(f"{printed}FAIL\tx/y\t0.1s\nok  \tx/z\t0.1s")
     assert (found.type, found.cause, str(found.location)) == ("FAIL", cause, "x/y")
+
+
+def test_cut_off():
+    """Where only the verdict is left, no line of a test that passed is told as the cause."""
+    found = facts("    --- PASS: TestA/empty (0.00s)\n10:00 retrying: connection refused\nFAIL\nFAIL\tx/y\t0.3s\nFAIL")
+    assert (found.type, found.cause) == ("TestsFailed", "the reason was cut off: x/y failed")
 
 
 def test_panic():
