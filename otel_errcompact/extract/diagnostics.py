@@ -161,12 +161,12 @@ def _make_members(diagnostics: Sequence[Diagnostic]) -> list[Member]:
 
 def _make_member(diagnostic: Diagnostic, *, alone: bool) -> Member:
     source = f"> {diagnostic.source}" if diagnostic.source and alone else ""
-    kept = diagnostic.details if alone else diagnostic.details[:2]
-    return Member(diagnostic.type, diagnostic.message, diagnostic.location, details=(*kept, source))
+    return Member(diagnostic.type, diagnostic.message, diagnostic.location, details=(*diagnostic.details, source))
 
 
 def _fold_member(diagnostic: Diagnostic) -> Member:
     if not diagnostic.details:
         return Member(diagnostic.type, diagnostic.message, diagnostic.location)
     told = f"{diagnostic.message.rstrip('.')}; {clip(diagnostic.details[0], _MAX_FOLDED)}"
-    return Member(diagnostic.type, told, diagnostic.location, key=diagnostic.message)
+    more = diagnostic.details[1:]
+    return Member(diagnostic.type, told, diagnostic.location, details=more, key=diagnostic.message)

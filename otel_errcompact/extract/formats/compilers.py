@@ -125,7 +125,7 @@ _SYSTEM_HEADERS: Final = (
 _TELLING_NOTE: Final = re.compile(
     r"(?:expected |include |candidate expects |  ?(?:no known|candidate expects)|suggested |did you "
     r"|use |Use |add |Add |replace |Hint|hint|Did you |Maybe |maybe |forward declaration|to match this "
-    r"|  (?:Expected|Got):|     def )"
+    r"| {2,}(?:Expected|Got):| {5,}def |Following member)"
 )
 _PLACED_NOTE: Final = re.compile(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
 _IN_MACRO: Final = "in expansion of macro "
@@ -133,6 +133,7 @@ _MAX_BLOCK: Final = 60
 """Lines behind a diagnostic that are taken for its own."""
 
 _MAX_EXPLANATION: Final = 12
+_MAX_TOLD: Final = 8
 
 
 class _Head(NamedTuple):
@@ -350,7 +351,7 @@ def _make_diagnostic(head: _Head, block: Sequence[str], notes: Sequence[_Head]) 
     terms = [f"{found['term']}: {found['what']}" for line in block if (found := _TERM.match(line))]
     if head.type == LINK_ERROR and not location:
         location, explanation = _user_of_symbol(block), []
-    told = [note for note in map(_note, notes) if note]
+    told = _join_titles([note for note in map(_note, notes) if note])
     kind = head.type
     if kind == COMPILE_ERROR and explanation:
         coded, explanation[-1] = _coded(explanation[-1], "")
@@ -368,7 +369,7 @@ def _make_diagnostic(head: _Head, block: Sequence[str], notes: Sequence[_Head]) 
         message=_add_terms(message, terms),
         location=location,
         is_error=head.severity == "error",
-        details=tuple((*_join_lines(explanation), *told)[:4]),
+        details=tuple((*_join_lines(explanation), *told)[:_MAX_TOLD]),
         source=_source(block, head.location.line),
     )
 
@@ -425,6 +426,16 @@ def _message_below(code: str, block: Sequence[str]) -> str:
 def _add_terms(message: str, terms: Sequence[str]) -> str:
     """Add what javac says below: a message like `cannot find symbol` says nothing without it."""
     return f"{message.rstrip(';')}; {'; '.join(terms)}" if terms else message
+
+
+def _join_titles(notes: Sequence[str]) -> list[str]:
+    joined: list[str] = []
+    for note in notes:
+        if joined and joined[-1].endswith(":"):
+            joined[-1] = f"{joined[-1]} {note.removeprefix('note: ')}"
+        else:
+            joined.append(note)
+    return joined
 
 
 def _note(note: _Head) -> str:

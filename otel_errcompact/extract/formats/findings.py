@@ -11,8 +11,13 @@ from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 from otel_errcompact.extract.statements import is_telling
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
+
+_SHARE_OF_A_LIST: Final = 0.6
+"""Lines of a text that are findings where these say neither severity nor rule."""
 
 _PLACED: Final = re.compile(r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|(?m:^ *[0-9]{1,6}[ :|])|[0-9] \|")
 
@@ -27,9 +32,27 @@ def read(text: Text) -> Facts | None:
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the findings, if at least one is surely a linter's."""
     found = [finding for finding in read_findings(lines) if finding.said.severity != "remark" or finding.said.code]
-    if not any(finding.said.is_sure or is_telling(finding.said.message) for finding in found):
-        return []
-    return [_diagnostic(finding) for finding in found]
+    if any(finding.said.is_sure for finding in found):
+        return list(_join_spans(found))
+    is_list = len(found) > 1 and sum(map(bool, lines)) * _SHARE_OF_A_LIST <= len(found)
+    if is_list or any(is_telling(finding.said.message) for finding in found):
+        return [_diagnostic(finding) for finding in found]
+    return []
+
+
+def _join_spans(found: Sequence[Finding]) -> Iterator[Diagnostic]:
+    # What says neither severity nor rule among findings that do is a second place of the one before.
+    before: Finding | None = None
+    spans: list[str] = []
+    for finding in found:
+        if finding.said.is_sure:
+            if before is not None:
+                yield _diagnostic(before)._replace(details=tuple(spans))
+            before, spans = finding, []
+        else:
+            spans.append(f"note: {finding.said.message} at {finding.location}")
+    if before is not None:
+        yield _diagnostic(before)._replace(details=tuple(spans))
 
 
 def _diagnostic(finding: Finding) -> Diagnostic:

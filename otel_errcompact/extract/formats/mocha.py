@@ -49,7 +49,7 @@ _NOT_OK: Final = re.compile(
     r"(?P<margin> {0,60})not ok(?: [0-9]{1,7})?(?: -)? ?(?P<name>[^#\n]{0,500})(?P<directive>#.{0,200})?$"
 )
 _EXCUSED: Final = re.compile(r"# ?(?:TODO|SKIP)\b", re.IGNORECASE)
-_FIELD: Final = re.compile(r" *(?P<name>[A-Za-z_]{1,40}): *(?P<value>.*)$")
+_FIELD: Final = re.compile(r" *(?P<name>[A-Za-z_]{1,40}) {0,4}: *(?P<value>.*)$")
 _COMMENT: Final = re.compile(r" *# ?(?P<said>.*)")
 _AT_LINE: Final = re.compile(r"at (?P<file>.{1,500}) line (?P<line>[0-9]{1,7})\.$")
 _LABELLED: Final = re.compile(r" *(?P<label>got|expected|wanted|found|actual): *(?P<value>\S.*)$")

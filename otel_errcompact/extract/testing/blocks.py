@@ -42,7 +42,7 @@ _TITLE: Final = re.compile(
     r"\s*(?:Message|Stack(?:trace)?|Error Message|Stack Trace|Failures?|Errors?|Error|Difference|logic|Logs?|Output"
     r"|Error thrown in test|Differences?)(?: \([^)]{1,60}\))?:$"
 )
-_CHANGED: Final = re.compile(r"\s*[-+](?![-+]) *\S")
+_CHANGED: Final = re.compile(r"\s*(?:[-+]|--|\+\+)(?![-+]) *\S")
 _COUNTED_DIFF: Final = re.compile(r"\s*[-+] (?:Expected|Received|expected|actual|Actual) {1,2}[-+] ?[0-9]{1,5}$")
 _RULE: Final = re.compile(r"[\s=_*.\u2500-\u257f-]{4,}$")
 _END: Final = re.compile(

@@ -186,3 +186,22 @@ def test_keys():
     assert key(one) == key(other)
     assert key(one) != key(one.replace('"port"', '"host"'))
     assert key(one) != key(one.replace("(trailing)", "(empty)"))
+
+
+def test_second_places():
+    """A place without severity and rule among findings belongs to the finding before it."""
+    facts = facts_of(
+        "TS2322 [ERROR]: Type 'string' is not assignable to type 'number'.\n    at file:///app/t.ts:2:19\n\n"
+        "    The expected type comes from property 'price' which is declared here on type 'Item'\n"
+        "        at file:///app/t.ts:1:18\n"
+    )
+    assert (facts.type, str(facts.location), facts.members) == ("TS2322", "/app/t.ts:2", 1)
+    assert facts.details == (
+        "note: The expected type comes from property 'price' which is declared here on type 'Item' at /app/t.ts:1",
+    )
+
+
+def test_lists_without_words_of_failure():
+    """Lines that all begin with a place are findings, whatever they say."""
+    facts = facts_of("README.md:9: teh ==> the\nREADME.md:12: recieve ==> receive")
+    assert (facts.format, facts.cause, facts.tally) == ("findings", "teh ==> the", "1 of 2 findings")

@@ -173,10 +173,11 @@ def test_many():
     """Several errors are one line each, without warnings; of those cut off the number is told."""
     found = facts(f"{_MISMATCH}\nwarning: unused\n --> a.rs:1:1\n\n{_MOVED}".replace("to 1 previous", "to 3 previous"))
     assert found.tally == "1 of 3 errors"
-    *_, moved, left = found.details
+    *_, moved, _, note, left = found.details
     assert moved.startswith(
         "E0382 at order.rs:31: borrow of moved value: `order`; line 29: move occurs because `order` has type"
     )
+    assert note == "note: if `Order` implemented `Clone`, you could clone the value"
     assert left == "... 1 more not in the text"
 
 
