@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SHARE_OF_A_LIST: Final = 0.6
 """Lines of a text that are findings where these say neither severity nor rule."""
 
+_BEGINS_WITH_PLACE: Final = re.compile(r"[^\s:()]{1,300}(?::[0-9]{1,7}){1,2}: \S")
 _PLACED: Final = re.compile(r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|(?m:^ *[0-9]{1,6}[ :|])|[0-9] \|")
 
 
@@ -34,7 +35,8 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     found = [finding for finding in read_findings(lines) if finding.said.severity != "remark" or finding.said.code]
     if any(finding.said.is_sure for finding in found):
         return list(_join_spans(found))
-    is_list = len(found) > 1 and sum(map(bool, lines)) * _SHARE_OF_A_LIST <= len(found)
+    rows = sum(_BEGINS_WITH_PLACE.match(line) is not None for line in lines) if len(found) > 1 else 0
+    is_list = rows > 1 and sum(map(bool, lines)) * _SHARE_OF_A_LIST <= rows
     if is_list or any(is_telling(finding.said.message) for finding in found):
         return [_diagnostic(finding) for finding in found]
     return []

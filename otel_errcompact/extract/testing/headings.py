@@ -70,6 +70,7 @@ _FORMS: Final = (
         ),
     ),
     _Form("[-] ", re.compile(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
+    _Form('FAIL  "', re.compile(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
     _Form(
         "Failure in test ", re.compile(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$")
     ),
