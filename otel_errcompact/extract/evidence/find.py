@@ -74,6 +74,7 @@ _COMMON: Final = frozenset((
 _UNKNOWN: Final = frozenset({"plain", "prose", "shell", "harness"})
 """Formats that take texts of any program."""
 
+_OF_FRAMES: Final = 1
 _LEAST: Final = 1
 _LEAST_BESIDE_FORMAT: Final = 6
 """The weight of evidence beside the facts of a format that knows its texts: lines that it left out are mostly noise."""
@@ -99,15 +100,15 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
     looked_at = _bound(lines)
+    least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
     if any(_FRAME.match(line) for line in looked_at):
-        looked_at = _blank_sources(looked_at)
+        looked_at = _blank_sources(looked_at, frames=least > _OF_FRAMES)
     known = _COMMON | _words(
         "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
     )
     known |= _find_prefixes(looked_at)
     said = set(known)
-    nearness = _find_nearness(looked_at, facts.cause)
-    least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
+    nearness: dict[int, int] | None = None
     found: list[_Line] = []
     alike: dict[str, int] = {}
     pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(line)]
@@ -117,6 +118,8 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
         words = _words(lower)
         if words <= said or _is_place(piece, lower, words - known):
             continue
+        if nearness is None:
+            nearness = _find_nearness(looked_at, facts.cause)
         weighed = _weigh(piece, lower, words - said, nearness.get(number, 0))
         if weighed is None or weighed.weight < least:
             continue
@@ -143,13 +146,14 @@ def _find_prefixes(lines: Sequence[str]) -> set[str]:
     return {word for word, count in heads.items() if count >= least}
 
 
-def _blank_sources(lines: Sequence[str]) -> Sequence[str]:
+def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
     # A line below a frame and deeper than it is its source, which stands at the place that the frame names.
     kept: list[str] = []
     depth = -1
     for line in lines:
         if _FRAME.match(line):
             depth = _depth(line)
+            line = "" if frames else line  # noqa: PLW2901 - a frame that would not weigh enough
         elif depth >= 0 and line.strip() and _depth(line) > depth:
             line = ""  # noqa: PLW2901 - the source
         elif line.strip():
@@ -220,7 +224,7 @@ def _weigh(line: str, lower: str, fresh: set[str], near: int) -> _Line | None:
     if kind < Kind.TRAILER:
         if not (near and kind is Kind.FRAME and _PLACE.search(line)):
             return _Line(line, 3, "$") if _COMMAND.match(line) and near else None
-        return _Line(line, 1, "frame")
+        return _Line(line, _OF_FRAMES, "frame")
     has_values = any(not word.isalpha() for word in fresh)
     if kind is Kind.TRAILER:
         return _Line(line, 1, "trailer") if _PLACE.search(line) else None

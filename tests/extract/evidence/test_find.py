@@ -134,3 +134,8 @@ def test_beside_a_format_only_heavy_lines_are_evidence() -> None:
 def test_a_trailer_is_evidence_where_it_names_a_place() -> None:
     """The line of a makefile is the place of the failing command."""
     assert shown("make: *** [Makefile:3: all] Error 2\nBuild failed") == ["make: *** [Makefile:3: all] Error 2"]
+
+
+def test_a_tag_ends_in_its_line() -> None:
+    """A sign that opens a tag in one line and one that closes it in another are no tag."""
+    assert shown("limit <a is 3\nb> floor is 4") == ["limit <a is 3", "b> floor is 4"]
