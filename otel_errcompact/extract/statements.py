@@ -76,8 +76,8 @@ _TELLING_WORDS: Final = (
 """Words that failures are told with, in lower case; each begins with a letter."""
 
 
-def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    """Compile an alternation in which each first letter is tried once, and letters of either case are not compared."""
+def compile_words(words: Sequence[str]) -> re.Pattern[str]:
+    """Compile words in small letters into a pattern that tries each first letter once."""
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
@@ -86,7 +86,7 @@ def _any_of(words: Sequence[str]) -> re.Pattern[str]:
 
 
 _OTHER_LANGUAGES: Final = ("fehler", "fehlgeschlagen", "nicht", "abgebrochen", "erreur", "impossible")
-_TELLING: Final = _any_of((*_TELLING_WORDS, *_OTHER_LANGUAGES))
+_TELLING: Final = compile_words((*_TELLING_WORDS, *_OTHER_LANGUAGES))
 _TELLING_ABROAD: Final = re.compile(
     r"échou|échec|introuvable|refus|ungültig|inválid|falló|no se (?:pudo|puede|encontr)|não|nieprawid|błąd"
     r"|ошибк|не удалось|не найден|невозможно|отказ|错误|錯誤|失败|失敗|无法|無法|找不到|不存在|未找到|拒绝|违反|无效"

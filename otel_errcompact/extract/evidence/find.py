@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import Evidence
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.statements import compile_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,14 +44,16 @@ _PLACE: Final = re.compile(
     r"[\w)]\.[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|\bline [0-9]|\w:[0-9]{1,7}(?![\w.])|[\w.-]/[\w.-]+\.\w"
 )
 _PAIR: Final = re.compile(r"\w[\"']?(?:: |=)\S")
-_COMPARED: Final = re.compile(
-    r"\b(?:expect(?:ed|s|ing)?|got|actual(?:ly)?|received|want(?:ed)?|found|should (?:be|have)|must (?:be|have|not)"
-    r"|instead of|allowed|valid values|one of|required|requires|needs|available|but (?:is|was|has|have)"
-    r"|conflict(?:s|ing)?|left|right|diff|did you mean|caused by|because|reason|due to|hint|help)\b"
-)
-_RETRY: Final = re.compile(
-    r"\b(?:retry|retries|retried|retryable|try again|attempts?|idempoten\w*|backoff|rate.?limit\w*|quota|wait)\b"
-)
+_COMPARED: Final = compile_words((
+    "expect(?:ed|s|ing)?", "got", "actual(?:ly)?", "received", "want(?:ed)?", "found", "should (?:be|have)",
+    "must (?:be|have|not)", "instead of", "allowed", "valid values", "one of", "require[ds]", "needs", "available",
+    "but (?:is|was|has|have)", "conflict(?:s|ing)?", "left", "right", "diff", "did you mean", "caused by", "because",
+    "reason", "due to", "hint", "help",
+))  # fmt: skip
+_RETRY: Final = compile_words((
+    "retry", "retries", "retried", "retryable", "try again", "attempts?", r"idempoten\w*", "backoff", r"rate.?limit\w*",
+    "quota", "wait",
+))  # fmt: skip
 _AROUND: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 """What stands around words: tags, and the packages of a class."""
 
@@ -120,7 +123,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
-        weighed = _weigh(piece, lower, words - said, nearness.get(number, 0))
+        weighed = _weigh(piece, lower, words - said, nearness.get(number, 0), least)
         if weighed is None or weighed.weight < least:
             continue
         seen = alike.get(weighed.template, 0)
@@ -219,23 +222,29 @@ def _is_place(line: str, lower: str, unknown: set[str]) -> bool:
     return kind_of(line) is not Kind.TRAILER
 
 
-def _weigh(line: str, lower: str, fresh: set[str], near: int) -> _Line | None:
+def _weigh(line: str, lower: str, fresh: set[str], near: int, least: int) -> _Line | None:
+    signs = near + _weigh_signs(line, lower, fresh)
+    if signs + _WEIGHT[Kind.TELLING] < least:
+        return None  # whatever kind of line it is
     kind = kind_of(line)
     if kind < Kind.TRAILER:
         if not (near and kind is Kind.FRAME and _PLACE.search(line)):
             return _Line(line, 3, "$") if _COMMAND.match(line) and near else None
         return _Line(line, _OF_FRAMES, "frame")
-    has_values = any(not word.isalpha() for word in fresh)
     if kind is Kind.TRAILER:
         return _Line(line, 1, "trailer") if _PLACE.search(line) else None
-    weight = _WEIGHT[kind] + near + has_values
+    weight = _WEIGHT[kind] + signs
+    return _Line(line, weight, _NUMBER.sub("0", lower))
+
+
+def _weigh_signs(line: str, lower: str, fresh: set[str]) -> int:
+    weight = int(any(not word.isalpha() for word in fresh))
     weight += _VALUE.search(line) is not None
     weight += _PLACE.search(line) is not None
     weight += _PAIR.search(line) is not None
     weight += 2 * (_COMPARED.search(lower) is not None)
     weight += 2 * (_RETRY.search(lower) is not None)
-    weight += 2 * (_COMMAND.match(line) is not None)
-    return _Line(line, weight, _NUMBER.sub("0", lower))
+    return weight + 2 * (_COMMAND.match(line) is not None)
 
 
 def _heaviest(found: list[_Line]) -> list[_Line]:
