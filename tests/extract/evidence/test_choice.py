@@ -1,0 +1,105 @@
+"""The cause of a text that no parser reads is chosen among all its lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.evidence.choice import choose_cause, is_vague
+
+
+def cause(text: str) -> str:
+    """Return the chosen cause."""
+    chosen = choose_cause(text)
+    assert chosen is not None
+    return chosen.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 issues found\n✓ lint\ncannot open disk sda1\nBuild failed", "cannot open disk sda1"),
+        (
+            "Downloading errors-0.9.tgz\n[1/2] Loading error-chain...\nchecksum mismatch for a.tgz",
+            "checksum mismatch for a.tgz",
+        ),
+        ("error:\n\n    unknown region 'x'\nexited with status 3", "unknown region 'x'"),
+        ("Unhandled exception:\n=====\nDisk is full: not enough space", "Disk is full: not enough space"),
+        ("ERROR: job failed\nno such table: users", "no such table: users"),
+        ("warning: unused x\nunknown key 'a'", "unknown key 'a'"),
+        ("Manifest not found, using defaults\nunknown key 'a'", "unknown key 'a'"),
+        ("cannot deploy\ncaused by: no answer\n  caused by: unknown host db-3", "cannot deploy: unknown host db-3"),
+        (
+            'Migration V7 failed\n-----\nState : 42P01\nMessage : ERROR: relation "o" does not exist',
+            'Migration V7 failed: relation "o" does not exist',
+        ),
+        (
+            "Error parsing a.md:\nYAML exception:\nmapping values are not allowed",
+            "Error parsing a.md: YAML exception: mapping values are not allowed",
+        ),
+        ("a.v:12: unknown name CFG\na.v:9: type of CFG unknown", "a.v:12: unknown name CFG"),
+        ("! Undefined control sequence.\nl.42 We see \\foo", "! Undefined control sequence: l.42 We see \\foo"),
+        ("Fehler: /srv/a.csv: nicht gefunden\nAbbruch", "/srv/a.csv: nicht gefunden"),
+        ("连接成功\n[错误] E2041 无法删除 用户表", "E2041 无法删除 用户表"),
+        ('nginx: [warn] old, ignored\nnginx: [emerg] unknown directive "p"', 'nginx: unknown directive "p"'),
+        ("Build failed\nexited with status 2", "Build failed"),
+    ],
+)
+def test_the_cause_is_chosen(text: str, message: str) -> None:
+    """A reason in a strict form, a reason, a bare failure, a warning: the first of the best is the cause."""
+    assert cause(text) == message
+
+
+def test_no_line_of_content() -> None:
+    """Progress and rules state no cause."""
+    assert choose_cause("=====\n[1/2] Loading ...\n") is None
+    assert choose_cause("") is None
+
+
+def test_items_of_a_list_count_for_the_key() -> None:
+    """The other items below a heading tell one failure from another."""
+    chosen = choose_cause("Invalid settings:\n  - port: must be a number\n  - host: is missing\n\nbye")
+    assert chosen is not None
+    assert chosen.message == "Invalid settings: port: must be a number"
+    assert chosen.items == ("- host: is missing",)
+    assert chosen.key.endswith(" | - host: is missing")
+
+
+def test_statements_side_by_side_are_one_list() -> None:
+    """Reasons that stand below each other count for the key, with lines of their own between them."""
+    chosen = choose_cause("a: 'x' is too long\n   in b\nc: 0 is less than the minimum\nbye")
+    assert chosen is not None
+    assert chosen.items == ("c: 0 is less than the minimum",)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a.conf:14: unknown key 'x'", Location(file="a.conf", line=14)),
+        ("unknown key 'x' at line 3 of conf/a.toml", Location(file="conf/a.toml", line=3)),
+        ("unknown key 'x' in a.toml(7)", Location(file="a.toml", line=7)),
+        ("unknown key\n  --> a.rs, line 9", Location(file="a.rs", line=9)),
+        ("cannot reach db.internal:5432, refused", NOWHERE),
+        ("cannot reach https://a.b/c.d:443, refused", NOWHERE),
+        ("/tmp/tmpab12cd.py:3: unknown name", NOWHERE),
+    ],
+)
+def test_the_place_stands_with_the_cause(text: str, place: Location) -> None:
+    """Ports of hosts are no lines, and files written for one call are no places."""
+    chosen = choose_cause(text)
+    assert chosen is not None
+    assert chosen.place == place
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("", True),
+        ("job failed", True),
+        ("cabal: Failed to build x", True),
+    ],
+)
+def test_vague_messages(message: str, *, expected: bool) -> None:
+    """A message that only says that something failed gives no reason."""
+    assert is_vague(message) is expected
+    assert not is_vague("cannot read a: no such file")
