@@ -17,8 +17,18 @@ def hint_for(facts: Facts) -> str:
     """Return what to do about a failure in one line, or nothing where the cause says it."""
     text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
     pattern, numbers = _joined()
-    found = [numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)]
-    return hints()[min(found)].advice if found else ""
+    found = sorted({numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)})
+    is_told = bool(found) and _speaks_of_retrying(facts)
+    # The words of a server outweigh a general rule, which may contradict them.
+    return next((hints()[number].advice for number in found if not (is_told and _is_on_retrying(number))), "")
+
+
+def _speaks_of_retrying(facts: Facts) -> bool:
+    return any(map(_RETRYING.search, (facts.cause[:_MAX_CAUSE], *facts.details)))
+
+
+def _is_on_retrying(number: int) -> bool:
+    return _ON_RETRYING.search(hints()[number].advice) is not None
 
 
 @cache
@@ -35,6 +45,13 @@ def _exit(status: str) -> tuple[str, ...]:
 
 
 _MAX_CAUSE: Final = 1_000
+_RETRYING: Final = re.compile(
+    r"(?i)\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
+    r"|try again (?:in|after|at|later)|idempoten|nothing was|not been (?:charged|applied|saved)|[\w-]reset: "
+)
+"""How a server tells whether, when or how often to repeat a request."""
+
+_ON_RETRYING: Final = re.compile(r"\bretry|\bwait\b")
 
 _HINTS: Final[tuple[Hint, ...]] = (
     Hint(

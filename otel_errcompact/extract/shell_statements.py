@@ -145,7 +145,13 @@ _OF_SERVICES: Final = (
         "UnitNotFound",
         re.compile(r"(?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f"),
     ),
-    ("UnitFailed", re.compile(r"(?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@.:-]{1,100}: )")),
+    (
+        "UnitFailed",
+        re.compile(
+            r"(?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@:-]{1,100}"
+            r"\.(?:automount|device|mount|path|scope|service|slice|socket|swap|target|timer): )"
+        ),
+    ),
     ("NoSystemd", re.compile(r"System has not been booted with systemd\b")),
     ("HostKeyRejected", re.compile(r"Host key verification failed\.")),
     ("EACCES", re.compile(r"[\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$")),

@@ -41,6 +41,32 @@ def test_no_hint_where_it_adds_nothing(kind: str, cause: str):
 
 
 @pytest.mark.parametrize(
+    ("cause", "line"),
+    [
+        pytest.param("HTTP 503: down", "Retry-After: 30", id="header"),
+        pytest.param("HTTP 503: down", "retryable: false, charged: false", id="fields"),
+        pytest.param("HTTP 500: do not retry, the order was placed", "", id="sentence"),
+        pytest.param("HTTP 429: slow down, try again in 20s", "", id="delay"),
+        pytest.param("HTTP 502: timed out; nothing was charged", "", id="what was done"),
+    ],
+)
+def test_no_hint_on_retrying_where_the_server_speaks_of_it(cause: str, line: str):
+    """
+    What a server says of a retry is shown as it is; a general rule beside it might contradict it.
+    """
+    assert hint_for(Facts(type="APIError", cause=cause.partition(":")[0])) != ""
+    assert hint_for(Facts(type="APIError", cause=cause, details=(line,))) == ""
+
+
+def test_another_hint_stays_where_the_server_speaks_of_retrying():
+    """
+    Only hints on retrying give way.
+    """
+    told = Facts(type="Error", cause="connect ECONNREFUSED 127.0.0.1:5432, will retry in 5s")
+    assert "nothing listens there" in hint_for(told)
+
+
+@pytest.mark.parametrize(
     ("kind", "cause", "word"),
     [
         pytest.param("RateLimitError", "Error code: 429 - insufficient_quota", "quota", id="quota before rate limit"),

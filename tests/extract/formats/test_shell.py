@@ -293,3 +293,10 @@ def test_real_shell():
     found = facts(done.stderr, exit_code=done.returncode)
     assert (found.type, found.cause) == ("CommandNotFound", "nosuchprog: command not found")
     assert found.details == ("exit code 127",)
+
+
+@pytest.mark.parametrize("text", ["Failed to load config: no such file", "Failed to parse args: missing x"])
+def test_failures_of_other_programs_are_not_of_systemd(text):
+    """`Failed to <verb> <noun>:` is systemd's only where the noun is a unit."""
+    assert facts(text).type != "UnitFailed"
+    assert facts("Failed to restart nginx.service: Access denied").type == "UnitFailed"
