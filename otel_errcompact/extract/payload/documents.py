@@ -20,7 +20,8 @@ _MAX_DIGITS: Final = 18
 _MAX_FORM: Final = 4_096
 _TAG: Final = re.compile(r"/?(?P<name>[A-Za-z_][\w:.-]{0,80})")
 _ATTRIBUTE: Final = re.compile(r"([A-Za-z_][\w:.-]{0,80})=(?:\"([^\"]{0,2000})\"|'([^']{0,2000})')")
-_ENDS_OF_MARKUP: Final = {"!--": "-->", "![CDATA[": "]]>"}
+_CHARACTERS: Final = "![CDATA["
+_ENDS_OF_MARKUP: Final = {"!--": "-->", _CHARACTERS: "]]>"}
 _FORM: Final = re.compile(r"[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}(?:&[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}){1,40}")
 _PAIR: Final = re.compile(
     r"(?P<name>[A-Za-z_@][\w.@-]{0,60})=(?:\"(?P<quoted>(?:[^\"\\]|\\.){0,4000})\"?|(?P<plain>[^\s\"]{0,1000}))(?: |$)"
@@ -35,15 +36,14 @@ def read_xml(text: str) -> dict[str, Any] | None:
     """Return an XML document as nested objects; entities stay as they are."""
     root: dict[str, Any] = {}
     stack: list[tuple[str, dict[str, Any]]] = [("", root)]
-    skipped = ""
+    ends_with = ""
     for number, chunk in enumerate(text.split("<", MAX_TAGS)):
-        if skipped:
-            skipped = "" if skipped in chunk else skipped
-            continue
-        markup = next((end for start, end in _ENDS_OF_MARKUP.items() if chunk.startswith(start)), "")
-        if markup:
-            _add_text(stack[-1][1], chunk[len("![CDATA[") :].partition("]]>")[0] if markup == "]]>" else "")
-            skipped = "" if markup in chunk else markup
+        if not ends_with:
+            ends_with = next((end for start, end in _ENDS_OF_MARKUP.items() if chunk.startswith(start)), "")
+        if ends_with:
+            held, closing, _ = chunk.removeprefix(_CHARACTERS).partition(ends_with)
+            _add_text(stack[-1][1], held if ends_with == _ENDS_OF_MARKUP[_CHARACTERS] else "")
+            ends_with = "" if closing else ends_with
             continue
         tag, _, said = chunk.partition(">") if number else ("", "", chunk)
         _apply(stack, tag)

@@ -143,6 +143,7 @@ def _states_itself(fields: Mapping[str, Any], *, is_field: bool) -> bool:
             return True
         if (
             not is_field
+            and name not in _OF_OBJECT
             and roles.holds_errors(plain)
             and (is_object(value) or _has_objects(value) or plain in roles.LISTING)
         ):

@@ -63,7 +63,7 @@ _NOISE: Final = re.compile(
     r"|(?:doc|help|support|moreinfo|learnmore|info|faq|reference|contact)\w{0,20}(?:url|link|uri|s)?\Z"
     r"|instance\Z|(?:times?|ts|date|timestamp|datetime|createdat|generatedat|occurredat|servertime)\Z|timestamp|links?\Z|href\Z"
     r"|attype\Z|jsonrpc\Z|apiversion\Z|schemaversion\Z|version\Z|v\Z|pid\Z|hostname\Z|host\Z|xrequest\w*|cfray\Z|logref\Z|url\Z"
-    r"|level\Z|severity\Z|lvl\Z|levelname\Z|success\Z|ok\Z|iserror\Z|logger\w*|thread\w*|schemapath\Z|schema\Z|id\Z|uuid\Z"
+    r"|level\Z|lvl\Z|levelname\Z|success\Z|ok\Z|iserror\Z|logger\w*|thread\w*|schemapath\Z|schema\Z|id\Z|uuid\Z"
     r"|requestuuid\Z|traceparent\Z|fingerprint\Z|ctx\Z|stack\w*\Z|\w{0,5}trace(?:back)?\Z|xmlns\w*|environment\Z|env\Z|service\w*|app\Z"
 )
 _NO_CODES: Final = frozenset((
