@@ -10,6 +10,7 @@ from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.folding import fold_temporary
+from otel_errcompact.extract.glued import facts_of_parts
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
@@ -52,7 +53,7 @@ def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    return _add_evidence(_look_into_output(recognise(text)), text.body)
+    return _add_evidence(_look_into_output(facts_of_parts(text) or recognise(text)), text.body)
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:

@@ -6,13 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
-from otel_errcompact.extract.cleaning.literals import MAX_LITERAL, Call, NotRead, read_literal
+from otel_errcompact.extract.cleaning.literals import Call, NotRead, read_literal
 from otel_errcompact.extract.statements import is_exception_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-MAX_ENVELOPE: Final = MAX_LITERAL
+MAX_ENVELOPE: Final = 262_144
 """Characters of an envelope that is opened; a larger one is read as the text it is."""
 
 MAX_DEPTH: Final = 6
@@ -23,6 +23,7 @@ _CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"', "`": "`"}
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]{1,120}\(")
 _PAIRS: Final = re.compile(r"[a-z_]\w{0,60}=[\[({'\"\w<]")
 _BYTES: Final = re.compile(r"[bBuU]['\"]")
+_FENCE: Final = "```"
 _HOLDER: Final = re.compile(r"(?:[\w.]*\.)?[A-Z]\w*(?:Content|Result|Message|Output|Response|Block|Observation)$")
 _OF_TOOLS: Final = re.compile(r"(?:[\w.]*\.)?Tool(?:Invocation|Execution|Call|Use)?(?:Error|Exception)$")
 """Exceptions that frameworks raise for whatever a tool says."""
@@ -73,7 +74,7 @@ def open_envelope(text: str) -> Opened | None:
 
 def _may_be_envelope(begin: str, end: str) -> bool:
     first = begin[:1]
-    if first in _CLOSING:
+    if first in _CLOSING and not begin.startswith(_FENCE):
         return end == _CLOSING[first]
     if end == ")":
         return _CALL.match(begin) is not None

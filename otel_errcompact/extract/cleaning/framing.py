@@ -43,7 +43,7 @@ _STREAMS: Final = frozenset({
     "output", "stdout", "stderr", "observation", "code output", "execution logs", "result", "results", "tool output",
     "standard output", "standard error", "tool result", "last output from code snippet", "terminal output",
 })  # fmt: skip
-_NOTHING: Final = frozenset({"", "(none)", "(empty)", "none", "n/a", "null", "(no output)", "(root)"})
+_NOTHING: Final = frozenset({"", "none", "empty", "n/a", "null", "no output", "root"})
 _WORDS: Final = frozenset((
     "a", "an", "and", "the", "this", "that", "following", "with", "of", "in", "is", "was", "were", "for", "from", "by",
     "command", "commands", "process", "program", "script", "task", "step", "tool", "call", "shell", "bash", "terminal",
@@ -173,7 +173,7 @@ def read_frame(line: str) -> _Frame | None:
         return _Frame(int(found["code"]) if found is not None else 0)
     label = _LABELLED.match(line) if ":" in line else None
     if label is not None:
-        return _read_label(label["label"].lower().replace("_", " "), (label["value"] or "").lower())
+        return _read_label(label["label"].lower().replace("_", " "), (label["value"] or "").lower().strip("()"))
     return _read_words(line.lower())
 
 

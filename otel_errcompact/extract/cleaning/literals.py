@@ -6,9 +6,6 @@ import re
 import sys
 from typing import Any, Final, NamedTuple
 
-MAX_LITERAL: Final = 262_144
-"""Characters of a text that is read as a value; a longer one is none."""
-
 MAX_DEPTH: Final = 12
 """Values inside values that are read."""
 
@@ -53,8 +50,6 @@ def read_literal(text: str) -> object:
     Raises:
         NotRead: The text is no value.
     """
-    if len(text) > MAX_LITERAL:
-        raise NotRead
     reader = _Reader(text)
     value = Call("", *reader.read_items("", 0)) if _PAIRS.match(text) else reader.read_value(0)
     if not reader.is_at_end():

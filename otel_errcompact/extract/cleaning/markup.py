@@ -28,6 +28,7 @@ _EXITED: Final = re.compile(
 )
 _REMINDER: Final = re.compile(r"\n?<(?P<name>system-reminder|environment_details)>.{0,20000}?</(?P=name)>", re.DOTALL)
 _FENCE: Final = re.compile(r"(?m)^ {0,3}(?P<mark>`{3,5}|~{3,5})[\w+-]{0,30}$")
+_DENIES: Final = re.compile(r"(?i)\W{0,4}(?:no|not|never)\b")
 _STATUS: Final = re.compile(r"-?[0-9]{1,9}$")
 
 
@@ -71,4 +72,4 @@ def _says_nothing(text: str, *, introducing: bool = False) -> bool:
 
 def _introduces(line: str) -> bool:
     is_short = line.endswith(":") or line.count(" ") < _MAX_WORDS
-    return is_short and not is_telling(line)
+    return is_short and not is_telling(line) and not _DENIES.match(line)

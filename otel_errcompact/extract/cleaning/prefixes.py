@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from otel_errcompact.extract.cleaning.parts import gather_tasks
 from otel_errcompact.extract.cleaning.records import CLOCK, DATE, strip_records
 
 MIN_LINES: Final = 2
@@ -32,22 +33,26 @@ class _Form(NamedTuple):
     same: bool = False
     """Whether all lines must have the same one."""
 
+    is_task: bool = False
+    """Whether it names a task, so that lines of another one are the output of another program."""
 
-def _form(pattern: str, lines: int = 1, *, same: bool = False) -> _Form:
-    return _Form(re.compile(pattern + _ENDS), lines, same)
+
+def _form(pattern: str, lines: int = 1, *, same: bool = False, is_task: bool = False) -> _Form:
+    return _Form(re.compile(pattern + _ENDS), lines, same, is_task)
 
 
 _STAMPED: Final = _Form(re.compile(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
 _SERVICES: Final = (
     _form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
-    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES),
+    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES, same=True),
+    _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES + 1),
 )
 _MARKS: Final = (
-    _form(rf"\[(?:{_TASK}|pod/[\w./-]{{1,200}})\]"),
+    _form(rf"\[(?:{_TASK}|pod/[\w./-]{{1,200}})\]", is_task=True),
     _form(rf"\[(?!{_LEVEL}\])[\w@./: #-]{{1,60}}\]", MIN_LINES, same=True),
 )
 _LABELS: Final = (
-    _form(rf"(?:{_TASK}|{_PACKAGE} {_TASKS}):"),
+    _form(rf"(?:{_TASK}|{_PACKAGE} {_TASKS}):", is_task=True),
     _form(r"@[\w-]{1,60}/[\w./-]{1,60}(?::[a-z][\w-]{0,40}){0,2}:"),
     _form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
     _form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
@@ -115,6 +120,7 @@ def _strip_prefix(form: _Form, lines: list[str]) -> list[str] | None:
         if found is not None:
             prefixes.append(found[0].rstrip())
         kept.append(line[found.end() :] if found is not None else line)
-    if len(prefixes) < form.lines or (form.same and len(set(prefixes)) > 1):
+    several = len(set(prefixes)) > 1
+    if len(prefixes) < form.lines or (form.same and several) or not any(kept):
         return None
-    return kept if any(kept) else None
+    return gather_tasks(prefixes, kept) if several and form.is_task and len(prefixes) == len(kept) else kept

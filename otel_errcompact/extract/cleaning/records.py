@@ -54,11 +54,14 @@ _LEVEL_WITHOUT_STAMP: Final = re.compile(
 _NUMBERS: Final = r"[0-9]{1,8}#[0-9]{1,8}:(?: \*[0-9]{1,12})?"
 """How nginx numbers a process, a thread and a connection."""
 
+_OF_MESSAGE: Final = r"[0-9]{1,3} |\[[\w.-]{1,40}:[A-Za-z]"
+"""A status of HTTP, the name of a plugin: `[vite:css] Unknown word`."""
+
 _MARKS: Final = re.compile(
-    rf"{_BETWEEN}(?:--- )?(?:(?![0-9]{{1,3}} ){_MARK}|{_NUMBERS})(?:{_BETWEEN}{_MARK}){{0,2}}(?!\S)"
+    rf"{_BETWEEN}(?:--- )?(?:(?!{_OF_MESSAGE}){_MARK}|{_NUMBERS})(?:{_BETWEEN}{_MARK}){{0,2}}(?!\S)"
 )
 _LOGGER: Final = re.compile(
-    rf"{_BETWEEN}(?P<name>{_NAME})(?:\[[0-9]{{1,8}}\])?(?P<sign>:|[ \t](?::|-|\||\u2014)|(?=\t|$))(?!\S)"
+    rf"{_BETWEEN}(?P<name>{_NAME})(?:\[[0-9]{{1,8}}\])?(?P<sign>:|(?=\t|$)|[ \t](?::|-|\||\u2014))(?!\S)"
 )
 _SIGNS: Final = " :|-\t"
 _OF_SYSLOG: Final = re.compile(r" (?:[\w.-]{1,64} )?[\w./-]{1,60}\[(?:[0-9]{1,8}|[a-z]{1,20}\.[0-9]{1,6})\]:(?!\S)")
@@ -192,11 +195,17 @@ def _is_logger(name: str, sign: str) -> bool:
     return sign != ":" or not (is_exception_name(name) or name.lower() in _PROGRAMS or _FILE.search(name))
 
 
+def _is_statement(head: _Head) -> bool:
+    # Programs state failures as `ERROR: ...`, `ERROR 2002 (...)` and `ERR ...`.
+    has_code = head.level != _SYSLOG and _CODE.match(head.message) is not None
+    return head.level.endswith(":") or head.level == "ERR" or has_code
+
+
 def _end_of(head: _Head, heads: Sequence[_Head]) -> int:
     if any(other.level != head.level for other in heads):
         return head.stamped
-    if len(heads) < _MANY and (head.level.endswith(":") or head.level == "ERR" or _CODE.match(head.message)):
-        return head.stamped  # programs state failures as `ERROR: ...`, `ERROR 2002 (...)` and `ERR ...`
+    if len(heads) < _MANY and _is_statement(head):
+        return head.stamped
     loggers = {other.logger for other in heads if other.says}
     if len(loggers) != 1:
         return head.levelled

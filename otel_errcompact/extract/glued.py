@@ -1,0 +1,51 @@
+"""Facts of outputs that a hook, a script or a task runner has glued together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.extract.cleaning.parts import split_parts
+from otel_errcompact.extract.cleaning.unwrapping import unwrap
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.extract.recognition import recognise
+from otel_errcompact.extract.statements import statement_of
+from otel_errcompact.extract.text import Text
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+    from otel_errcompact.extract.cleaning.parts import Part
+
+_OF_ANY_TEXT: Final = frozenset({"plain", "prose"})
+
+
+def facts_of_parts(text: Text) -> Facts | None:
+    """
+    Return the joined facts of all programs that failed, nothing if a text is one output.
+
+    The first failure is the cause, since those who run several programs stop at it, or mean all of them alike.
+    """
+    parts = split_parts(text.body)
+    failed = [(part, facts) for part in parts if (facts := _read_failure(part)) is not None]
+    if not failed:
+        return None
+    if len(failed) == 1:
+        part, facts = failed[0]
+        return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))
+    members = [_make_member(part, facts) for part, facts in failed]
+    facts = facts_of_members(members, unit="program", first_is_root=True)
+    return replace(facts, format=failed[0][1].format)
+
+
+def _read_failure(part: Part) -> Facts | None:
+    opened = unwrap("\n".join(part.lines))
+    facts = recognise(Text(body=opened.text, exit_code=opened.exit_code)) if opened.text else None
+    if facts is None or facts.format not in _OF_ANY_TEXT:
+        return facts
+    tells = kind_of(facts.cause) is Kind.TELLING or statement_of(facts.cause) is not None or facts.format == "plain"
+    return facts if tells else None
+
+
+def _make_member(part: Part, facts: Facts) -> Member:
+    return Member(facts.type, facts.cause, facts.location, part.name, facts.details, facts.key_cause)
