@@ -16,6 +16,7 @@ _FOREIGN: Final = re.compile(
     | [/\\]lib(?:64)?[/\\](?:python|pypy)[0-9]
     | (?i:[/\\](?:python[0-9]+|python[/\\][0-9.]+[/\\]x[0-9]+)[/\\]lib[/\\])
     | (?i:[/\\](?:mini|ana)conda3?(?:[/\\]envs[/\\][^/\\]+)?[/\\]lib[/\\])
+    | [/\\](?:\.?v?env|\.local|usr(?:[/\\]local)?)[/\\](?:bin|Scripts)[/\\]
     | [/\\]opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)[/\\]
     | [/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])
     """,
@@ -23,7 +24,7 @@ _FOREIGN: Final = re.compile(
 )
 _PLUMBING: Final = re.compile(
     r"[/\\](?:opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)|wrapt)[/\\]"
-    r"|[/\\]site-packages[/\\]otel_errcompact[/\\]"
+    r"|[/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])"
 )
 _INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"

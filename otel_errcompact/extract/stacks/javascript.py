@@ -490,6 +490,14 @@ def _read_without_stack(text: Text, lines: Sequence[str]) -> Facts | None:
     return None if header is None else facts_of_stacks([_error(lines, header, 0, ()).chain])
 
 
+def _said_above(lines: Sequence[str], first: int) -> list[str]:
+    # Node prints a place, a line of code and a mark, then an error whose name does not look like one.
+    mark = next((number for number in range(2, first) if _is_mark(lines[number])), 0)
+    if not mark or _PLACE_ABOVE.match(lines[mark - 2]) is None:
+        return []
+    return [line.strip() for line in lines[mark + 1 : first] if line.strip()][:_MAX_MESSAGE_LINES]
+
+
 def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
     if "\nNode.js v" not in text.body:
         return None
@@ -499,5 +507,7 @@ def _cut_off(text: Text, lines: Sequence[str]) -> Facts | None:
     number, frames = _frames(lines, start)
     fields = _properties(lines, number, 0, MAX_DEPTH, ()).fields if lines[number - 1].endswith("{") else {}
     own = choose_own(frames, is_own_frame, text.roots)
-    failure = _failure("Error", "", [CUT_OFF], frames, _Properties(fields, (), (), number), own)
+    failure = _failure(
+        "Error", "", _said_above(lines, start) or [CUT_OFF], frames, _Properties(fields, (), (), number), own
+    )
     return facts_of_stacks([(failure,)])

@@ -21,8 +21,11 @@ MAX_SHOWN: Final = 8
 """Wrappers of a chain that are shown, from either end half of them."""
 
 _SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
-_SOURCE: Final = "> "
 _JOINTS: Final = " :;,.([<"
+_CLOSED: Final = " :;,.([<)]"
+_DETAILS: Final = ("> ", "parameters: ")
+"""Lines of a wrapper besides the first that are told: a database's statement and its values."""
+
 _LEADS: Final = ("; nested exception is", "; Reason", "; cause", " caused by", " because of")
 _MIN_QUOTE: Final = 8
 """Characters of a cause that a wrapper repeats; fewer may stand there by chance."""
@@ -58,13 +61,14 @@ def _lines_of(wrappers: Sequence[Failure], cause: str, frame: Frame | None, plac
         message = without_count(reading.cause)
         repeats = message == NO_MESSAGE or any(message in known for known in said)
         is_last = number == len(wrappers) - 1
-        if repeats and not is_last and not wrapper.follows and not wrappers[number + 1].follows:
+        told = [line for line in reading.details[:4] if line.startswith(_DETAILS)]
+        if repeats and not told and not is_last and not wrapper.follows and not wrappers[number + 1].follows:
             pending.append(wrapper.type)
             continue
         names = ", then as ".join((*_count_names(pending), wrapper.type))
         words = "" if repeats else f": {message}"
         yield f"{_LINKS[wrapper.follows]} {names}{_format_place(wrapper.own, frame, places)}{words}"
-        yield from (line for line in reading.details[:1] if line.startswith(_SOURCE))
+        yield from told
         pending.clear()
         said.add(message)
 
@@ -103,10 +107,18 @@ def _drop_quote(message: str, cause: Failure) -> str:
     first = cause.message.partition("\n")[0].strip()
     start = message.find(first) if len(first) >= _MIN_QUOTE else -1
     if start >= 0:
-        message = message[:start].strip(_JOINTS)
+        # What follows in further lines is the wrapper's own.
+        statement = message.find("\n[SQL: ", start)
+        head = _drop_end(message[:start].strip(_JOINTS), cause)
+        return f"{head or NO_MESSAGE}{message[statement:]}" if statement >= 0 else head
+    return _drop_end(message, cause)
+
+
+def _drop_end(message: str, cause: Failure) -> str:
     message = message.rstrip(_JOINTS)
-    if message.endswith(cause.type):
-        message = message[: message.rfind(" ") + 1].rstrip(_JOINTS)
+    bare = message.rstrip(_CLOSED)
+    if bare.endswith(cause.type):
+        message = bare[: bare.rfind(" ") + 1].rstrip(_JOINTS)
     for lead in _LEADS:
         message = message.removesuffix(lead)
     return message.rstrip(_JOINTS)

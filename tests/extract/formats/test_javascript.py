@@ -477,3 +477,15 @@ def test_frame(line, frame):
 def test_own(file, own):
     """Own code is neither a dependency nor the runtime."""
     assert is_own(file) is own
+
+
+def test_error_whose_name_does_not_look_like_one():
+    """Below the line of code that Node prints stands what was thrown, however it begins."""
+    text = (
+        "/srv/app/node_modules/nun/precompile.js:98\n    throw pretty(name, err);\n    ^\n\n"
+        "Template render error: (mail.njk) [Line 3, Column 12]\n  expected variable end\n"
+        "    at pretty (/srv/app/node_modules/nun/lib.js:32:11)\n    at send (/srv/app/mail.js:7:3)\n\nNode.js v20.1.0"
+    )
+    found = facts(text)
+    assert found.cause == "Template render error: (mail.njk) [Line 3, Column 12]"
+    assert (str(found.location), found.details[0]) == ("send (/srv/app/mail.js:7)", "expected variable end")

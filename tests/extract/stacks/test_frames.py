@@ -86,3 +86,17 @@ def test_installed_code_is_shown_without_its_folder(file: str, shown: str) -> No
     """Where a library is installed tells nobody anything; which of its modules failed does."""
     place = library_place(Frame(file=file, line=7, function="send"))
     assert (place.file, place.line, place.function) == (shown, 7, "send")
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("/home/ann/shop/.venv/bin/rdfpipe", False),
+        ("/usr/local/bin/deploy", False),
+        ("/home/ann/.local/bin/tool", False),
+        ("/home/ann/shop/bin/deploy", True),
+    ],
+)
+def test_launchers_of_installed_programs(file, own):
+    """A script that an installer has made only calls the program."""
+    assert is_own(file) is own

@@ -56,3 +56,17 @@ def test_statement_of_a_wrapper_stays():
     """Of the further lines of a wrapper a statement of a database is kept."""
     wrapper = Failure("QueryError", "no rows\n[SQL: SELECT 1]")
     assert lines(ROOT, wrapper) == ("raised as QueryError: no rows", "> SELECT 1")
+
+
+def test_wrapper_that_adds_a_statement():
+    """What a database layer puts below the cause that it quotes stays; the quote and its brackets go."""
+    root = Failure("sqlite3.IntegrityError", "CHECK constraint failed: ck_total", PARSE, PARSE)
+    said = (
+        "(sqlite3.IntegrityError) CHECK constraint failed: ck_total\n"
+        "[SQL: INSERT INTO orders (id, total) VALUES (?, ?)]\n[parameters: (2, 0)]\n(Background on this error)"
+    )
+    assert lines(root, Failure("sqlalchemy.exc.IntegrityError", said, LOAD)) == (
+        "raised as sqlalchemy.exc.IntegrityError at load (c.py:7)",
+        "> INSERT INTO orders (id, total) VALUES (?, ?)",
+        "parameters: (2, 0)",
+    )
