@@ -79,7 +79,10 @@ def facts_of_diagnostics(
             found.extend(kept)
             beside.extend(each for each in own if with_warnings and each not in kept)
             counts.append(_read_total(reader, text.body))
-    found = _keep_errors(found)
+    errors = _keep_errors(found)
+    # Of a tool that only warns the warnings failed the hook, whatever another tool found.
+    beside.extend(each for each in found if len(errors) < len(found) and each not in errors)
+    found = errors
     if not found or (not found[0].is_error and last_statement(lines)):
         return None
     # A tool's own count says nothing of what others found in the same text.

@@ -33,6 +33,7 @@ FEW_TESTS: Final = 8
 
 _LOOK_AHEAD: Final = 200
 _MAX_VALUE: Final = 120
+_MAX_ORIGINS: Final = 3
 _TIME_LIMIT: Final = "Timeout "
 
 _ELIDED: Final = re.compile(r"\.\.\.|\[[0-9]{1,9} chars\]")
@@ -40,7 +41,7 @@ _COMPARISON: Final = re.compile(r" (?:==|!=|<=|>=|<|>|in|is) ")
 _NO_VALUES: Final = re.compile(
     r"assert (?:not )?(?:\(?not )?(?:False|True|None|\[\]|\(\)|\{\}|0|'')\)?(?: is (?:not )?\w+)?$"
 )
-_WHERE: Final = re.compile(r" ?\+  (?:where|and  ) (?P<said>\S.*)")
+_WHERE: Final = re.compile(r" ?\+ {2,20}(?:where|and  ) (?P<said>\S.*)")
 _LABELLED: Final = re.compile(
     r"\s{0,8}(?:Expected(?: regex)?|Actual(?: message)?|Obtained|ACTUAL|DESIRED|Regex|Input|Pattern|[xy])\s{0,4}: ?\S"
 )
@@ -155,13 +156,16 @@ def _ends(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _where(lines: Sequence[str]) -> str:
-    """Return what the first value was computed from, unless that is only the name of a method."""
+    # What the first value was computed from, and that of which it was computed, unless these are names of methods.
+    told: list[str] = []
     for line in lines:
         found = _WHERE.match(line)
         if found is not None:
             value, _, origin = _OBJECT.sub(r"<\1>", _FUNCTION.sub(r"\1", found["said"])).partition(" = ")
-            return f"{value} = {origin}" if origin != value else ""
-    return ""
+            if origin == value or not value:
+                break
+            told.append(f"{value} = {origin}")
+    return "; ".join(told[:_MAX_ORIGINS])
 
 
 def _is_said(where: str, source: str) -> bool:

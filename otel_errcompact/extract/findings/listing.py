@@ -174,7 +174,7 @@ class _Listing:
         if not (said.severity or ahead.is_sure) and number and self._lines[number - 1]:
             above = self._lines[number - 1]
             told = read_wording(above)
-            if told.is_sure and told.message and find_place(above) is None and not above[0].isspace():
+            if told.code and told.message and find_place(above) is None and not above[0].isspace():
                 self._add(told, place.location)
                 return end
         code = said.code or ahead.code or (ahead.message if " " not in ahead.message else "")

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
 
-_NAME: Final = r"(?:file://|[A-Za-z]:[\\/])?[^\s:()\[\]\"'`|,;=<>*?\u2502]{1,300}"
+_NAME: Final = r"(?:file://|[A-Za-z]:[\\/])?[^\s:(){}\[\]\"'`|,;=<>*?\u2502]{1,300}"
 _FILE_OR_STDIN: Final = rf"(?:{_NAME}|<stdin>)"
 _PLACE: Final = re.compile(
     r"File \"(?P<quoted>[^\"\n]{1,300})\", line (?P<numbered>[0-9]{1,7})(?:, (?:characters?|columns?) [0-9-]{1,20})?"

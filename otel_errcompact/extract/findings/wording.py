@@ -23,7 +23,7 @@ _NUMBERED: Final = r"[A-Z]{1,12}(?:[_-][A-Z0-9]{1,12}){0,4}[_-]?[0-9]{1,6}[a-z]?
 
 _RULE: Final = (
     r"(?:[@A-Za-z][\w-]{1,40}(?:/[\w-]{1,60}){1,3}|[a-z]{2,20}(?:[-_][a-z0-9]{1,30}){1,8}|[A-Z][a-z]+[A-Z]\w{1,60})"
-    r"(?:\[[\w-]{1,40}\])?"
+    r"(?:\[[\w/-]{1,40}\]){0,2}"
 )
 """`Style/Tab`, `no-undef`, `fqcn[action-core]`, `MagicNumber`; in a sentence these may be words."""
 
@@ -38,7 +38,7 @@ _SEVERITY: Final = re.compile(
 )
 _ENCLOSED: Final = re.compile(r"(?:\[(?P<square>[^\[\]\s][^\[\]]{0,80})\]|\((?P<round>[^()\s]{1,80})\)):?(?=\s|$|:)")
 _CODED: Final = re.compile(
-    rf"(?P<number>{_NUMBERED})(?::(?=\s)|\s+|$)|(?P<rule>{_RULE}|[a-z]\w{{1,40}}\[[\w-]{{1,40}}\])(?::(?=\s)|\s{{2,}}|$)"
+    rf"(?P<number>{_NUMBERED})(?::(?=\s)|\s+|$)|(?P<rule>{_RULE}|[a-z]\w{{1,40}}(?:\[[\w/-]{{1,40}}\]){{1,2}})(?::(?=\s)|\s{{2,}}|$)"
 )
 _LETTER: Final = re.compile(r"(?P<word>[EFWCRI]):\s+")
 _NAMED: Final = re.compile(r"[\w@/-]{2,40}\((?P<code>[\w@/.-]{2,80})\):\s+")
@@ -84,7 +84,7 @@ def read_wording(said: str, *, is_row: bool = False) -> Wording:
             break
         severity, code, rest = severity or token[0], code or token[1], token[2]
     severity, code, rest = _read_end(severity, code, rest)
-    return Wording(severity, code, " ".join(rest.split()))
+    return Wording(severity, code.removesuffix("[/]"), " ".join(rest.split()))
 
 
 def _strip_marks(text: str) -> tuple[str, str]:

@@ -128,6 +128,7 @@ _TELLING_NOTE: Final = re.compile(
     r"| {2,}(?:Expected|Got):| {5,}def |Following member)"
 )
 _PLACED_NOTE: Final = re.compile(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
+_NUMBERED_RULE: Final = re.compile(r"[A-Z]{1,6}[0-9]{2,6}$")
 _IN_MACRO: Final = "in expansion of macro "
 _MAX_BLOCK: Final = 60
 """Lines behind a diagnostic that are taken for its own."""
@@ -224,6 +225,8 @@ def _diagnostic(found: re.Match[str]) -> _Head | None:
     severity = _severity(found["severity"])
     if severity == "warning" and (kind in _PROMOTED or "[-Werror" in found["message"]):
         severity = "error"
+    elif severity == "note" and found["message"].endswith("]") and _NUMBERED_RULE.match(kind):
+        severity = "warning"  # compilers give no codes to notes
     return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _location(found), severity)
 
 

@@ -68,8 +68,8 @@ def _rows(lines: Sequence[str]) -> Iterator[Diagnostic]:
                 yield from _read_row(file, found)
             elif line.endswith(")") and (found := _STANDARD.match(line)):
                 yield Diagnostic(found["rule"], found["message"], place(found["file"], found["line"]))
-        elif _FILE.match(line):
-            file = line
+        elif _FILE.match(line.removesuffix(":")):
+            file = line.removesuffix(":")
         elif ":" in line:
             file = ""
 

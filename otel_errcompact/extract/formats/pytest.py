@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
@@ -59,6 +60,11 @@ _ENTRY: Final = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,500}):(?P<line>[0-9]{1,9})"
     r"(?::(?: in (?P<function>[^\n]{1,300})| (?P<type>[A-Za-z_][\w.]{0,300}))?)?$"
 )
+_ARGUMENTS: Final = re.compile(r"[A-Za-z_]\w{0,100} = \S")
+_OBJECTS: Final = re.compile(
+    r"(?:^|, )[A-Za-z_]\w{0,100} = (?:<[^<>\n]{0,300}>|(?:Posix|Windows)Path\([^()\n]{0,400}\))"
+)
+_MAX_ARGUMENTS: Final = 2
 _ONE_LINE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,500}):(?P<line>[0-9]{1,9}): (?P<said>[^\n]+)$")
 _DEFINITION: Final = re.compile(r"[> ] {1,3}(?:async )?def (?P<name>\w{1,200})\(")
 _TYPED: Final = re.compile(r"(?P<type>(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Z_]\w{0,200})(?:: ?(?P<message>.*))?$")
@@ -351,8 +357,15 @@ def _member_of(block: _Block, file: str, *, is_cut: bool = False) -> Member:
     marked = entries.source
     entries.close()
     if entries.chain:
-        return _with_phase(_member(tuple(reversed(entries.chain)), block.name, file), block)
+        member = _with_phase(_member(tuple(reversed(entries.chain)), block.name, file), block)
+        return member._replace(details=(*member.details, *_arguments(lines)))
     return _cut_off(block, marked, file) if is_cut else _worded(block, lines, file)
+
+
+def _arguments(lines: Sequence[str]) -> Iterator[str]:
+    # Objects that are shown by their address, and temporary folders, say nothing.
+    shown = (_OBJECTS.sub("", line).strip(", ") for line in lines if _ARGUMENTS.match(line))
+    yield from (f"with {line}" for line in islice(filter(None, shown), _MAX_ARGUMENTS))
 
 
 def _with_phase(member: Member, block: _Block) -> Member:

@@ -170,6 +170,8 @@ def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | N
         place = parts.get("line")
         location = Location(file=file.removeprefix("./"), line=int(place) if place else None) if file else NOWHERE
         name = (parts.get("name") or parts.get("objc") or "").strip(" .:\"'")
+        if name and not any(map(str.isalpha, name)):
+            continue
         return Heading(number, name, location, parts.get("said") or "", form.is_sure, form.is_below, form.is_whole)
     return None
 

@@ -453,3 +453,24 @@ def test_traceback_that_is_no_traceback():
 def test_not_taken(text):
     """Texts that only mention tests are no output of pytest."""
     assert format_of(text) != "pytest"
+
+
+def test_arguments():
+    """Values of arguments exist only while a test runs; objects without a value and temporary folders say nothing."""
+    found = facts(
+        "=== FAILURES ===\n___ test_tax[swiss] ___\n\n"
+        "country = 'CH', tax = 8, client = <shop.Client object at 0x7f3a>, tmp_path = PosixPath('/tmp/pytest-1/t0')\n\n"
+        "    def test_tax(country, tax, client, tmp_path):\n>       assert total(country) == tax\n"
+        "E       assert 20 == 8\nE        +  where 20 = total('CH')\n\ntest_cart.py:5: AssertionError\n=== 1 failed in 0.1s ==="
+    )
+    assert found.details[-1] == "with country = 'CH', tax = 8"
+
+
+def test_origins():
+    """What a value was computed from is told down to its first call."""
+    found = facts(
+        "=== FAILURES ===\n___ test_split ___\n\n    def test_split():\n>       assert sum(parts) == 1\n"
+        "E       assert 0 == 1\nE        +  where 0 = sum([0, 0])\nE        +    where [0, 0] = split(1, 2)\n\n"
+        "test_split.py:6: AssertionError\n=== 1 failed in 0.1s ==="
+    )
+    assert "where 0 = sum([0, 0]); [0, 0] = split(1, 2)" in found.details
