@@ -162,15 +162,17 @@ def _where(lines: Sequence[str]) -> str:
         found = _WHERE.match(line)
         if found is not None:
             value, _, origin = _OBJECT.sub(r"<\1>", _FUNCTION.sub(r"\1", found["said"])).partition(" = ")
-            if origin == value or not value:
+            if origin == value:
                 break
-            told.append(f"{value} = {origin}")
+            if not told or origin.endswith(")"):
+                told.append(f"{value} = {origin}")
     return "; ".join(told[:_MAX_ORIGINS])
 
 
 def _is_said(where: str, source: str) -> bool:
     """Tell whether the source line shows already what a value was computed from."""
-    return where.partition(" = ")[2].replace('"', "'") in source.replace('"', "'")
+    origins = (part.partition(" = ")[2].replace('"', "'") for part in where.split("; "))
+    return all(origin in source.replace('"', "'") for origin in origins)
 
 
 def _values(cause: str, lines: Sequence[str]) -> str:

@@ -461,7 +461,8 @@ def test_arguments():
         "=== FAILURES ===\n___ test_tax[swiss] ___\n\n"
         "country = 'CH', tax = 8, client = <shop.Client object at 0x7f3a>, tmp_path = PosixPath('/tmp/pytest-1/t0')\n\n"
         "    def test_tax(country, tax, client, tmp_path):\n>       assert total(country) == tax\n"
-        "E       assert 20 == 8\nE        +  where 20 = total('CH')\n\ntest_cart.py:5: AssertionError\n=== 1 failed in 0.1s ==="
+        "E       assert 20 == 8\nE        +  where 20 = total('CH')\n\n"
+        "test_cart.py:5: AssertionError\n=== 1 failed in 0.1s ==="
     )
     assert found.details[-1] == "with country = 'CH', tax = 8"
 
