@@ -7,13 +7,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.masking import mask
+from otel_errcompact.dedup.tails import drop_tails
 from otel_errcompact.errors import NOWHERE
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, Location
 
-KEY_VERSION: Final = "v1"
+KEY_VERSION: Final = "v2"
 """Part of every key: a change of rules that moves keys changes it, so that old keys never meet new ones."""
 
 MAX_CAUSE: Final = 2_000
@@ -26,7 +27,7 @@ _SLASH: Final = lazy_pattern(r"[/\\]")
 
 def template_of(facts: Facts) -> str:
     """Return the cause of `facts` with its volatile parts masked."""
-    return mask(facts.keyed_cause[:MAX_CAUSE])
+    return drop_tails(mask(facts.keyed_cause[:MAX_CAUSE]))
 
 
 def signature_of(kind: str, location: Location, template: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.dedup import paths
+from otel_errcompact.dedup.ids import MIN_RANDOM, is_random, mask_labelled, mask_long
 from otel_errcompact.dedup.names import has_digit, mask_blob, mask_name
 from otel_errcompact.dedup.pattern import PATTERN
 from otel_errcompact.dedup.rules import RULES, SERVICE_PORTS
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 def mask(text: str) -> str:
     """Return the template of `text`, with placeholders for what varies between occurrences."""
-    return PATTERN.sub(_replace, text)
+    return PATTERN.sub(_replace, mask_labelled(text))
 
 
 def values(text: str) -> list[str]:
@@ -32,6 +34,7 @@ def values(text: str) -> list[str]:
     Ids, times, ports, temporary names and line numbers are left out: they vary without a meaning.
     """
     found: dict[str, None] = {}
+    text = mask_labelled(text)
     for match in PATTERN.finditer(text):
         start = match.start()
         if text[start - 1 : start] == ":" or match.lastgroup not in _REPLACEMENTS:
@@ -55,13 +58,17 @@ def _replace(match: re.Match[str]) -> str:
     return head + (replacement if isinstance(replacement, str) else replacement(value))
 
 
+def _mask_word(text: str) -> str:
+    return mask_name(mask_long(text) if len(text) >= MIN_RANDOM else text)
+
+
+def _mask_data(text: str) -> str:
+    return "<id>" if is_random(text) else mask_blob(text)
+
+
 _SLASHES: Final = lazy_pattern(r"[\\/]+")
 _SEGMENT: Final = lazy_pattern(r"[^\\/]+")
 
-_VOLATILE_ROOT: Final = lazy_pattern(
-    r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm|run/user)/|[A-Za-z]:/(?:[Ww]indows/)?[Tt]e?mp/"
-    r"|(?:/home|/Users|/root|[A-Za-z]:/Users|~|/builds|/github/workspace)/"
-)
 _UUID: Final = lazy_pattern(r"(?<!\w)[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)")
 _SHORT_ID: Final = lazy_pattern(r"(?<=[-_])(?=[a-f]{0,3}[0-9])[0-9a-f]{4,}(?![\w.])")
 _POSITION: Final = lazy_pattern(r"(?::[0-9]+)+\Z")
@@ -71,18 +78,18 @@ _FAULT_CODE: Final = lazy_pattern(r"0x(?:8007|8000|[Cc]000)[0-9A-Fa-f]{4}\Z")
 
 
 def _mask_path(path: str) -> str:
-    # Below temporary and home directories only the final name stays; elsewhere all names but made-up ones.
+    # Below temporary and home directories the path as it is spelt from the project's root; elsewhere all of it.
     path, question_mark, _ = path.partition("?")
     query = "?<query>" if question_mark else ""
-    slashed = _SLASHES.sub("/", path)
-    if not _VOLATILE_ROOT.match(slashed):
+    relative = paths.below_root(_SLASHES.sub("/", path))
+    if relative is None:
         return _SEGMENT.sub(lambda segment: _mask_segment(segment[0]), path) + query
-    final = slashed.rpartition("/")[2]
-    masked = f"<path>/{mask(final)}"
-    return (mask(masked) if has_digit(final) else masked) + query
+    return (mask(relative) if has_digit(relative) else relative) + query
 
 
 def _mask_segment(segment: str) -> str:
+    if len(segment) >= MIN_RANDOM:
+        segment = mask_long(segment)
     if not has_digit(segment):
         return segment
     if segment.isdecimal():
@@ -109,6 +116,10 @@ def _mask_host(host: str) -> str:
     if not colon:
         return _IP_ADDRESS.sub("<ip>", host)
     return f"{_IP_ADDRESS.sub('<ip>', name)}:{_mask_port(port)}"
+
+
+def _drop_here(_: str) -> str:
+    return ""
 
 
 def _mask_ip(text: str) -> str:
@@ -154,12 +165,13 @@ def _mask_dimensions(text: str) -> str:
 _VALUE: Final = lazy_pattern(r"<(?:num|size|value)>")
 _BY_PARTS: Final[dict[Parts | None, Callable[[str], str]]] = {
     "command": _mask_command,
-    "data": mask_blob,
+    "data": _mask_data,
     "dimensions": _mask_dimensions,
+    "here": _drop_here,
     "hexadecimal": _mask_hexadecimal,
     "ip": _mask_ip,
     "ip6": _mask_ip6,
-    "name": mask_name,
+    "name": _mask_word,
     "path": _mask_path,
     "port": _mask_port,
     "row": _mask_row,

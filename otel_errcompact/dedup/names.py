@@ -38,8 +38,9 @@ _VOLATILE_IN_NAME: Final = lazy_pattern(
     r"|[A-Z][A-Z]+[-_]?[0-9]+(?:-[0-9]+)*(?!\w)(?P<code>)"
     r"|tmp(?=[a-z_]{0,7}[0-9])[a-z0-9_]{6,8}(?!\w)(?P<temporary>)"
     # Task-42, ThreadPoolExecutor-0_3
-    r"|(?:[A-Za-z]*(?:Task|Thread|Worker|Process|Executor)|worker|thread|task|job|run|shard|attempt|input)-[0-9]+"
-    r"(?:_[0-9]+)?(?!\w)(?P<numbered>)"
+    r"|(?:[A-Za-z]*(?:Task|Thread|Worker|Process|Executor)|worker|thread|task|job|run|shard|attempt|input"
+    r"|host|server|replica|broker|runner|agent|instance|pod|partition|machine|executor|consumer|producer)-[0-9]+"
+    r"(?:_[0-9]+)?(?![^\W_])(?P<numbered>)|ip(?:-[0-9]{1,3}){4}(?!\w)(?P<address>)"
     # req_7f3a9b1c2d, toolu_01XFDUDYJgAACzvnptvVoYEL, cus_NffrFeUfNV2Hib
     r"|(?:(?:req|call|chatcmpl|cmpl|resp|msg|toolu|thread|run|asst|evt|batch|sess|session|trace|span|org|proj|cus|acct|txn)"
     r"[-_](?:(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])[A-Za-z0-9]{6,}|[A-Za-z0-9]{20,})"
@@ -86,7 +87,7 @@ def _mask_name_part(match: re.Match[str]) -> str:
     part = match[0]
     if kind in {"mixed", "digits"}:
         return "<id>" if _INVENTED.match(part) else part
-    if kind in {"prefixed", "numbered"}:
+    if kind in {"prefixed", "numbered", "address"}:
         return _ID_BEHIND_WORD.sub("<id>", part, count=1)
     return _NAME_TOKENS.get(kind, part)
 

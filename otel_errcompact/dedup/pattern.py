@@ -10,8 +10,13 @@ from otel_errcompact.runtime.lazy import lazy_pattern
 if TYPE_CHECKING:
     from otel_errcompact.dedup.rules import MaskRule
 
-_TOKENS: Final = "addr|data|duration|email|hex|ip|num|port|query|size|time|uuid"
+_TOKENS: Final = "addr|data|duration|email|hex|ip|num|port|query|size|time"
 _TOKENS_IN_NAMES: Final = "hash|id|index|tmp"
+_DIGITS: Final = ("[0-9]", "[1-5]", "[1-9]", "[12]", "[45]", "0x")
+"""How patterns of rules begin that need a digit: words do without half of all alternatives."""
+
+_SIGNS: Final = ("/", "~", r"\.", "[+-]", "['")
+
 _SEPARATOR: Final = r"['\"]?[ :=#(\[,]{1,3}['\"]?"
 
 
@@ -36,14 +41,25 @@ def _join() -> str:
     gate = r"(?=(?=(?P<plain>[A-Za-z_./~+%#-]{0,64}['\" :=#(\[,]{0,4}))(?P=plain)-?[0-9@])"
     word = r"(?=(?P<word>[A-Za-z_]*))(?P=word)"
     labelled = rf"{word}(?={_SEPARATOR}-?[v0-9])(?:{by_label})"
+    first_rules = list(RULES[:first])
+    by_digit, by_letter, others = _sort_by_start(by_form)
     # Masked text stays, with the text kept beside it, so that a template is its own template.
     masked = (
         rf"<(?:(?:(?:{_TOKENS_IN_NAMES})>(?:{JOINERS}\w+)*|path>(?:/[\w.@+~%#-]*)?|(?:{_TOKENS})>)[^\w\s<]?|value>)"
     )
+    word_forms = f"[A-Za-z_]{gate}(?:{labelled}|{_join_forms(by_word)})|{_join_forms(by_letter)}"
     return (
-        rf"(?<!\w)(?:{_join_forms(list(RULES[:first]))}|[A-Za-z_]{gate}(?:{labelled}|{_join_forms(by_word)})"
-        rf"|{_join_forms(by_form)})|{masked}"
+        rf"(?<!\w)(?:{_join_forms(first_rules)}|(?=[A-Za-z_-])(?:{word_forms})|(?=[0-9])(?:{_join_forms(by_digit)})"
+        rf"|{_join_forms(others)})|{masked}"
     )
+
+
+def _sort_by_start(rules: list[MaskRule]) -> tuple[list[MaskRule], list[MaskRule], list[MaskRule]]:
+    # At each word only the alternatives that can begin there are tried; of those the order stays.
+    by_digit = [rule for rule in rules if rule.pattern.startswith(_DIGITS)]
+    others = [rule for rule in rules if rule.pattern.startswith(_SIGNS)]
+    by_letter = [rule for rule in rules if rule not in by_digit and rule not in others]
+    return by_digit, by_letter, others
 
 
 PATTERN: Final = lazy_pattern(_join)

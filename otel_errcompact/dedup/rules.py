@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Parts = Literal["command", "data", "dimensions", "hexadecimal", "ip", "ip6", "name", "path", "port", "row", "url"]
+Parts = Literal[
+    "command", "data", "dimensions", "here", "hexadecimal", "ip", "ip6", "name", "path", "port", "row", "url"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +63,28 @@ SERVICE_PORTS: Final = frozenset(
 JOINERS: Final = r"[-.@~+/%#]+"
 """Characters that join the words of a name."""
 
-_END: Final = r"(?!\w|\.[\w<:+-])"
+_END_OF_ID: Final = r"(?:(?<=\w{12})(?:={1,2}|-{1,2})(?![\w<=-]))?"
+"""What the alphabets of some ids allow at the end."""
+
+_END: Final = r"(?!\w|\.[\w<:+-]|-[\w-]{15})"
 _NUMBER: Final = r"[0-9](?:[0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[0-9]*(?:_[0-9]+)*)(?:\.[0-9]+)?"
 _SIZE: Final = r" ?(?:[KMGTP]i?B|kB|bytes?)"
 
 _TIME_UNIT: Final = (
     r"(?:[nuµm]?s|m|h| (?:s|ms|us)| ?(?:(?:milli|micro|nano)?seconds?|msecs?|secs?|minutes?|mins?|hours?|hrs?|days?))"
 )
-_CLOCK: Final = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?"
-_MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_HALF: Final = r"(?: ?[AaPp][Mm]\b)?"
+_ZONE: Final = r"(?: ?(?:Z|(?:UTC|GMT|CES?T|BST|[IJ]ST|[ECMP][DS]T)\b|[+-][0-9]{2}:?[0-9]{2}(?: [A-Z]{3,4}\b)?))?"
+_CLOCK: Final = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]{{1,9}})?)?{_HALF}{_ZONE}"
+_MONTH: Final = (
+    r"[JFMASOND](?:(?<=J)(?:an(?:uary)?|une?|uly?)|(?<=F)eb(?:ruary)?|(?<=M)a(?:r(?:ch)?|y)|(?<=A)(?:pr(?:il)?|ug(?:ust)?)"
+    r"|(?<=S)ept?(?:ember)?|(?<=O)ct(?:ober)?|(?<=N)ov(?:ember)?|(?<=D)ec(?:ember)?)"
+)
+_DAY: Final = r"[0-9][0-9]?(?:[snrt][tdh])?"
+_DAY_FIRST: Final = rf"{_DAY}(?:/{_MONTH}/|/[0-9]{{1,2}}/|[ -]{_MONTH}[ -])[0-9]{{4}}(?:(?:[: ]|,? at ){_CLOCK})?{_END}"
+_MONTH_FIRST: Final = (
+    rf"{_MONTH} {{1,2}}{_DAY}(?:,? [12][0-9]{{3}}(?![\w:]))?(?:(?:,? at|,)? {_CLOCK}(?: [12][0-9]{{3}}(?!\w))?)?{_END}"
+)
 _REST_OF_QUOTED: Final = r"(?:(?<=')[^'\n]*'|(?<=\")[^\"\n]*\")"
 _COMMAND_FAILED: Final = r" (?:returned non-zero|timed out|died with)"
 _FAILED_STATUS: Final = r"(?:4(?:[012][0-9]|31|51)|5(?:0[0-9]|1[01]))"
@@ -91,8 +106,8 @@ RULES: Final[tuple[MaskRule, ...]] = (
     MaskRule(
         name="uuid",
         pattern=r"[0-9a-fA-F][0-9a-fA-F]{7}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w)",
-        placeholder="<uuid>",
-        masks=(("job 3f0d9a52-6b1e-4d7a-8c35-0e9b7d41f6a8 failed", "job <uuid> failed"),),
+        placeholder="<id>",
+        masks=(("no row 3f0d9a52-6b1e-4d7a-8c35-0e9b7d41f6a8", "no row <id>"),),
         keeps=("feedface-cafe",),
     ),
     MaskRule(
@@ -208,18 +223,6 @@ RULES: Final[tuple[MaskRule, ...]] = (
         ),
         keeps=("Error 111 connecting to localhost:6379", "port 5432 failed"),
     ),
-    MaskRule(
-        name="labelled_id",
-        labels=(r"\b[iI][dD]", r"\b[a-zA-Z][iI][dD]", "_[iI][dD]", "[a-z]I[dD]"),
-        pattern=r"[\w.:+/=-]*\w",
-        placeholder="<id>",
-        masks=(
-            ("rejected (tid: 2025082103291044)", "rejected (tid: <id>)"),
-            ("requestId=9b2-eastus-7:4", "requestId=<id>"),
-            ("no user with id 81723", "no user with id <id>"),
-        ),
-        keeps=("the id is missing",),
-    ),
     # Numbers that mean something, known by what stands around them.
     MaskRule(
         name="maximum",
@@ -278,7 +281,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     # Values by their form.
     MaskRule(
         name="date",
-        pattern=rf"[0-9][0-9]{{3}}(?:-[0-9]{{2}}-|/[0-9]{{2}}/)[0-9]{{2}}(?:[T ]{_CLOCK})?{_END}",
+        pattern=rf"[0-9][0-9]{{3}}(?:-[0-9]{{2}}-|/[0-9]{{2}}/)[0-9]{{2}}(?:(?:[T ]|,? at ){_CLOCK})?{_END}",
         placeholder="<time>",
         masks=(
             ("2026-11-20T11:57:57.123Z ERROR worker: boom", "<time> ERROR worker: boom"),
@@ -289,24 +292,40 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="clock",
-        pattern=rf"[0-9][0-9]?:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]{{1,9}})?(?: ?[AP]M)?{_END}",
+        pattern=rf"[0-9][0-9]?:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]{{1,9}})?{_HALF}{_ZONE}| ?[AaPp][Mm]\b){_END}",
         placeholder="<time>",
-        masks=(("failed at 11:57:57.123", "failed at <time>"),),
+        masks=(("failed at 11:57:57.123", "failed at <time>"), ("failed at 9:57 PM", "failed at <time>")),
         keeps=("Node.js v20.20.2",),
     ),
     MaskRule(
         name="day_first",
-        pattern=rf"[0-9][0-9]?(?:/{_MONTH}/|/[0-9]{{1,2}}/|[ -]{_MONTH}[ -])[0-9]{{4}}(?:[: ]{_CLOCK})?{_END}",
+        pattern=_DAY_FIRST,
         placeholder="<time>",
-        masks=(("[20/Nov/2026:11:57:57 +0000] boom", "[<time>] boom"), ("expired 20 Nov 2026", "expired <time>")),
+        masks=(
+            ("[20/Nov/2026:11:57:57 +0000] boom", "[<time>] boom"),
+            ("expired 20 November 2026 at 9:57 PM", "expired <time>"),
+        ),
         keeps=("20th of May",),
     ),
     MaskRule(
         name="month_first",
-        pattern=rf"[A-Z][a-z]{{2}}(?<={_MONTH}) {{1,2}}[0-9]{{1,2}}(?:,? [0-9]{{4}})? {_CLOCK}(?: [0-9]{{4}})?{_END}",
+        pattern=_MONTH_FIRST,
         placeholder="<time>",
-        masks=(("Nov  5 10:11:12 host app: boom", "<time> host app: boom"),),
+        masks=(("Nov  5 10:11:12 host app: boom", "<time> host app: boom"), ("since March 5, 2026", "since <time>")),
         keeps=("May I retry",),
+    ),
+    MaskRule(
+        name="weekday",
+        pattern=(
+            r"[MTWFS](?:on|u(?:es?)|ed(?:nes)?|hu(?:rs)?|ri|at(?:ur)?|un)(?:day)?,? {1,2}"
+            rf"(?:{_MONTH_FIRST}|{_DAY_FIRST})"
+        ),
+        placeholder="<time>",
+        masks=(
+            ("Mon, 23 Nov 2026 10:00:00 GMT: boom", "<time>: boom"),
+            ("Mon Nov 23 10:00:01 UTC 2026 boom", "<time> boom"),
+        ),
+        keeps=("Sun shines",),
     ),
     MaskRule(
         name="time_stamp",
@@ -342,8 +361,8 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="required_version",
-        pattern=r"[0-9](?<=[=<>~!]=.|,[<>].)[0-9]*(?:\.[0-9]+)*(?![\w.])",
-        masks=(("score = 3", "score = <num>"),),
+        pattern=r"[0-9](?<=[=<>~!]=.|,[<>].)[0-9]*(?:\.[0-9]+)*(?![\w.]|==)",
+        masks=(("score = 3", "score = <num>"), ("==4711==ERROR: SEGV", "==<num>==ERROR: SEGV")),
         keeps=("3.8.10 not in '>=3.9,<4'", "pydantic==2 is needed"),
     ),
     MaskRule(
@@ -369,9 +388,14 @@ RULES: Final[tuple[MaskRule, ...]] = (
     ),
     MaskRule(
         name="joined_duration",
-        pattern=r"[0-9][0-9]*[hm](?:[0-9]+m)?(?:[0-9]+(?:\.[0-9]+)?s)?(?!\w)",
+        pattern=(
+            r"[0-9][0-9]*(?:[hm](?:[0-9]+m)?(?:[0-9]+(?:\.[0-9]+)?s)?|[wdy](?:[0-9]+[wdhm])+|(?<=[0-9]{2})d)(?!\w)"
+        ),
         placeholder="<duration>",
-        masks=(("gave up after 1h2m3.5s", "gave up after <duration>"),),
+        masks=(
+            ("gave up after 1h2m3.5s", "gave up after <duration>"),
+            ("Pending for 2d4h", "Pending for <duration>"),
+        ),
         keeps=(
             "h264",
             "h2 stream",
@@ -429,7 +453,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("at https://x.io/a/index-4185d9aa.js:1:84432", "at https://x.io/a/index-<hash>.js:<num>:<num>"),
             ("at https://x.io/a/index-BF3OJZ91.js:1:84991", "at https://x.io/a/index-<hash>.js:<num>:<num>"),
             ("GET http://10.0.0.5:38991/", "GET http://<ip>:<port>/"),
-            ("cannot open file:///tmp/run_1/app.py.", "cannot open <path>/app.py."),
+            ("cannot open file:///tmp/run_1/app.py.", "cannot open app.py."),
         ),
         keeps=("redis://cache:6379/main", "https://errors.example.com/v2/missing"),
     ),
@@ -437,7 +461,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
         name="quoted_path",
         pattern=(r"/(?<=['\"].)(?:tmp|var/tmp|private|home|Users|root)/[^'\"\n<>|*?]*[\w~](?=['\"])"),
         by_parts="path",
-        masks=(("cannot access '/home/ann/my proj/foo bar.txt'", "cannot access '<path>/foo bar.txt'"),),
+        masks=(("cannot access '/home/ann/my proj/foo bar.txt'", "cannot access 'foo bar.txt'"),),
         keeps=("'/etc/app/my conf.ini'",),
     ),
     MaskRule(
@@ -445,25 +469,33 @@ RULES: Final[tuple[MaskRule, ...]] = (
         pattern=(r"/(?<![>./\\~%#@+-].)(?!/)[\w.@+~%#/-]*[\w/~](?:\?[\w=&%.+-]+|(?!\w|[-.@~+%#]*<|[-.@~+%#]+\w))"),
         by_parts="path",
         masks=(
-            ("No such file: '/tmp/tmpk3j2h1/config.json'", "No such file: '<path>/config.json'"),
-            ("/home/bob/src/app.py:40: boom", "<path>/app.py:<num>: boom"),
+            ("No such file: '/tmp/tmpk3j2h1/config.json'", "No such file: 'config.json'"),
+            ("/home/bob/shop/src/app.py:40: boom", "src/app.py:<num>: boom"),
+            ("/workspace/src/app.py:40: boom", "src/app.py:<num>: boom"),
             ("denied: '/var/lib/app-65ee/state.db'", "denied: '/var/lib/app-<id>/state.db'"),
             ("with url: /v1/items/55310?t=2031", "with url: /v1/items/<id>?<query>"),
         ),
         keeps=("denied: '/etc/nginx/nginx.conf'", "Cannot GET /api/users", "and/or", "/usr/lib/python3.11/json"),
     ),
     MaskRule(
+        name="here",
+        pattern=r"\.(?<![\w./\\-].)/(?=[\w-]{1,64}[./]\w)",
+        by_parts="here",
+        masks=(("./src/app.py:40: boom", "src/app.py:<num>: boom"),),
+        keeps=("Could not resolve './Foo'", "../src/app.py"),
+    ),
+    MaskRule(
         name="home_path",
         pattern=r"~(?<![-.@~+/%#].)/[\w.@+~%#/-]*[\w/~]",
         by_parts="path",
-        masks=(("no ~/.config/app/settings.toml", "no <path>/settings.toml"),),
+        masks=(("no ~/.config/app/settings.toml", "no settings.toml"),),
         keeps=("~user",),
     ),
     MaskRule(
         name="windows_path",
         pattern=r"[A-Za-z](?<![^\s'\"(=].):[\\/][^\s'\":<>|?*,;()\[\]{}]*[\w~]",
         by_parts="path",
-        masks=((r"C:\Users\ann\proj\app.py:12: boom", "<path>/app.py:<num>: boom"),),
+        masks=((r"C:\Users\ann\proj\app.py:12: boom", "app.py:<num>: boom"),),
         keeps=(r"cannot open D:\data\orders.csv",),
     ),
     MaskRule(
@@ -558,7 +590,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
     # Last, since their patterns take in whole names.
     MaskRule(
         name="digits_first",
-        pattern=rf"[0-9]\w*(?:{JOINERS}\w+)*",
+        pattern=rf"[0-9]\w*(?:{JOINERS}\w+)*{_END_OF_ID}",
         by_parts="name",
         masks=(
             ("No such container: 4f5e6d7c8b9a", "No such container: <id>"),
@@ -567,12 +599,28 @@ RULES: Final[tuple[MaskRule, ...]] = (
         keeps=("pluto 7b-instruct",),
     ),
     MaskRule(
+        name="times",
+        near_digit=True,
+        pattern=r"(?<=\(x)[0-9]{1,9}(?=[ )])",
+        placeholder="x<num>",
+        masks=(("BackOff (x39 over 2m)", "BackOff (x<num> over <duration>)"),),
+        keeps=("x264",),
+    ),
+    MaskRule(
+        name="log_stamp",
+        near_digit=True,
+        pattern=r"(?<=[IWEF])[0-9]{4} {1,2}[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?!\w)",
+        placeholder="<time>",
+        masks=(("E1123 10:00:01.123456 boom", "<time> boom"),),
+        keeps=("F1123 of them",),
+    ),
+    MaskRule(
         name="name",
         near_digit=True,
-        pattern=rf"(?=[A-Za-z_./~+%#-]{{0,64}}[0-9@])\w*(?:{JOINERS}\w+)*",
+        pattern=rf"(?=[A-Za-z_./~+%#-]{{0,64}}[0-9@])\w*(?:{JOINERS}\w+)*{_END_OF_ID}",
         by_parts="name",
         masks=(
-            ("'request_id': 'req_7f3a9b1c2d'", "'request_id': 'req_<id>'"),
+            ("'request_id': 'req_7f3a9b1c2d'", "'request_id': '<id>'"),
             ("No such customer: 'cus_NffrFeUfNV2Hib'", "No such customer: 'cus_<id>'"),
             ("in 'tmpzz81qa/config.json'", "in '<tmp>/config.json'"),
             ("items.0.qty: Field required", "items.<index>.qty: Field required"),
@@ -592,5 +640,15 @@ RULES: Final[tuple[MaskRule, ...]] = (
             "table price_list_2024",
             "TestUtf8ToUtf16Conversion",
         ),
+    ),
+    MaskRule(
+        name="letters",
+        pattern=(
+            r"[A-Za-z_-](?=[A-Za-z0-9_-]{15})(?<![\w.@~%#+/-].)(?=[a-z0-9_-]{0,20}[A-Z])"
+            r"(?![\w-]*['\"]?[ :=#(\[,]{1,3}['\"]?-?[v0-9])[\w-]*(?:={1,2}(?![\w=]))?"
+        ),
+        by_parts="name",
+        masks=(("no such key: kVqZtRwXbNpLsDfGhJ", "no such key: <id>"),),
+        keeps=("XMLHttpRequestUpload", "--no-progress-for-this"),
     ),
 )

@@ -60,9 +60,9 @@ def written_and_read(edited: Edited) -> Conversation:
 
 
 FIRST = (
-    "[KeyError] at f11 (/srv/shop/m11.py:11): 'orders' #280a\n"
+    "[KeyError] at f11 (/srv/shop/m11.py:11): 'orders' #c969\n"
     "  | > return f12(order)\n"
-    "[errcompact errors: #280a KeyError x1, 199 tokens; whole: memory:00000001]"
+    "[errcompact errors: #c969 KeyError x1, 199 tokens; whole: memory:00000001]"
 )
 
 
@@ -85,8 +85,8 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
     texts = results(errors(conversation(failed(), failed(), failed(moved)), workspace()))
     assert [text.splitlines()[0] for text in texts] == [
         FIRST.splitlines()[0],
-        "[KeyError]: 'orders' #280a again (x2, 2 in a row)",
-        "[KeyError]: 'orders' #280a again (x3, 3 in a row), now line 12",
+        "[KeyError]: 'orders' #c969 again (x2, 2 in a row)",
+        "[KeyError]: 'orders' #c969 again (x3, 3 in a row), now line 12",
     ]
     assert texts[0] == FIRST
 
@@ -103,9 +103,9 @@ def test_a_repeat_says_little_and_what_is_new() -> None:
         pytest.param(failed(traceback(), tool="audit"), id="a verbatim tool"),
         pytest.param(Call("run_tests", {}, traceback(), failed=True, with_image=True), id="with an image"),
         pytest.param(failed(f"{FIRST.splitlines()[0]}\n  | {'more ' * 100}"), id="a digest of a boundary"),
-        pytest.param(failed(f"KeyError #280a again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
+        pytest.param(failed(f"KeyError #c969 again (x2)\n{'more ' * 100}"), id="a repeat of a boundary"),
         pytest.param(
-            failed(f"[KeyError] at get (shop.py:8): 'sku' #280a again (x2, 2 in a row)\n{'  | more ' * 100}"),
+            failed(f"[KeyError] at get (shop.py:8): 'sku' #c969 again (x2, 2 in a row)\n{'  | more ' * 100}"),
             id="a repeat that a boundary tells whole",
         ),
         pytest.param(failed(f"NOT EXECUTED: this exact call has failed 3 times. {'x' * 500}"), id="a refusal"),
@@ -151,7 +151,7 @@ def test_resolved_errors_become_one_line_once_that_is_worth_a_prompt_cache() -> 
     archive = MemoryArchive()
     edited = errors(conversation(*many_failures(), fine()), workspace(archive))
     texts = results(edited)
-    assert texts[0] == "[errcompact errors: #3f1b KeyError x1, resolved since, 274 tokens; whole: memory:00000001]"
+    assert texts[0] == "[errcompact errors: #086c KeyError x1, resolved since, 274 tokens; whole: memory:00000001]"
     assert all("resolved since" in text and "\n" not in text for text in texts[:-1])
     assert texts[-1] == "12 passed"
     assert [archive.read(cut.place) for cut in edited.cuts] == [call.result for call in many_failures()]
@@ -177,7 +177,7 @@ def test_a_class_that_failed_again_is_not_pruned() -> None:
     again = [*many_failures(8), fine(), many_failures(1)[0], *many_failures(25)[8:], fine("read_file")]
     texts = results(errors(conversation(*again), workspace()))
     assert "resolved since" not in "".join(texts)
-    assert "#3f1b again (x2)" in texts[9].splitlines()[0]
+    assert "#086c again (x2)" in texts[9].splitlines()[0]
 
 
 def test_what_fails_again_after_it_was_pruned_is_told_whole() -> None:
@@ -230,7 +230,7 @@ _CALLS = st.builds(
     result=st.sampled_from(
         [traceback(), traceback("ValueError: 7"), traceback(frames=30), "12 passed", "Error: no", traceback()[:420]]
         + [call.result for call in many_failures(3)]
-        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #280a again (x2)", "\x00\u202e" * 300]
+        + ["FAILED tests/test_a.py::test_a - assert 1 == 2\n" * 20, "KeyError #c969 again (x2)", "\x00\u202e" * 300]
     ),
     failed=st.booleans(),
 )
@@ -300,14 +300,14 @@ def test_the_applications_own_state_is_compacted_on_from_where_it_was() -> None:
     longer = Conversation(format="anthropic", messages=(*kept.messages, *moved.messages[1:]))
     texts = results(errors(longer, workspace(archive)))
     assert texts[:2] == results(kept)
-    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #280a again (x3, 3 in a row), now line 12"
+    assert texts[2].splitlines()[0] == "[KeyError]: 'orders' #c969 again (x3, 3 in a row), now line 12"
 
 
 def test_an_archive_that_lost_the_raw_error_costs_the_evidence_only() -> None:
     """The class and its count stand in the list."""
     kept = written_and_read(errors(conversation(failed()), workspace()))
     longer = Conversation(format="anthropic", messages=(*kept.messages, *conversation(failed()).messages[1:]))
-    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #280a again (x2, 2 in a row)\n")
+    assert results(errors(longer, workspace()))[1].startswith("[KeyError]: 'orders' #c969 again (x2, 2 in a row)\n")
 
 
 def test_a_full_disk_leaves_errors_whole_and_says_so() -> None:

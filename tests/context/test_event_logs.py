@@ -188,13 +188,13 @@ EVENT_STORE = [
     [
         pytest.param(
             EVENT_SOURCED,
-            ["[ENOENT]: no such file or directory: package.json (npm install, exit code 254, 1.2 s) #a667"],
+            ["[ENOENT]: no such file or directory: package.json (npm install, exit code 254, 1.2 s) #4a85"],
             id="event-sourced",
         ),
         pytest.param(
             TOOL_STATUS,
             [
-                "[error] at tool fetch: connect ECONNREFUSED 127.0.0.1:5432 #a939",
+                "[error] at tool fetch: connect ECONNREFUSED 127.0.0.1:5432 #6d72",
                 "  hint: nothing listens there: start the service, or correct host and port",
             ],
             id="tool and status",
@@ -202,14 +202,14 @@ EVENT_STORE = [
         pytest.param(
             CODEX,
             [
-                "[KeyError] at total (shop/a.py:3): 'orders' (bash -lc 'pytest -q', exit code 1) #07d9",
-                "[ERESOLVE]: unable to resolve dependency tree (bash -lc 'npm ci', exit code 1) #965c",
+                "[KeyError] at total (shop/a.py:3): 'orders' (bash -lc 'pytest -q', exit code 1) #dcfd",
+                "[ERESOLVE]: unable to resolve dependency tree (bash -lc 'npm ci', exit code 1) #552e",
             ],
             id="codex exec --json",
         ),
         pytest.param(
             CLAUDE,
-            ['[E0382] at src/main.rs:4: borrow of moved value: `v` ({"command": "cargo build"}) #9251'],
+            ['[E0382] at src/main.rs:4: borrow of moved value: `v` ({"command": "cargo build"}) #e68d'],
             id="claude --output-format stream-json",
         ),
         pytest.param(
@@ -219,7 +219,7 @@ EVENT_STORE = [
         ),
         pytest.param(
             OPENHANDS,
-            ["[error]: Cannot parse the arguments #", "[KeyError]: 'sku' (pytest -q, exit code 1) #93d7"],
+            ["[error]: Cannot parse the arguments #", "[KeyError]: 'sku' (pytest -q, exit code 1) #701a"],
             id="openhands",
         ),
         pytest.param(
@@ -233,7 +233,7 @@ EVENT_STORE = [
         pytest.param(OPENCODE, ['[Error] at tool bash: timed out ({"command": "ls /x"}) #'], id="opencode"),
         pytest.param(
             CHAT,
-            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "pytest"}) #07d9'],
+            ['[KeyError] at total (shop/a.py:3): \'orders\' ({"command": "pytest"}) #dcfd'],
             id="a chat of tool calls",
         ),
         pytest.param(
