@@ -1,5 +1,5 @@
 """
-Ids: known by the label in front of them, and by their look where they have none.
+Ids: known by a label, or by their look.
 
 A label decides whatever the id looks like: a class whose id is now a UUID, now a number is one class.
 """
@@ -114,7 +114,7 @@ def _mask_thing(name: str) -> str:
 
 
 def is_random(text: str) -> bool:
-    """Tell whether a long word of letters, digits, `-` and `_` is made up: base62, base64url, nanoid."""
+    """Tell whether a long word is made up: base62, base64url, nanoid."""
     if len(text) < MIN_RANDOM or not _RANDOM_LOOK.match(text):
         return False
     odd = len(_ODD.findall(text))
@@ -127,7 +127,7 @@ def is_random(text: str) -> bool:
 
 
 def mask_long(text: str) -> str:
-    """Mask the long made-up words in a name or a path; a word in front of one stays."""
+    """Mask the long made-up words in a name or a path."""
     return _LONG.sub(_mask_random, text)
 
 

@@ -1,4 +1,4 @@
-"""Paths as they are spelt from the root of a project, whoever's folders the project lies in."""
+"""Paths as they are spelt from a project's root."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _MADE_UP: Final = lazy_pattern(r"(?:tmp|temp)[._-]?\w{6,12}\Z")
 
 def below_root(path: str) -> str | None:
     """
-    Return a path as it is spelt from the root of its project, None for a path that belongs to the machine.
+    Return a path as it is spelt from its project's root.
+
+    None stands for a path that belongs to the machine.
 
     Args:
         path: An absolute path, with slashes.

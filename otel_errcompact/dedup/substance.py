@@ -1,4 +1,4 @@
-"""The substance of a failure: the lines by which a repeat is told from something new."""
+"""Lines by which a repeat differs from something new."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCE: Final = "> "
 
 def templates_of(facts: Facts) -> frozenset[str]:
     """
-    Return the templates of the lines that say what failed: the cause, the details, the evidence.
+    Return the templates of the lines that say what failed.
 
     A repeat says no more than "again" where these are a subset of what was shown before. Places stand in details, and
     their line numbers move; lines of source tell nothing that the cause does not.

@@ -1,4 +1,4 @@
-"""Tails of templates: ids for the operator, which some occurrences of a failure have and others have not."""
+"""Tails of templates: ids that only some occurrences have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENTRY: Final = lazy_pattern(
 
 
 def drop_tails(template: str) -> str:
-    """Return a template without the ids that end it: `(tid: <id>)`, `[request_id=<id>]`, `. Trace: <id>`."""
+    """Return a template without the ids that end it: `(tid: <id>)`."""
     if "<id>" not in template[-_LONGEST:] and "<num>" not in template[-_LONGEST:]:
         return template
     head, tail = template[:-_LONGEST], template[-_LONGEST:]
