@@ -115,6 +115,8 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     found: list[_Line] = []
     alike: dict[str, int] = {}
     pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(line)]
+    if not pieces:
+        return ()
     # All at once, since a call for each line costs more than what it does.
     lowered = _AROUND.sub(" ", "\n".join(piece for _, piece in pieces)).lower().split("\n")
     for (number, piece), lower in zip(pieces, lowered, strict=True):
