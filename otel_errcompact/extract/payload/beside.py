@@ -76,7 +76,7 @@ def _leaves(name: str, said: str, value: object, depth: int = 0) -> Iterator[tup
         for item in value[:_MAX_ITEMS]:
             if is_object(item):
                 yield from _leaves(name, said, item, depth + 1)
-    elif is_scalar(value):
+    else:
         yield name, said, value
 
 

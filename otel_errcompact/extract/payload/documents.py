@@ -146,8 +146,6 @@ def read_outline(text: str) -> dict[str, Any] | None:
 def _add_item(stack: list[tuple[int, Any, Any, str]], indent: int, value: object) -> bool:
     while len(stack) > 1 and stack[-1][0] > indent:
         stack.pop()
-    while len(stack) > 1 and not stack[-1][3]:
-        stack.pop()
     at, held, parent, name = stack[-1]
     if parent is None:
         return False

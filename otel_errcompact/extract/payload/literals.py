@@ -92,9 +92,7 @@ class _Scanner:
             return None, 1
 
     def _take(self) -> re.Match[str]:
-        token = _TOKEN.match(self._source, self._position)
-        if token is None:
-            raise _MalformedError
+        token = next(_TOKEN.finditer(self._source, self._position))
         self._position = token.end()
         return token
 

@@ -382,3 +382,9 @@ def test_hostile_text_costs_little(unit: str):
     text = unit * (1_000_000 // len(unit))
     assert processor_seconds(lambda: facts(text)) < MOMENT_S
     assert _REPRESENTED.match(text) is None
+
+
+def test_arguments_that_are_wrong_in_another_way():
+    """An issue that names no parameter is shown as it is."""
+    found = facts("InputValidationError: Edit failed due to the following issue:\nThe input is no object")
+    assert (found.type, found.cause) == ("InvalidArguments", "Edit: The input is no object")
