@@ -119,6 +119,7 @@ def test_a_replay_s_counters_are_in_prometheus(stack: Stack, replay: Printed) ->
         ("errcompact_resolutions_total", ""): {"": 1},
         ("errcompact_context_tokens_total", "errcompact_form"): {
             "raw": total["raw_error_tokens"],
+            "sent": total["raw_error_tokens"],
             "digest": total["digest_tokens"],
         },
     }

@@ -104,6 +104,11 @@ class RawError:
     """The span it was recorded on."""
 
     @property
+    def sent(self) -> str:
+        """What frameworks send the agent without this library: `str(e)` of a live exception, otherwise the text."""
+        return self.text if self.exception is None else self.message or self.type
+
+    @property
     def scope(self) -> Operation:
         """The operation whose success resolves this failure."""
         return self.operation if self.operation.name else Operation(self.tool)

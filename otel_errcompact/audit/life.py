@@ -74,6 +74,7 @@ def describe_observation(observation: Observation, record: int) -> Attributes:
         semconv.KIND: "rejected" if kind.rejected else "transient" if kind.transient else "",
         semconv.CALL: observation.call,
         semconv.TOKENS_RAW: observation.raw_tokens,
+        semconv.TOKENS_SENT: observation.sent_tokens,
         semconv.TOKENS_DIGEST: observation.digest_tokens,
     }
     if observation.raw.exception is not None or observation.count == 1 or found.facts.format in _MODEL_FORMATS:
@@ -178,6 +179,7 @@ def describe_end(report: RunReport) -> Attributes:
         semconv.CLASS_COUNT: len(report.classes),
         semconv.ESCALATION_COUNT: len(report.escalations),
         semconv.TOKENS_RAW: report.raw_tokens,
+        semconv.TOKENS_SENT: report.sent_tokens,
         semconv.TOKENS_DIGEST: report.digest_tokens,
     }
 

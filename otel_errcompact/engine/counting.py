@@ -81,7 +81,9 @@ class FailureCounter:
         # Where the library only observes, the agent reads the raw error.
         text = raw.text if state.mode == "observe" else self._render(state, raw, recorded, repeated, step)
         raw_tokens, digest_tokens = map(self._pipeline.count_tokens, (raw.text, text))
+        sent_tokens = raw_tokens if raw.exception is None else self._pipeline.count_tokens(raw.sent)
         state.raw_tokens += raw_tokens
+        state.sent_tokens += sent_tokens
         state.digest_tokens += digest_tokens
         state.after_escalation += after
         observation = Observation(
@@ -97,6 +99,7 @@ class FailureCounter:
             taken_back=recorded.taken_back,
             text=text,
             raw_tokens=raw_tokens,
+            sent_tokens=sent_tokens,
             digest_tokens=digest_tokens,
             tick=tick,
             call=record.call,

@@ -47,6 +47,9 @@ class Observation:
     """What the agent reads in place of the raw error."""
 
     raw_tokens: int
+    sent_tokens: int
+    """Tokens of what frameworks send without this library: `str(e)` of a live exception, otherwise the text."""
+
     digest_tokens: int
     duration_ns: int
     """What the compaction cost."""

@@ -55,6 +55,9 @@ class RunReport(BaseModel):
     """Failures after an escalation that no `Continue` had lifted."""
 
     raw_tokens: int
+    sent_tokens: int
+    """Of what frameworks send without this library: `str(e)` of a live exception, otherwise the text."""
+
     digest_tokens: int
     classes: tuple[ClassReport, ...]
     """In the order in which they were first seen."""
@@ -73,7 +76,8 @@ class RunReport(BaseModel):
                 f"{_pluralise(self.occurrences, 'failure', 'failures')} in "
                 f"{_pluralise(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
                 f"{self.after_escalation} after an escalation. "
-                f"Raw errors {self.raw_tokens} tokens, digests {self.digest_tokens}."
+                f"Raw errors {self.raw_tokens} tokens, as frameworks send them {self.sent_tokens}, "
+                f"digests {self.digest_tokens}."
             ),
         ]
         if self.forgotten_classes:

@@ -29,6 +29,7 @@ class RunState(FailureMemory):
     handled: int = 0
     after_escalation: int = 0
     raw_tokens: int = 0
+    sent_tokens: int = 0
     digest_tokens: int = 0
     escalation: Escalation | None = None
     """The escalation that stands: not yet answered, or answered with `Halt` or `Pause`."""
@@ -154,6 +155,7 @@ class RunState(FailureMemory):
             handled=self.handled,
             after_escalation=self.after_escalation,
             raw_tokens=self.raw_tokens,
+            sent_tokens=self.sent_tokens,
             digest_tokens=self.digest_tokens,
             classes=classes,
             forgotten_classes=self.history.evicted,

@@ -12,7 +12,7 @@ from otel_errcompact.engine.ladder import NO_HANDLER
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.engine.observations import BegunRun, Observation, Refusal, Success, Verdict
-from otel_errcompact.errors import Operation
+from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, Halt, Pause
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.escalator.thresholds import Threshold, Thresholds
@@ -23,7 +23,7 @@ from tests.builders import raw
 if TYPE_CHECKING:
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.report import RunReport
-    from otel_errcompact.errors import Facts, RawError
+    from otel_errcompact.errors import Facts
     from otel_errcompact.escalator.escalation import AnsweredEscalation
     from otel_errcompact.history.history import ErrorClass
 
@@ -86,6 +86,16 @@ def test_the_raw_error_is_kept_before_anything_else_is_done(ledger: Ledger, jour
     assert journal.entries == [f"raw r {REFUSED}", "observed new x1"]
 
 
+@pytest.mark.parametrize(("message", "sent"), [("no such key: total", "no such key: total"), ("", "builtins.KeyError")])
+def test_frameworks_send_the_message_of_an_exception(ledger: Ledger, message: str, sent: str) -> None:
+    """What they would have sent is counted beside the whole traceback; without a message the type stands for it."""
+    text = f"Traceback (most recent call last):\nKeyError: {message}"
+    failed = RawError(text=text, exception=KeyError(message), message=message, type="builtins.KeyError", tool="t")
+    observation = ledger.observe("r", failed)
+    assert observation.raw_tokens == (len(text) + 3) // 4
+    assert observation.sent_tokens == ledger.report("r").sent_tokens == (len(sent) + 3) // 4
+
+
 def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     """Outcome, counts, text and tokens of the second occurrence."""
     long = REFUSED + " while waiting" * 30
@@ -95,6 +105,7 @@ def test_an_observation_says_what_became_of_the_failure(ledger: Ledger) -> None:
     assert observation.text.startswith("[ConnectionError]: connection refused while waiting")
     assert "again (x2, 2 in a row; " in observation.text
     assert observation.raw_tokens == (len(long) + 3) // 4
+    assert observation.sent_tokens == observation.raw_tokens
     assert observation.digest_tokens == (len(observation.text) + 3) // 4
     assert observation.found.facts.type == "ConnectionError"
 

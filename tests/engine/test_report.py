@@ -62,7 +62,8 @@ def test_members_of_one_cause_are_counted() -> None:
 def test_a_clean_run_has_a_short_report() -> None:
     """No table where there is nothing to list."""
     assert Ledger().report("r").to_markdown() == (
-        "# Run r: clean\n\n0 failures in 0 classes, 0 handled, 0 after an escalation. Raw errors 0 tokens, digests 0.\n"
+        "# Run r: clean\n\n0 failures in 0 classes, 0 handled, 0 after an escalation. "
+        "Raw errors 0 tokens, as frameworks send them 0, digests 0.\n"
     )
 
 
@@ -76,6 +77,7 @@ def test_a_report_survives_json(escalation: Escalation) -> None:
         handled=0,
         after_escalation=0,
         raw_tokens=10,
+        sent_tokens=8,
         digest_tokens=5,
         classes=(),
         forgotten_classes=2,

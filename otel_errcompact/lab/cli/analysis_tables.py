@@ -183,7 +183,9 @@ def _describe_total(total: Total) -> Iterator[str]:
     )
     yield f"Loops: {_describe_loops(total)}; the longest row of any failures is {total.longest_row:,}."
     yield (
-        f"Digests: {counts.digest_tokens:,} tokens in place of {counts.error_tokens:,}. Of the whole bill that saves "
+        f"Digests: {counts.digest_tokens:,} tokens in place of the {counts.error_tokens:,} that these runs were sent, "
+        f"{share(counts.digest_tokens, counts.failures):,.0f} in place of "
+        f"{share(counts.error_tokens, counts.failures):,.0f} for an error. Of the whole bill that saves "
         f"{share(counts.saved_tokens, counts.context_tokens):.1%} of the context, and "
         f"{share(counts.input_tokens_saved, counts.input_tokens):.1%} of the {counts.input_tokens:,} tokens that model "
         f"calls read if no cache helps."

@@ -63,7 +63,7 @@ class _Player:
         self._run_id = life.run_id
         self._ledger = ledger
         self._tallies = tallies
-        self._raw_tokens = self._digest_tokens = 0
+        self._raw_tokens = self._sent_tokens = self._digest_tokens = 0
         self._digests: dict[tuple[int, str, str, int], list[str]] = {}
         self._end: RecordedLine | None = None
         self._tally: Tally
@@ -143,6 +143,7 @@ class _Player:
             update={
                 "result": result if result in _RESULTS else report.result,
                 "raw_tokens": self._raw_tokens,
+                "sent_tokens": self._sent_tokens,
                 "digest_tokens": self._digest_tokens,
                 "escalations": self._with_digests(report.escalations),
             }
@@ -194,12 +195,14 @@ class _Player:
         self._tally.detected += bool(raw.detected)
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
+        self._sent_tokens += line.integer(semconv.TOKENS_SENT)
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 
     def _observe_unsettled(self, line: RecordedLine) -> None:
         # The process ended before anything else was recorded.
         observation = self._ledger.observe(self._run_id, _raw_of(line.raw, line))
         self._raw_tokens += observation.raw_tokens
+        self._sent_tokens += observation.sent_tokens
         self._digest_tokens += observation.digest_tokens
 
     def _classify(self, raw: RawError, line: RecordedLine) -> Classified:

@@ -98,7 +98,7 @@ class Telemetry(Listener):
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
         self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
         self._lock = ReentrantLock()
-        self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_DIGEST: 0}
+        self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_SENT: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
         self._logger_provider = logger_provider
         self._instruments: _Instruments | None = None
@@ -118,6 +118,7 @@ class Telemetry(Listener):
         self._defer(_Instruments.occurrence, observation.duration_ns / 1e9, attributes, raw.span)
         with self._lock:
             self._tokens[semconv.FORM_RAW] += observation.raw_tokens
+            self._tokens[semconv.FORM_SENT] += observation.sent_tokens
             self._tokens[semconv.FORM_DIGEST] += observation.digest_tokens
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
@@ -332,7 +333,7 @@ class _Instruments:
             semconv.CONTEXT_TOKENS,
             [self._report(Telemetry.context_tokens, operator.add)],
             "{token}",
-            "Tokens of raw errors, and of the digests that took their place in the agent's context.",
+            "Tokens of raw errors, of what frameworks send of them (`str(e)`), and of the digests in their place.",
         )
         meter.create_observable_counter(
             semconv.INTERNAL_FAILURES,

@@ -280,9 +280,10 @@ class TestArtefacts:
         errors = cost_session(played.session.steps).errors
         report = played.session.report
 
-        assert (report.raw_tokens, report.digest_tokens) == (errors.raw, errors.digest)
+        assert (report.raw_tokens, report.sent_tokens, report.digest_tokens) == (errors.raw, errors.sent, errors.digest)
         assert total(played, "errcompact.context.tokens", "errcompact.form") == {
             ("raw",): errors.raw,
+            ("sent",): errors.sent,
             ("digest",): errors.digest,
         }
 
@@ -306,6 +307,7 @@ class TestBill:
             read="x" * 20,
             digest="x" * 20,
             raw="x" * 100,
+            sent=15,
             key="k",
             recent_errors="x" * 40,
             answered=None,
@@ -314,13 +316,19 @@ class TestBill:
 
         costs = cost_session([step, step])
 
-        assert costs.errors == Cost(raw=50, digest=10)
-        assert costs.conversation == Cost(raw=14 + 32 + 32, digest=14 + 12 + 12)
-        assert costs.prompts == Cost(raw=14 + (14 + 32), digest=14 + (14 + 12 + 10))
+        assert costs.errors == Cost(raw=50, sent=30, digest=10)
+        assert costs.conversation == Cost(raw=14 + 32 + 32, sent=14 + 22 + 22, digest=14 + 12 + 12)
+        assert costs.prompts == Cost(raw=14 + (14 + 32), sent=14 + (14 + 22), digest=14 + (14 + 12 + 10))
 
     def test_nothing_saves_nothing(self) -> None:
         """A cost_session of zero has no saving."""
-        assert Cost(raw=0, digest=0).saved_percent == 0
+        nothing = Cost(raw=0, sent=0, digest=0)
+        assert nothing.saved_percent == nothing.saved_of_sent_percent == 0
+
+    def test_digests_that_cost_more_than_what_is_sent_say_so(self) -> None:
+        """The percentage is negative then, beside one of raw errors that is not."""
+        cost = Cost(raw=100, sent=20, digest=25)
+        assert (cost.saved_percent, cost.saved_of_sent_percent) == (75, -25)
 
 
 class TestCommand:
@@ -548,7 +556,7 @@ def tokens(metrics: Sequence[ExportMetricsServiceRequest]) -> dict[str, tuple[in
 def test_the_whole_bill_goes_out_as_the_standard_histogram(exported: Exported) -> None:
     """One call of a model before each step: all prompts, as the account's cost_session has them, and all answers."""
     (into, out) = (tokens(exported.metrics)[kind] for kind in ("input", "output"))
-    billed = re.search(r"all 21 prompts, as billed without a cache\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
+    billed = re.search(r"all 21 prompts, as billed without a cache\D+[\d,]+\D+[\d,]+\D+([\d,]+)", exported.done.stdout)
     assert billed is not None
     assert exported.done.stdout.splitlines()[-1] == "session 2: halted, 12 failures in 7 classes, 2 escalations"
     assert (into[0], out[0]) == (42, 42)
@@ -630,6 +638,7 @@ class TestNarrative:
             read=read,
             digest=read,
             raw="",
+            sent=0,
             key="",
             recent_errors="",
             answered=None,

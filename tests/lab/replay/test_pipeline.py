@@ -185,7 +185,7 @@ def test_the_instruments_count_what_is_replayed() -> None:
     assert metrics.values["errcompact.escalations"] == 1
     assert metrics.values["errcompact.resolutions"] == 1
     assert metrics.values["errcompact.runs"] == 1
-    assert metrics.values["errcompact.context.tokens"] == replayed.raw_error_tokens + replayed.digest_tokens
+    assert metrics.values["errcompact.context.tokens"] == 2 * replayed.raw_error_tokens + replayed.digest_tokens
     assert metrics.sums["gen_ai.client.token.usage"] == replayed.context_tokens
 
 

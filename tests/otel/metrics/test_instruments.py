@@ -198,6 +198,7 @@ class TestOtherInstruments:
         observations = [meter.ledger.observe("r", raw("x" * 400)) for _ in range(2)]
         assert meter.values("errcompact.context.tokens", "errcompact.form") == {
             ("raw",): sum(observation.raw_tokens for observation in observations),
+            ("sent",): sum(observation.raw_tokens for observation in observations),
             ("digest",): sum(observation.digest_tokens for observation in observations),
         }
 

@@ -127,7 +127,7 @@ def _write_comparison(console: DemoConsole, step: Step) -> None:
 
 
 def _format_sizes(step: Step) -> str:
-    return f"{estimate_tokens(step.read)} tokens instead of {estimate_tokens(step.raw):,}"
+    return f"{estimate_tokens(step.read)} tokens (raw {estimate_tokens(step.raw):,}, sent {step.sent:,})"
 
 
 def _write_ladder(console: DemoConsole, session: Session) -> None:
@@ -152,7 +152,8 @@ def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
 
 def _write_tokens(console: DemoConsole, session: Session) -> None:
     costs = cost_session(session.steps)
-    table = console.table("tokens (characters / 4)", "raw errors", "digests", "saved", right="raw errors digests saved")
+    columns = ("raw", "sent", "digests", "vs-raw", "vs-sent")
+    table = console.table("tokens (characters / 4)", *columns, right=" ".join(columns))
     positions = (
         (f"results of the {session.report.occurrences} failures", costs.errors),
         ("the whole conversation at the end", costs.conversation),
@@ -161,6 +162,7 @@ def _write_tokens(console: DemoConsole, session: Session) -> None:
     console.heading("The cost_session")
     console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
     console.write(
+        "Sent: what frameworks send of an error without this library, `str(e)` of an exception, otherwise the text. "
         "The prompts count the block of recent errors each time. This run is little else than failures: in today's "
         "coding agents errors are about 2 % of the context, in looping ones 10 to 35 %, and system prompt and tool "
         "schemas come on top. `errcompact replay` tells the figure for your own runs.",
@@ -168,8 +170,14 @@ def _write_tokens(console: DemoConsole, session: Session) -> None:
     )
 
 
-def _format_cost(cost: Cost) -> tuple[str, str, str]:
-    return f"{cost.raw:,}", f"{cost.digest:,}", f"{cost.saved_percent} %"
+def _format_cost(cost: Cost) -> tuple[str, str, str, str, str]:
+    return (
+        f"{cost.raw:,}",
+        f"{cost.sent:,}",
+        f"{cost.digest:,}",
+        f"{-cost.saved_percent:+} %",
+        f"{-cost.saved_of_sent_percent:+} %",
+    )
 
 
 def _write_counters(console: DemoConsole, session: Session, signals: Signals) -> None:

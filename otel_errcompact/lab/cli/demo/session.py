@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Literal
 
 import otel_errcompact as errcompact
+from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.lab.cli.demo import tools as installed_tools
 from otel_errcompact.lab.cli.demo.agent import Prompt, agent
 from otel_errcompact.lab.cli.demo.project import write_project
@@ -52,6 +53,9 @@ class Step:
 
     raw: str
     """The whole result of the tool; the agent's text where the call was refused."""
+
+    sent: int
+    """Tokens of what frameworks would have sent: `str(e)` of an exception, otherwise the raw text."""
 
     key: str
     """The error class of the failure; empty if there was none."""
@@ -155,6 +159,7 @@ def _step(run: errcompact.Run, tools: Tools, number: int, call: ToolCall) -> Ste
         read=opened.text,
         digest=failure.text if failure else "",
         raw=failure.raw.text if failure else opened.text,
+        sent=failure.sent_tokens if failure else estimate_tokens(opened.text),
         key=failure.found.key if failure else "",
         recent_errors=run.digest(),
         answered=next(iter(run.report().escalations[settled:]), None),

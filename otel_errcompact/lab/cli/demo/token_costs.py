@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Tokens with raw errors, and with digests in their place."""
+    """Tokens with raw errors, with what frameworks send of them (`str(e)`), and with digests in their place."""
 
     raw: int
+    sent: int
     digest: int
 
     @property
     def saved_percent(self) -> int:
-        """How much of it the digests save."""
-        return round(100 * (self.raw - self.digest) / self.raw) if self.raw else 0
+        """How much digests save of the cost with raw errors."""
+        return _percent(self.raw - self.digest, self.raw)
+
+    @property
+    def saved_of_sent_percent(self) -> int:
+        """How much digests save of the cost with what frameworks send; negative where they cost more."""
+        return _percent(self.sent - self.digest, self.sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +61,16 @@ class ModelCall(NamedTuple):
 
 def model_calls(steps: Sequence[Step]) -> Iterator[ModelCall]:
     """Yield the costs of each step, estimated from characters."""
-    raw = digest = estimate_tokens(TASK)
+    raw = sent = digest = estimate_tokens(TASK)
     block = ""
     for step in steps:
-        prompt = Cost(raw=raw, digest=digest + estimate_tokens(block))
+        prompt = Cost(raw=raw, sent=sent, digest=digest + estimate_tokens(block))
         block = step.recent_errors
         said = _count_own_words(step)
         raw += said + estimate_tokens(step.raw)
+        sent += said + step.sent
         digest += said + estimate_tokens(step.read)
-        yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, digest=digest))
+        yield ModelCall(prompt=prompt, answer=said, then=Cost(raw=raw, sent=sent, digest=digest))
 
 
 def cost_session(steps: Sequence[Step]) -> SessionCosts:
@@ -77,14 +84,20 @@ def cost_session(steps: Sequence[Step]) -> SessionCosts:
     return SessionCosts(
         errors=Cost(
             raw=sum(estimate_tokens(step.raw) for step in failed),
+            sent=sum(step.sent for step in failed),
             digest=sum(estimate_tokens(step.digest) for step in failed),
         ),
         conversation=calls[-1].then,
         prompts=Cost(
             raw=sum(call.prompt.raw for call in calls),
+            sent=sum(call.prompt.sent for call in calls),
             digest=sum(call.prompt.digest for call in calls),
         ),
     )
+
+
+def _percent(part: int, whole: int) -> int:
+    return round(100 * part / whole) if whole else 0
 
 
 def _count_own_words(step: Step) -> int:
