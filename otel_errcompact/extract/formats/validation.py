@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_LEAD: Final = 300
 _LEAD: Final = re.compile(
     r"(?:(?:Uncaught )?(?:[\w.]{0,100}(?:Error|Exception|Failure)|[Ee]rror|ERROR)(?: \([^)\n]{1,80}\))?: )?"
-    r"(?P<said>(?:[^\n:\"'\[\]{}]{1,120}: ?)?)"
+    r"(?P<said>(?:[^\n:\"'\[\]{}]{1,120}: ?){0,2})"
 )
 """What may stand before the violations: a type, and a sentence that leads to them."""
 

@@ -135,8 +135,13 @@ def _is_generic(error: Error) -> bool:
     return not error.code or GENERIC_CODES.search(error.code) is not None
 
 
+def _key_inside(error: Error) -> str:
+    said = f"{error.code} {error.message or key_of(error.violations)}".strip()
+    return " / ".join(filter(None, (said, *error.words, *sorted(map(_key_inside, error.inner)))))
+
+
 def _key(head: Error, rest: Sequence[Error]) -> str:
-    inside = sorted({f"{error.code} {error.message or key_of(error.violations)}".strip() for error in rest})
+    inside = sorted(filter(None, {_key_inside(error) for error in rest}))
     parts = [*head.words, *inside]
     if head.violations:
         said = "" if _is_generic(head) or head.violations[0].path in head.message else head.message

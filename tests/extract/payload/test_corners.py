@@ -12,7 +12,7 @@ from otel_errcompact.extract.payload.logs import read_log
 from otel_errcompact.extract.payload.validation import read_validation
 from otel_errcompact.extract.payload.violation import Violation, describe
 from otel_errcompact.extract.payload.walk import read_body
-from tests.extract.reading import facts
+from tests.extract.reading import facts, key
 
 
 def test_long_lines_stay_apart():
@@ -129,3 +129,28 @@ def test_violations_with_a_code_of_their_own():
     found = facts(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}))
     assert found.type == "InternalError"
     assert "a: b c" in (found.cause, *found.details) or "a: b c" in found.cause
+
+
+def test_errors_inside_errors_count_for_the_key():
+    """Another code deep inside is another class, in words of a text as well."""
+    deep = {"code": "E1", "message": "no", "details": [
+        {"code": "E2", "message": '{"error": {"code": "E3", "message": "no more", "details": [{"code": "E4"}]}}'}
+    ]}  # fmt: skip
+    text = json.dumps(deep)
+    assert key(text) != key(text.replace("E3", "E5"))
+    assert key(text) == key(json.dumps(deep, indent=2))
+
+
+def test_a_file_before_a_violation():
+    """The name of a checked file stands before what is wrong in it."""
+    text = (
+        "api.yaml: Validation Error: 'version' is a required property\n\n"
+        "Failed validating 'required' in schema['properties']['info']:\n    {'type': 'object'}\n\n"
+        "On instance['info']:\n    {'title': 'depot'}"
+    )
+    found = facts(text)
+    assert (found.type, found.cause) == (
+        "ValidationError",
+        "api.yaml: Validation Error: info: 'version' is a required property",
+    )
+    assert key(text) != key(text.replace("version", "paths"))
