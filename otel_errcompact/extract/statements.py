@@ -41,7 +41,7 @@ _SEVERITY: Final = re.compile(
 )
 _BY_PROGRAM: Final = re.compile(
     r"(?P<program>[\w.@+/-]{1,80}): (?:\[(?P<framed>emerg|alert|crit|error|fatal)\] (?:[0-9#*]{1,20}: )?"
-    r"|(?P<severity>(?i:error|fatal|critical|fatal error|panic)) ?: {1,3})(?P<message>\S.*)"
+    r"|(?:[A-Z]\w{1,20} )?(?P<severity>(?i:error|fatal|critical|fatal error|panic)) ?: {1,3})(?P<message>\S.*)"
 )
 _FOREIGN: Final = re.compile(
     r"[\[(]?(?:Fehler|Erreur|Error[ei]|Fout|Błąd|Fel|Feil|Fejl|Virhe|Hata|Chyba|Ошибка|Помилка|错误|錯誤|エラー|오류)[\])]?"
@@ -65,7 +65,7 @@ _TELLING_WORDS: Final = (
     "errors?", "fail(?:ed|s|ure|ures)?", "cannot", "can't", "could ?n[o']t", "unable", "no such", "denied", "refused",
     "rejected", "invalid", "unexpected", "unknown", "unresolved", "unsupported", "undefined", "undeclared", "missing",
     "required", "tim(?:ed|e) ?out", "exceed(?:ed|s)?", "exception", "abort(?:ed)?", "crash(?:ed)?", "killed", "panic",
-    "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expected",
+    "fatal", "conflict", "mismatch", "violat(?:ed|es|ion)", "forbidden", "unauthorized", "must be", "expect(?:ed|s)",
     "too (?:many|long|large|big|small|few|short)", "ignored", "out of",
     "un(?:handled|caught)", "fell through", "unreachable",
     r"not (?:be |have |yet )?(?:\w{1,12} )?(?:found|exist|available|enough|permitted|allowed|supported)",

@@ -39,6 +39,7 @@ _REMEMBERED: Final = 8
 _MAX_BLANK: Final = 8
 """Lines behind a heading in which its content begins."""
 
+_MAX_SHIFT: Final = 3
 _MAX_KEYED: Final = 6
 """Items of a list that count for the key."""
 
@@ -51,10 +52,12 @@ _FAR: Final = 40
 _REASON: Final = re.compile(
     r"\b(?:no (?:such|space|route|module|package|\w{1,20} (?:matching|found|named|called|defined|available))"
     r"|not (?!be\b)|validation|n't\b|denied|refused|rejected|invalid|unexpected|unknown|nonexistent|missing"
-    r"|un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)|required?|requires"
-    r"|timed? ?out|exceed\w{0,3}|killed|conflict\w{0,3}|mismatch\w{0,3}|violat\w{1,4}|forbidden|must|should|expected"
-    r"|too \w{1,10}|already|in use|busy|locked|duplicate\w{0,2}|has no|have no|there (?:is|are) no|empty|overflow"
-    r"|corrupt\w{0,3}|expired|reset by|null|nil|malformed|illegal|incompatible|ambiguous|less than|greater than|larger"
+    r"|un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)|require[sd]?\b"
+    r"|timed? ?out|exceed\w{0,3}|killed|conflict\w{0,3}|mismatch\w{0,3}|violat\w{1,4}|forbidden|must|should"
+    r"|expect(?:ed|s)|wanted|fell through|too \w{1,10}|already|in use|busy|locked|duplicate\w{0,2}|has no|have no"
+    r"|there (?:is|are) no|empty"
+    r"|overflow|corrupt\w{0,3}|expired|reset by|null|nil|malformed|illegal|incompatible|ambiguous|less than"
+    r"|greater than|larger"
     r"|smaller|out of|bad|wrong|only|syntax|segmentation|broken|stale|interrupted|deadlock|unmet|undeliverable|nxdomain"
     r"|servfail|imagepullbackoff|crashloopbackoff|oomkilled)",
     re.IGNORECASE,
@@ -69,7 +72,7 @@ _ACTION: Final = re.compile(
 
 _AFTER_LABEL: Final = r" {0,20}(?:[:=]|\b(?:is|was)\b)? *(?P<rest>.*)"
 _CAUSED: Final = re.compile(
-    r"[\W_]{0,8}(?:caused by|root cause|cause|reason|because|due to|why"
+    r"[\W_]{0,8}(?:caused by|root cause|cause|reason|because|due to|why|(?<=-> )|(?<=\u25b6 )"
     rf"|(?:original|inner|underlying) (?:error|exception)|command (?:error|stderr)){_AFTER_LABEL}",
     re.IGNORECASE,
 )
@@ -78,7 +81,7 @@ _DETAILED: Final = re.compile(
     re.IGNORECASE,
 )
 _LABEL: Final = re.compile(
-    r"(?i:caus|reason|because|due to|orig|inner|error|command|stderr|mess|msg|detail|descr|why|under)"
+    r"(?i:caus|reason|because|due to|orig|inner|error|command|->|\u25b6|stderr|mess|msg|detail|descr|why|under)"
 )
 _GENERIC_HEADING: Final = re.compile(
     r"[\W_]{0,6}(?:[^\s:]{1,200}(?::[0-9]{1,7}){1,2}: )?(?:encountered )?"
@@ -94,7 +97,7 @@ _ERROR_HEADING: Final = re.compile(r"(?:^|[\s:\]])(?i:error|fatal|exception|pani
 _BARE: Final = re.compile(r"\W{0,3}[A-Za-z][a-z]*(?: [A-Za-z][a-z]*){0,2}[.!]?$")
 """A few words that name nothing; what they are about stands beside them."""
 
-_LISTED: Final = re.compile(r"[^\s:]{1,200}:[0-9]{1,7}(?::[0-9]{1,7})?:? ")
+_LISTED: Final = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])[^\s:]{1,200}:[0-9]{1,7}(?::[0-9]{1,7})?:? ")
 """An item of a list of places."""
 
 
@@ -237,7 +240,7 @@ def _first_beside(lines: Sequence[str], best: _Candidate) -> _Candidate:
     depth = indentation(lines[best.number])
     while best.number and best.tier >= _Tier.REASONED:
         before = lines[best.number - 1]
-        found = _weigh(lines, best.number - 1) if before and indentation(before) == depth else None
+        found = _weigh(lines, best.number - 1) if before and _is_as_deep(before, depth) else None
         if found is None or not (
             found.tier in _REASONS or (_LISTED.match(before) and _LISTED.match(lines[best.number]))
         ):
@@ -276,16 +279,34 @@ def _others_beside(lines: Sequence[str], number: int, tier: _Tier) -> Iterator[s
     # Statements that stand below a chosen one like items of a list, each perhaps with lines of its own.
     depth = indentation(lines[number])
     is_listed = _LISTED.match(lines[number]) is not None
+    if depth and tier < _Tier.STRICT:
+        yield from _items_above(lines, number)
     for at in range(number + 1, min(len(lines), number + 1 + MAX_ITEMS)):
         line = lines[at]
-        if not line or indentation(line) < depth:
+        if not line or (indentation(line) < depth and not _is_as_deep(line, depth)):
             return
-        if indentation(line) > depth:
+        if not _is_as_deep(line, depth):
             continue
         found = _weigh(lines, at)
-        if found is None or not (found.tier in _REASONS or found.tier is tier or (is_listed and _LISTED.match(line))):
+        if found is None or found.tier is _Tier.TRAILING:
+            return
+        is_item = bool(depth) or (is_listed and _LISTED.match(line) is not None)
+        if not (found.tier in _REASONS or found.tier is tier or is_item):
             return
         yield line.strip()
+
+
+def _items_above(lines: Sequence[str], number: int) -> Iterator[str]:
+    depth = indentation(lines[number])
+    first = number
+    while first and number - first < MAX_ITEMS and lines[first - 1] and indentation(lines[first - 1]) == depth:
+        first -= 1
+    yield from (lines[at].strip() for at in range(first, number) if is_content(lines[at]))
+
+
+def _is_as_deep(line: str, depth: int) -> bool:
+    # Numbers that open the rows of a table stand to the right.
+    return abs(indentation(line) - depth) <= (_MAX_SHIFT if "|" in line else 0)
 
 
 def _add_root(lines: Sequence[str], number: int, message: str) -> str:
@@ -293,15 +314,17 @@ def _add_root(lines: Sequence[str], number: int, message: str) -> str:
     root = _find_root(lines, number, message)
     if not root and _REASON.search(message) is None:
         beside = range(number + 1, min(len(lines), number + 1 + _MAX_JOINED))
-        found = next(filter(None, (_weigh(lines, at) for at in beside if lines[at])), None)
-        root = lines[found.number].strip() if found is not None and found.tier is _Tier.REASONED else ""
-    if not root and number + 1 < len(lines) and _BARE.match(message) and _is_beside(lines[number + 1]):
+        found = (_weigh(lines, at) for at in beside if lines[at])
+        reasoned = next((each for each in found if each is not None and each.tier is _Tier.REASONED), None)
+        root = lines[reasoned.number].strip() if reasoned is not None else ""
+    if not root and number + 1 < len(lines) and _BARE.match(message) and _names_something(lines[number + 1]):
         root = lines[number + 1].strip()
     return f"{message.rstrip('.: ')}: {root}" if root and root not in message else message
 
 
-def _is_beside(line: str) -> bool:
-    return bool(line) and kind_of(line) in {Kind.OTHER, Kind.TELLING} and state(line) is None
+def _names_something(line: str) -> bool:
+    said = kind_of(line) in {Kind.OTHER, Kind.TELLING} and state(line) is None
+    return said and _BARE.match(line.strip()) is None
 
 
 def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:

@@ -88,7 +88,8 @@ NIL_COUNT: Final = _any_of(
 
 LEVEL: Final = re.compile(
     r"(?:[^\n\]|]{0,60}?[\[| ])?(?P<level>INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?)(?=[\]:|\s]|$)"
-    r"|\[?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?(?:\[[\w-]{1,60}\]| [A-Z]{1,4}[0-9]{2,5})?:"
+    r"|[\[%]?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?"
+    r"(?:\[[\w-]{1,60}\]|-[A-Z]{2,40}| [A-Z]{1,4}[0-9]{2,5})?:"
     r"|\[(?P<framed>info|debug|trace|notice|warn(?:ing)?)\]"
     r"|npm (?P<npm>info|notice|warn|http|verb|sill)\b"
     r"|.{0,200}?\blevel=\"?(?P<field>info|debug|trace|notice|warn(?:ing)?)\b"

@@ -55,6 +55,8 @@ def _kind_of(line: str) -> Kind:
     line = strip_timestamp(line)
     if line[:1] in "n#" and (repeated := forms.REPEATED.match(line)):
         line = line[repeated.end() :]
+    if line.startswith("$ "):
+        return Kind.PROGRESS
     if not line[:1].isalpha():
         if (_TIME.match(line) and ":" in line) or (forms.BANNER.match(line) and not is_telling(line)):
             return Kind.RULE

@@ -103,3 +103,22 @@ def test_vague_messages(message: str, *, expected: bool) -> None:
     """A message that only says that something failed gives no reason."""
     assert is_vague(message) is expected
     assert not is_vague("cannot read a: no such file")
+
+
+def test_an_indented_item_belongs_to_its_list() -> None:
+    """Items above and below a chosen item count for the key, whatever their words."""
+    chosen = choose_cause("Import of lamp.fbx:\n\n  mesh: 3 polygons\n  texture a.png not found\n  bone: 5 influences")
+    assert chosen is not None
+    assert chosen.items == ("mesh: 3 polygons", "bone: 5 influences")
+
+
+def test_rows_of_a_table_are_a_list() -> None:
+    """Numbers that open the rows stand to the right; rows are as deep all the same."""
+    table = (
+        " row | column | value | problem\n-----+--------+-------+--------\n"
+        "   4 | ean | 41 | must have 8 digits\n 203 | weight | -1 | must not be negative"
+    )
+    chosen = choose_cause(table)
+    assert chosen is not None
+    assert chosen.message == "4 | ean | 41 | must have 8 digits"
+    assert chosen.items == ("203 | weight | -1 | must not be negative",)
