@@ -86,7 +86,7 @@ class _Listing:
             row = self._read_row(number) or self._read_marked(number)
             if row:
                 return row
-        place = find_place(line) if any(map(str.isdigit, line)) else None
+        place = find_place(line)
         if place is not None:
             return self._read_place(number, place)
         heading = _HEADING.match(line)

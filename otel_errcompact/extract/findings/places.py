@@ -17,6 +17,9 @@ _PLACE: Final = re.compile(
     r"|(?:[:,]| on)? [Ll]ine:? ?(?P<told>[0-9]{1,7})"
     r"(?:[,:]? (?:column|col|char(?:acter)?s?)[ :]{1,2}[0-9-]{1,20})?(?!\w))"
 )
+_SIGN: Final = re.compile(r":[0-9]|\([0-9]|[Ll]ine:? ?[0-9]")
+"""What every place holds; most lines have none of it, and a name is looked for in many steps."""
+
 _FILE: Final = re.compile(rf"{_NAME}$")
 _EXTENSION: Final = re.compile(r"[\w)\]}]\.[A-Za-z][A-Za-z0-9_+-]{0,11}$")
 _DOMAINS: Final = frozenset(
@@ -52,6 +55,8 @@ class Place(NamedTuple):
 
 def find_place(line: str) -> Place | None:
     """Return the first place in a file that a line names."""
+    if _SIGN.search(line) is None:
+        return None
     start = 0
     while True:
         found = _PLACE.search(line, start)
