@@ -77,3 +77,44 @@ def test_usage_error():
 def test_no_failure(text):
     """A box without its exception, or one that is only mentioned, is of no known form."""
     assert format_of(text) != "rich"
+
+
+def boxed(title: str, *lines: str) -> str:
+    """Return lines in a box of 60 columns."""
+    sides = "".join(f"│ {line:<56} │\n" for line in lines)
+    return f"╭{title:─^58}╮\n{sides}╰{'─' * 58}╯\n"
+
+
+def test_group():
+    """The exceptions of a group stand in boxes of their own, those of an inner group inside these."""
+    title = " Traceback (most recent call last) "
+    frame = ("/app/a.py:4 in fetch", "❱ 4 │   raise Oops()")
+    inner = f"╭{' Sub-exception #1 ':─^34}╮\n│ {'':<32} │\n╰{'─' * 34}╯"
+    text = (
+        boxed(title, "/app/a.py:9 in main", "❱ 9 │   gather()")
+        + "ExceptionGroup: sync (3 sub-exceptions)\n\n"
+        + boxed(" Sub-exception #1 ", *frame_box(frame), "Oops: no r1")
+        + "\n"
+        + boxed(" Sub-exception #2 ", *frame_box(frame), "KeyError: 'sku'")
+        + "\n"
+        + boxed(" Sub-exception #3 ", *inner.split("\n"))
+    )
+    found = facts(text)
+    assert (found.type, found.cause) == ("ExceptionGroup", "sync: Oops: no r1; and 1 other (KeyError)")
+    assert found.details == ("Oops at fetch (a.py:4): no r1", "KeyError at fetch (a.py:4): 'sku'")
+
+
+def frame_box(lines: tuple[str, ...]) -> list[str]:
+    """Return the lines of a traceback's box inside a box."""
+    title = " Traceback (most recent call last) "
+    return [f"╭{title:─^44}╮", *(f"│ {line:<42} │" for line in lines), f"╰{'─' * 44}╯"]
+
+
+def test_recursion():
+    """The cycle stands once; where frames are hidden there is no count."""
+    calls = ["/app/a.py:9 in main", "❱ 9 │ walk(t)", *["/app/a.py:4 in walk", "❱ 4 │   walk(n)"] * 5]
+    title, end = " Traceback (most recent call last) ", "RecursionError: maximum recursion depth exceeded\n"
+    assert facts(boxed(title, *calls) + end).details[1] == "cycle: walk (a.py:4) -> walk, 5 times"
+    hidden = [*calls, "... 899 frames hidden ..."]
+    assert facts(boxed(title, *hidden) + end).details[1] == "cycle: walk (a.py:4) -> walk, and so on"
+    assert facts(boxed(title, "") + end).details == ()
