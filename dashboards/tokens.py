@@ -51,6 +51,8 @@ MEANING: Final = """\
 - **An error counts once here, and many times on the bill.** It is counted when it enters the context; the model reads
   the context again with every later call. So the shares are lower bounds, of what errors cost and of what digests save.
   `errcompact replay` counts a recorded run prompt by prompt.
+- **Against what frameworks send it is less.** Of an exception most send `str(e)`, not the traceback. The counter has
+  that under `errcompact.form="sent"`: beside it digests may cost more than they save.
 - **Saved is not money.** Prompt caches make repeated input cheaper; what it costs depends on them.
 - **The block of recent errors** that `run.digest()` renders for a prompt is not in these counters.
 """
@@ -117,7 +119,8 @@ def kept_out() -> Stat:
         Caption(
             id=1,
             title="Raw errors kept out",
-            description="Tokens (characters / 4) of the raw errors of the time range: what the agents would have read.",
+            description="Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: "
+            "an upper bound of what the agents would have read.",
             unit="short",
             empty=NO_FAILURE,
         ),
@@ -147,7 +150,8 @@ def saved() -> Stat:
         Caption(
             id=3,
             title="Saved",
-            description="Raw errors less digests. Below zero where errors are so short that their digest is longer.",
+            description="Raw errors less digests: an upper bound. Below zero where errors are so short that the digest is "
+            "longer.",
             unit="short",
             empty=NO_FAILURE,
         ),
