@@ -107,6 +107,8 @@ def strip_framing(text: str) -> Opened | None:
     """
     if text.startswith(_OF_ADVICE) and text.endswith(_ADVICE):
         return Opened(text[len(_OF_ADVICE) : text.rfind("\n")])
+    if not _may_be_framed(text):
+        return None
     start, first = _find_start(text)
     end, last = _find_end(text, start)
     status = last or first
@@ -116,6 +118,13 @@ def strip_framing(text: str) -> Opened | None:
     if start and "std" in text[:start].lower():
         body = _INNER_LABEL.sub("", body)
     return Opened(body, status or None)
+
+
+def _may_be_framed(text: str) -> bool:
+    ends = (_FIRST_WORD.match(text), _FIRST_WORD.match(text, text.rfind("\n") + 1))
+    if any(found is not None and found[1].lower() in _FIRST_WORDS for found in ends):
+        return True
+    return text[: text.find("\n") + 1].rstrip().endswith(_ENDS)
 
 
 def _find_start(text: str) -> tuple[int, int]:
@@ -191,7 +200,9 @@ def _read_label(label: str, value: str) -> _Frame | None:
 
 def _is_sentence_of_failure(line: str) -> bool:
     """Tell whether a line states a failure without its cause: `ERROR task failed`."""
-    words = _WORD.findall(line.lower()) if len(line) < _MAX_SENTENCE else ()
+    first = _FIRST_WORD.match(line)
+    is_likely = len(line) < _MAX_SENTENCE and first is not None and first[1].lower() in _FIRST_WORDS
+    words = _WORD.findall(line.lower()) if is_likely else ()
     return len(words) > 1 and _WORDS.issuperset(words) and not _OF_FAILURE.isdisjoint(words) and line[0] != " "
 
 

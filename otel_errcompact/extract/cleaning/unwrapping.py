@@ -21,21 +21,20 @@ def unwrap(source: str) -> Opened:
 
     Whatever is looked for in an output is looked for behind this: who wraps it differs from harness to harness.
     """
-    text, status = source, None
+    opened = open_envelope(source)  # before the source is bounded
+    text, status = (source, None) if opened is None else opened
+    text = strip_blanks(clean(text))
     for _ in range(MAX_LAYERS):
-        opened = open_envelope(text) or _peel(text)
+        opened = _peel(text)
         if opened is None:
             break
-        text, status = opened.text, status or opened.exit_code
+        text, status = strip_blanks(clean(opened.text)), status or opened.exit_code
     return Opened(text, status)
 
 
 def _peel(text: str) -> Opened | None:
     """Return a text without its outermost layer, nothing if it has none."""
-    body = strip_blanks(clean(text))
-    if body != text:
-        return Opened(body)
-    opened = strip_tags(text) or strip_fence(text)
+    opened = open_envelope(text) or strip_tags(text) or strip_fence(text)
     if opened is not None:
         return opened
     body = dedent(strip_prefixes(text))
