@@ -150,8 +150,8 @@ def saved() -> Stat:
         Caption(
             id=3,
             title="Saved",
-            description="Raw errors less digests: an upper bound. Below zero where errors are so short that the digest is "
-            "longer.",
+            description="Raw errors less digests: an upper bound. Below zero where errors are so short "
+            "that their digest is longer.",
             unit="short",
             empty=NO_FAILURE,
         ),

@@ -105,7 +105,7 @@ class RawError:
 
     @property
     def sent(self) -> str:
-        """What frameworks send the agent without this library: `str(e)` of a live exception, otherwise the text."""
+        """What frameworks send the agent: `str(e)` of an exception, or the text."""
         return self.text if self.exception is None else self.message or self.type
 
     @property

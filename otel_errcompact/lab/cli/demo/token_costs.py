@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Tokens with raw errors, with what frameworks send of them (`str(e)`), and with digests in their place."""
+    """Tokens with raw errors, as frameworks send them, and with digests."""
 
     raw: int
     sent: int
@@ -30,7 +30,7 @@ class Cost:
 
     @property
     def saved_of_sent_percent(self) -> int:
-        """How much digests save of the cost with what frameworks send; negative where they cost more."""
+        """How much digests save of what is sent; negative if they cost more."""
         return _percent(self.sent - self.digest, self.sent)
 
 
