@@ -30,7 +30,7 @@ class Cost:
 
     @property
     def saved_of_sent_percent(self) -> int:
-        """How much digests save of what is sent; negative if they cost more."""
+        """How much digests save of what is sent; may be negative."""
         return _percent(self.sent - self.digest, self.sent)
 
 
