@@ -213,9 +213,7 @@ def _weigh(lines: Sequence[str], number: int) -> _Candidate | None:
 
 def _tier_of_prose(line: str, kind: Kind) -> _Tier:
     if kind is Kind.OTHER:
-        if code_of(line):
-            return _Tier.REASONED
-        return _Tier.HINTED if _REASON.search(line) else _Tier.OTHER
+        return _Tier.REASONED if code_of(line) else _Tier.HINTED if _REASON.search(line) else _Tier.OTHER
     return _Tier.REASONED if _REASON.search(line) else _Tier.VAGUE
 
 
@@ -223,7 +221,9 @@ def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
     # A heading counts for as much as the lines below it.
     line = lines[number].strip()
     following = _following(lines, number)
-    if following is None or not (_ACTION.search(line) or _REASON.search(line)):
+    if following is None:
+        return _Candidate(_Tier.TRAILING, number, statement_of(line))
+    if not (_ACTION.search(line) or _REASON.search(line)):
         return _Candidate(_Tier.OTHER, number, statement_of(line))
     inner = state(following.text)
     if inner is not None:
@@ -336,8 +336,11 @@ def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:
     for at in range(number - 1, max(-1, number - 1 - reach), -1):
         above = strip_timestamp(lines[at].strip())
         kind = kind_of(above)
+        label = _match_label(above, has_reason=False)
+        if label is not None:
+            above, reach = label["rest"].strip(), _MAX_ABOVE
         wraps = kind is Kind.HEADING or (_ACTION.search(above) is not None and is_vague(above))
-        if wraps and kind >= Kind.HEADING and not _GENERIC_HEADING.match(above):
+        if above and wraps and kind >= Kind.HEADING and not _GENERIC_HEADING.match(above):
             message = f"{_strip_severity(above).rstrip(': ')}: {message}"
             reach = _MAX_JOINED
         elif reach == _MAX_JOINED:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
-from otel_errcompact.extract.evidence.choice import choose_cause
+from otel_errcompact.extract.evidence.choice import Choice, choose_cause
 from otel_errcompact.extract.format import Format
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from otel_errcompact.extract.text import Text
 
 _FAILED_COMMAND: Final = re.compile(
@@ -53,22 +51,20 @@ def read(text: Text) -> Facts | None:
     if chosen is not None and statement is not None:
         others = (other for other in (*lines[chosen.number + 1 :], *lines[: chosen.number]) if shell_statement(other))
         usage = _find_usage(text.body) if statement.type == USAGE_ERROR else ()
-        is_open = chosen.message.startswith(statement.message) and not statement.message.endswith(":")
         return Facts(
             type=statement.type,
-            cause=clip(chosen.message if is_open else _add_list(statement.message, lines[chosen.number + 1 :])),
+            cause=clip(_add_list(statement.message, chosen)),
             location=statement.location,
             details=details((*usage, exit_line(text), *islice(others, _MAX_OTHERS))),
         )
     return _read_argparse(text) or _ended_silently(text) or _failed_command(text, lines[0])
 
 
-def _add_list(message: str, after: Sequence[str]) -> str:
-    """Return a message with the arguments that are listed below its colon."""
-    if not message.endswith(":"):
+def _add_list(message: str, chosen: Choice) -> str:
+    # The arguments that are listed below its colon, or the reason beside it.
+    if not chosen.message.startswith(message):
         return message
-    listed = [line.strip() for line in takewhile(lambda line: line.startswith("  "), after[:_MAX_LISTED])]
-    return f"{message} {', '.join(listed)}" if listed else message
+    return ", ".join((chosen.message, *chosen.items)) if message.endswith(":") else chosen.message
 
 
 def _read_argparse(text: Text) -> Facts | None:

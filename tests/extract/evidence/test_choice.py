@@ -122,3 +122,17 @@ def test_rows_of_a_table_are_a_list() -> None:
     assert chosen is not None
     assert chosen.message == "4 | ean | 41 | must have 8 digits"
     assert chosen.items == ("203 | weight | -1 | must not be negative",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("starting\nE2041: 用户表 外键", "E2041: 用户表 外键"),
+        ("cannot load\ncaused by:\n  no such table x", "cannot load: no such table x"),
+        ("job failed\ncaused by:\n", "job failed"),
+        ("cannot load\ncaused by: cannot open\nreason: no such table x", "cannot load: cannot open: no such table x"),
+    ],
+)
+def test_codes_and_labels(text: str, message: str) -> None:
+    """A code is a reason in any language; a label without content and a bare failure are none."""
+    assert cause(text) == message

@@ -139,3 +139,8 @@ def test_a_trailer_is_evidence_where_it_names_a_place() -> None:
 def test_a_tag_ends_in_its_line() -> None:
     """A sign that opens a tag in one line and one that closes it in another are no tag."""
     assert shown("limit <a is 3\nb> floor is 4") == ["limit <a is 3", "b> floor is 4"]
+
+
+def test_no_line_at_all() -> None:
+    """Without a line there is no evidence."""
+    assert shown("") == shown("\n \n") == []
