@@ -28,7 +28,8 @@ Uploading bundle, done
 {CAUSE}
 Cleaning up temporary resources
 Finished"""
-OTHER = PROSE.replace("checkout", "invoices")
+OTHER = PROSE.replace("readiness", "liveness")
+QUOTE = "Cleaning up temporary resources"
 
 
 class Reader:
@@ -70,9 +71,9 @@ def blocked():
 def test_a_quote_becomes_the_cause_and_the_key_stays():
     """Type and cause are the model's, what the prose extractor found goes on among the details."""
     plain = classify(RawError(text=PROSE))
-    found = refined(says())
+    found = refined(says(QUOTE))
 
-    assert (found.facts.type, found.facts.cause) == ("ReadinessError", CAUSE)
+    assert (found.facts.type, found.facts.cause) == ("ReadinessError", QUOTE)
     assert plain.facts.cause in found.facts.details
     assert (found.key, found.template) == (plain.key, plain.template)
     assert found.facts.keyed_cause == plain.facts.keyed_cause
@@ -268,9 +269,9 @@ def test_a_remembered_quote_that_the_text_lacks_is_not_shown():
 
 def test_the_memory_is_bounded():
     """The class that was met least recently is forgotten, and asked about again."""
-    reader = says()
+    reader = says(QUOTE)
     model = ModelExtractor(reader, remembered=2)
-    texts = [PROSE.replace("checkout", name) for name in ("cart", "mail", "search")]
+    texts = [PROSE.replace("readiness", name) for name in ("cart", "mail", "search")]
     for text in (texts[0], texts[1], texts[0], texts[2], texts[0], texts[1]):
         raw = RawError(text=text)
         model.refine(raw, classify(raw))
@@ -289,9 +290,9 @@ def test_faults_in_a_row_give_the_reader_a_rest():
     model = ModelExtractor(reader, faults=2, pause=3, guard=Guard())
     asked = []
     for number in range(12):
-        raw = RawError(text=PROSE.replace("checkout", f"shop{chr(97 + number)}"))
+        raw = RawError(text=PROSE.replace("readiness", f"shop{chr(97 + number)}"))
         if number == 9:
-            reader.answer = says().answer
+            reader.answer = says(QUOTE).answer
         model.refine(raw, classify(raw))
         asked.append(len(reader.asked))
 
@@ -373,14 +374,14 @@ def test_a_forked_child_asks_for_itself(blocked):
     model = ModelExtractor(reader, seconds=0.01, faults=1, guard=Guard())
     raw, other = RawError(text=PROSE), RawError(text=OTHER)
     model.refine(raw, classify(raw))
-    reader.answer = says().answer
+    reader.answer = says(QUOTE).answer
     with model._lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking while threads run
         child = os.fork()
         if not child:
             model._seconds = PATIENCE_S
             found = model.refine(other, classify(other))
-            os._exit(0 if found.facts.cause == CAUSE else 1)
+            os._exit(0 if found.facts.cause == QUOTE else 1)
 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

@@ -64,7 +64,8 @@ def attributes_of(exception: BaseException, message: str) -> tuple[str, ...]:
     if is_builtin and not stored and not isinstance(exception, UnicodeError):
         return ()
     found = chain(_positions(exception, stored), _answers(exception), _stored_lines(exception, stored))
-    unsaid = (clip(line, MAX_DETAIL) for line in found if not _is_said(line, message))
+    kind = f"{module_of(type(exception))}.{type(exception).__qualname__}".lower()
+    unsaid = (clip(line, MAX_DETAIL) for line in found if not _is_said(line, message) and not _is_name(line, kind))
     return tuple(islice(dict.fromkeys(unsaid), MAX_ATTRIBUTES))
 
 
@@ -73,6 +74,12 @@ def _is_said(line: str, message: str) -> bool:
     if value not in message:
         return False
     return len(value) >= _SHORT or re.search(rf"(?<!\w){re.escape(value)}(?!\w)", message) is not None
+
+
+def _is_name(line: str, kind: str) -> bool:
+    # SQLITE_ERROR of a `sqlite3.OperationalError` adds nothing.
+    words = line.partition(": ")[2].lower().split("_")
+    return len(words) > 1 and all(word and word in kind for word in words)
 
 
 # --- stored values ---------------------------------------------------------------------------------------------------
