@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from otel_errcompact.detector.results import is_control_flow
+from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.escalator.exceptions import RunPaused
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.runtime.bounded import BoundedTable

@@ -12,7 +12,7 @@ from opentelemetry import trace
 from otel_errcompact.boundary.arguments import as_name
 from otel_errcompact.boundary.gate import Gate
 from otel_errcompact.boundary.recording import HandedOutDigests, Recorder, counted_by_span, counted_since, span_ref
-from otel_errcompact.detector.results import is_control_flow
+from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError
 from otel_errcompact.escalator.actions import Continue, name_action, read_action

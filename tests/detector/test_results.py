@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otel_errcompact.detector.control_flow import CONTROL_FLOW, is_control_flow
+from otel_errcompact.detector.hidden import MAX_LOOKED_AT
 from otel_errcompact.detector.results import (
-    CONTROL_FLOW,
-    MAX_LOOKED_AT,
     ResultVerdict,
     classify_result,
-    is_control_flow,
 )
 from otel_errcompact.escalator.exceptions import RunHalted
 from tests.clock import MOMENT_S, processor_seconds

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from otel_errcompact.detector import results as recognise
+from otel_errcompact.detector import hidden as recognise
+from otel_errcompact.detector import refusals, results
 from otel_errcompact.detector.results import classify_result, may_have_failed
 from otel_errcompact.extract.format import Sign
 from otel_errcompact.extract.table import listings
@@ -57,8 +58,8 @@ def test_no_sign_of_a_failure_is_overlooked(sign: Sign) -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     st.one_of(
-        *(st.from_regex(form) for form in (recognise._SHELL_ERROR, recognise._SAID_BY_TOOL, recognise._LAST_WORDS)),
-        st.from_regex(recognise._EXIT_CODE),
+        *(st.from_regex(form) for form in (refusals.SAID_BY_TOOL, recognise._LAST_WORDS)),
+        st.from_regex(results._EXIT_CODE),
         st.sampled_from(
             ['{"isError": true, "error": "x"}', '{"ok": false, "msg": "x"}', '{"status": "failed", "msg": 1}']
         ),
@@ -92,3 +93,8 @@ def test_what_zsh_cannot_evaluate_is_judged() -> None:
 def test_a_huge_output_is_judged() -> None:
     """Judging looks at its ends alone, which costs less than looking through all of it."""
     assert may_have_failed("x" * 70_000, tool="bash")
+
+
+def test_a_silent_result_is_judged() -> None:
+    """An exit status may stand alone in it."""
+    assert may_have_failed("", tool="read_file")

@@ -6,9 +6,24 @@ Tables of programs, the parser of command lines and the search for targets are m
 
 from __future__ import annotations
 
-from otel_errcompact.detector.operation.command_line import last_command, programs_of, runs_commands
+from otel_errcompact.detector.operation.command_line import (
+    Invocation,
+    invocations_of,
+    last_command,
+    programs_of,
+    runs_commands,
+)
 from otel_errcompact.detector.operation.coverage import covers
 from otel_errcompact.detector.operation.fingerprint import call_fingerprint
 from otel_errcompact.detector.operation.identity import operation_of
 
-__all__ = ["call_fingerprint", "covers", "last_command", "operation_of", "programs_of", "runs_commands"]
+__all__ = [
+    "Invocation",
+    "call_fingerprint",
+    "covers",
+    "invocations_of",
+    "last_command",
+    "operation_of",
+    "programs_of",
+    "runs_commands",
+]

@@ -66,8 +66,13 @@ def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iter
 
     Commands that only prepare, such as `cd`, and wrappers such as `sudo` or `timeout 5` are left out.
     """
+    return (run.program for run in islice(invocations_of(tool, arguments), _MAX_COMMANDS))
+
+
+def invocations_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[Invocation]:
+    """Return the programs that a call runs, with their words, in order."""
     command = _command_of(tool, arguments)
-    return (run.program for run in islice(invocations_in(command), _MAX_COMMANDS)) if command else iter(())
+    return invocations_in(command) if command else iter(())
 
 
 def last_command(tool: str, arguments: str | Mapping[str, object] | None) -> tuple[str, ...]:

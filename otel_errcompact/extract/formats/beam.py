@@ -182,5 +182,9 @@ FORMAT: Final = Format(
     name="beam",
     read=read,
     markers=("** (", "** exception ", "terminating ", "Reason for termination", "escript: "),
-    signs=(Sign("an exception", r"\*\* \([A-Z][\w.]{0,80}\) ", ("** (",)),),
+    signs=(
+        Sign("an exception", r"== Compilation error in file ", ("error",)),
+        Sign("an exception", r"\*\* exception (?:error|exit|throw): ", ("exception",)),
+        Sign("an exception", r"\*\* \([A-Z][\w.]{0,80}\) ", ("** (",)),
+    ),
 )

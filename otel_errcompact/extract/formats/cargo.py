@@ -150,6 +150,11 @@ FORMAT: Final = Format(
     signs=(
         Sign(
             "a failed build",
+            r"error: (?:no such (?:command|subcommand)|package ID|failed to |linking with |cannot find|the lock file)",
+            ("error",),
+        ),
+        Sign(
+            "a failed build",
             r"error: (?:could not compile|aborting due to|test failed, to rerun|failed to run custom build)",
             ("error",),
         ),

@@ -162,5 +162,9 @@ FORMAT: Final = Format(
         "error: test run failed",
         "to rerun pass",
     ),
-    signs=(Sign("failed tests", r"test result: FAILED", ("fail",)),),
+    signs=(
+        Sign("failed tests", r"test \S{1,200} \.\.\. FAILED", ("fail",)),
+        Sign("failed tests", r" {4,20}FAIL \[ {0,5}[0-9.]+s\] ", ("fail",)),
+        Sign("failed tests", r"test result: FAILED", ("fail",)),
+    ),
 )

@@ -113,6 +113,8 @@ FORMAT: Final = Format(
     read=read,
     markers=("CMake Error", "Configuring incomplete"),
     signs=(
+        Sign("failed tests", r"The following tests FAILED:", ("fail",)),
+        Sign("a failed build", r"-- Configuring incomplete, errors", ("error",)),
         Sign("failed tests", r"[0-9]+% tests passed, [1-9]", ("% tests passed",)),
         Sign("a failed build", r"CMake Error", ("error",)),
     ),

@@ -252,6 +252,26 @@ FORMAT: Final = Format(
     read=read,
     markers=("ERR", "rror", "FATAL:  ", "Msg ", "ORA-", "Redis", "WRONGTYPE", "NOAUTH ", "MOVED "),
     signs=(
+        Sign("a database error", r"(?:ERROR|FATAL|CRITICAL): {2,4}\S", ("error", "fatal", "critical")),
+        Sign("a database error", r"Completed with [1-9][0-9]* errors?", ("error",)),
+        Sign("a database error", r"(?:ERROR|FATAL):  \S", ("error", "fatal")),
+        Sign("a database error", r"\(error\) [A-Z]{3,} ", ("(error)",)),
+        Sign(
+            "a database error",
+            r"(?:Parse error|Runtime error|Error)(?: in prepare| near line [0-9]+|: (?:in prepare|near line [0-9]+"
+            r"|no such (?:table|column|module)))[^\n]{0,5}",
+            ("error",),
+        ),
+        Sign("a database error", r"Msg [0-9]{1,6}, Level [0-9]", ("msg ",)),
+        Sign("a database error", r"(?:ORA|SP2|TNS|PLS)-[0-9]{4,5}: ", ("ora-", "sp2-", "tns-", "pls-")),
+        Sign("a database error", r"Code: [0-9]{1,4}\. DB::Exception", ("db::exception",)),
+        Sign(
+            "a database error",
+            r"(?:Catalog|Binder|Parser|Conversion|IO|Constraint|Invalid Input|Out of Memory|Database|Compilation"
+            r"|Runtime|Dependency|Transaction) Error(?: in \w{1,20} \S{1,100})?(?:: | \(|$)",
+            ("error",),
+        ),
+        Sign("a database error", r"FAILED: (?:Can.t locate|Multiple head|Target database|No )", ("fail",)),
         Sign("a database error", r"psql:[^\n]{0,300}? (?:ERROR|FATAL|error): ", ("error", "fatal")),
         Sign(
             "a database error",

@@ -206,5 +206,23 @@ FORMAT: Final = Format(
         "dependency failed to start",
         "returned a non-zero code: ",
     ),
-    signs=(Sign("a failed build", r"(?:ERROR: )?failed to solve: ", ("fail",)),),
+    signs=(
+        Sign("a failed build", r"The command '[^\n]{1,400}' returned a non-zero code: [1-9]", ("non-zero",)),
+        Sign("a failed build", r"#[0-9]{1,4} (?:[0-9.]{1,9} )?ERROR: ", ("error",)),
+        Sign("a failed build", r" ✘ \S", ("✘",)),
+        Sign("a failed build", r"target \S{1,100}: failed to solve", ("fail",)),
+        Sign("a failed request", r"Error: No such \w{1,20}: ", ("no such",)),
+        Sign("a failed build", r"unable to prepare context: ", ("unable to",)),
+        Sign("a failed request", r"(?:docker: )?Error response from daemon: ", ("error",)),
+        Sign("a failed request", r"(?:ERROR: )?Cannot connect to the Docker daemon", ("cannot",)),
+        Sign("a failed request", r"OCI runtime (?:exec|create) failed", ("fail",)),
+        Sign(
+            "a failed request",
+            r"(?:no such service: |service \"[^\"\n]{1,80}\" (?:is not|has neither|depends on|refers to)"
+            r"|dependency failed to start|no configuration file provided)",
+            ("no such", 'service "', "fail", "no configuration"),
+        ),
+        Sign("a failed build", r"ERROR: (?:process |failed )", ("error",)),
+        Sign("a failed build", r"(?:ERROR: )?failed to solve: ", ("fail",)),
+    ),
 )

@@ -326,5 +326,11 @@ FORMAT: Final = Format(
     name="dotnet",
     read=read,
     markers=(":line ", ".cs:", ".cs(", "nhandled ", "error NU"),
-    signs=(Sign("failed tests", r"Failed! +- +Failed: ", ("fail",)),),
+    signs=(
+        Sign("failed tests", r" {1,4}Failed \S{1,200} \[", ("fail",)),
+        Sign("a failed build", r"Build FAILED\.$", ("fail",)),
+        Sign("an exception", r"Unhandled exception\. [A-Z]", ("unhandled",)),
+        Sign("a failed build", r"[^\s(]{1,300} : error [A-Z]{2,8}[0-9]{1,5}: ", ("error",)),
+        Sign("failed tests", r"Failed! +- +Failed: ", ("fail",)),
+    ),
 )

@@ -129,7 +129,21 @@ FORMAT: Final = Format(
     name="eslint",
     read=read,
     markers=("  error  ", "\u2716", " \u2501", "[warn] ", "  Error: "),
-    signs=(Sign("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]", (" problem",)),),
+    signs=(
+        Sign("lint errors", r" {1,6}[0-9]{1,6}:[0-9]{1,5} {1,6}(?:error|✖|\u00d7) {1,6}\S", ("error", "✖", "\u00d7")),
+        Sign("lint errors", r" {0,6}✖ {1,4}(?:found [1-9]|(?![0-9])\S)", ("✖",)),
+        Sign("lint errors", r"\S{1,300}: line [0-9]{1,7}, col [0-9]{1,5}, Error - ", ("error",)),
+        Sign("lint errors", r"\S{1,300}:[0-9]{1,7}:[0-9]{1,5} lint/\S", ("lint/",)),
+        Sign("lint errors", r"\[warn\] Code style issues (?:found|were found)", ("code style",)),
+        Sign(
+            "lint errors",
+            r"[1-9][0-9]* (?:issues?|violations?|problems?|vulnerabilities)(?: found)?:$",
+            ("issue:", "issues:", "found:", "violation:", "violations:", "problem:", "problems:", "vulnerabilities:"),
+        ),
+        Sign("lint errors", r"Found [0-9]+ warnings? and [1-9][0-9]* errors?", ("error",)),
+        Sign("lint errors", r"\S{1,300}\.md:[0-9]{1,7}(?::[0-9]{1,7})? (?:error )?MD0[0-9]{2}", ("md0",)),
+        Sign("lint errors", "\u2716 [1-9][0-9]* problems? \\([1-9]", (" problem",)),
+    ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=re.compile(

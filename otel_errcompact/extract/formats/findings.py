@@ -72,7 +72,47 @@ FORMAT: Final = Format(
     name="findings",
     read=read,
     markers=(":", "line ", "Line ", "|"),
-    signs=(Sign("lint errors", r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-", (" line ",)),),
+    signs=(
+        Sign("lint errors", r"\S{1,300}:[0-9]{1,7} (?:DL[34]|SC[12])[0-9]{3} ", ("dl3", "dl4", "sc1", "sc2")),
+        Sign("lint errors", r"[1-9][0-9]* issue\(s\) found", ("issue(s)",)),
+        Sign(
+            "lint errors",
+            r"(?:Done linting! )?Found [1-9][0-9]* (?:violations|problems|issues)",
+            ("violation", "problems", "issues"),
+        ),
+        Sign(
+            "lint errors",
+            r"(?: ?\[ERROR\] Found [1-9]|FOUND [1-9][0-9]* ERRORS?|Failed: [1-9][0-9]* failure"
+            r"|[^\n]{0,100}Issues found: [1-9])",
+            ("error", "fail", "issues found"),
+        ),
+        Sign("lint errors", r"Diff in \S{1,300}(?: at line |:)[0-9]", ("diff in ",)),
+        Sign("lint errors", r"[^\n]{1,80}\.{3,}Failed$", ("failed",)),
+        Sign("lint errors", r"L: {1,6}[0-9]{1,6} \| P: {1,6}[0-9]", (" | p:",)),
+        Sign(
+            "lint errors",
+            r"\S{1,300}\.(?:py|kt|js|ts|sh|rb|c|cpp|yml|yaml|swift|java|tsx"
+            r"|jsx):[0-9]{1,7}:[0-9]{1,5}: [^\n]{1,300} (?:\([a-z][\w:/-]{2,40}\)|\[(?:SC[0-9]{4}|[a-z][\w-]{2,40}"
+            r"|Error/\S{1,60})\])$",
+            (
+                ".py:",
+                ".kt:",
+                ".js:",
+                ".ts:",
+                ".sh:",
+                ".rb:",
+                ".c:",
+                ".cpp:",
+                ".yml:",
+                ".yaml:",
+                ".swift:",
+                ".java:",
+                ".tsx:",
+                ".jsx:",
+            ),
+        ),
+        Sign("lint errors", r"In [^\s:]{1,300} line [0-9]{1,7}:\n[^\n]{0,1000}\n *\^-", ("^-",)),
+    ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=re.compile(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),

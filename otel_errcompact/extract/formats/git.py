@@ -288,6 +288,21 @@ FORMAT: Final = Format(
     markers=("fatal: ", "error: ", "CONFLICT (", "hook", "to commit"),
     signs=(
         Sign(
+            "a shell error",
+            r"error: (?:Pulling|Merging|Committing|Cherry-picking|Reverting|you need|insufficient|bad |invalid "
+            r"|unknown |short )",
+            ("error",),
+        ),
+        Sign("a shell error", r"fatal: \S", ("fatal: ",)),
+        Sign(
+            "a shell error",
+            r"error: (?:cannot |could not |unable to |failed to |pathspec |src refspec |Your local changes"
+            r"|The following untracked|RPC failed|remote |object |refname |branch |No such remote|patch failed"
+            r"|corrupt)",
+            ("error",),
+        ),
+        Sign("a merge conflict", r"Automatic merge failed; ", ("fail",)),
+        Sign(
             "lint errors",
             r"- hook id: \S{1,100}\n(?:- duration: [^\n]{1,40}\n)?- (?:exit code: [1-9]|files were modified by)",
             ("hook id: ",),

@@ -11,5 +11,8 @@ FORMAT: Final = Format(
     name="go",
     read=read,
     markers=("goroutine ", RACE),
-    signs=(Sign("an exception", r"panic: \S", ("panic",)),),
+    signs=(
+        Sign("an exception", r"fatal error: \S", ("fatal",)),
+        Sign("an exception", r"panic: \S", ("panic",)),
+    ),
 )

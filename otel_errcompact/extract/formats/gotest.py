@@ -418,6 +418,11 @@ FORMAT: Final = Format(
     read=read,
     markers=("--- FAIL: ", "FAIL\t", _TIMED_OUT, _JSON),
     signs=(
+        Sign("failed tests", r" {1,12}--- FAIL: ", ("fail",)),
+        Sign("failed tests", r"exit status [1-9][0-9]{0,2}$", ("exit status",)),
+        Sign("failed tests", r'\{[^\n]{0,300}"Action":"fail"', ('"fail"',)),
+        Sign("failed tests", r"FAIL! -- [0-9]", ("fail",)),
+        Sign("failed tests", r"=== FAIL: ", ("fail",)),
         Sign("failed tests", r"--- FAIL: ", ("fail",)),
         Sign("failed tests", r"FAIL(?:\t\S|$)", ("fail",)),
     ),

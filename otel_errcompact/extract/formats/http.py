@@ -25,6 +25,31 @@ FORMAT: Final = Format(
     read=read,
     markers=(),
     signs=(
+        Sign("a failed request", r"a pull request for branch \S{1,200} ", ("a pull request",)),
+        Sign("a failed request", r"rsync error: ", ("error",)),
+        Sign("a failed request", r"apr_socket_\w{1,30}\(\): ", ("apr_socket",)),
+        Sign("a failed request", r"HTTP [45][0-9]{2}: \S", ("http ",)),
+        Sign("a failed request", r"gh: [^\n]{1,300}\(HTTP [45][0-9]{2}\)", ("gh: ",)),
+        Sign("a failed request", r"GraphQL: \S", ("graphql: ",)),
+        Sign("a failed request", r"[0-9-]{10} [0-9:]{8} ERROR [45][0-9]{2}: ", ("error",)),
+        Sign(
+            "a failed request",
+            r"(?:upload|download|copy|delete|move) failed: |fatal error: An error occurred ",
+            ("fail", "error"),
+        ),
+        Sign("a failed request", r"http: error: ", ("error",)),
+        Sign(
+            "a failed request",
+            r"(?:requests|httpx|urllib3|aiohttp)\.[\w.]{0,60}(?:Error|Exception|Timeout): ?",
+            ("requests.", "httpx.", "urllib3.", "aiohttp."),
+        ),
+        Sign(
+            "a failed request",
+            r"ssh: (?:connect to host|Could not resolve)|(?:Connection"
+            r"|kex_exchange_identification: Connection) (?:closed|reset) by "
+            r"|\S{1,100}: Permission denied \(publickey|Host key verification failed|ssh_exchange_identification",
+            ("ssh: ", "ssh_exchange", "connection closed by", "connection reset by", "permission denied", "host key"),
+        ),
         Sign("a failed request", r"curl: \([0-9]{1,3}\) \S", ("curl: (",)),
         Sign("a failed request", r"An error occurred \(\w{1,100}\) when calling the \w{1,100} operation", ("error",)),
     ),

@@ -14,6 +14,7 @@ FORMAT: Final = Format(
     read=read,
     markers=("    at ", "Node.js v", "@http", "heap out of memory", "\nBun v"),
     signs=(
+        Sign("an exception", r"\(node:[0-9]{1,9}\) UnhandledPromiseRejection", ("unhandled",)),
         Sign("an exception", r"(?:error: )?Uncaught (?:\(in promise\) )?[A-Z]\w{1,60}: ", ("uncaught",)),
         Sign("an exception", r"[A-Z]\w{0,60}Error(?: \[\w{1,60}\])?: [^\n]{1,2000}\n {4}at \S", ("error",)),
         Sign("an exception", r"Error: [^\n]{1,2000}\n {4}at \S", ("error",)),

@@ -417,7 +417,13 @@ FORMAT: Final = Format(
     read=read,
     markers=("\u25cf ", "FAIL ", "Test Suites: ", "\u00d7 ", " \u203a ", _RULE, "found, exiting with code "),
     signs=(
+        Sign("failed tests", r" FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b", ("fail",)),
+        Sign("failed tests", r" {0,4}● \S[^\n]{0,200} \u203a ", ("●",)),
+        Sign("an exception", r"AssertionError(?: \[\w{1,40}\])?: \S", ("error",)),
+        Sign("failed tests", r"FAIL {1,2}\S{1,200}\.(?:test|spec)\.\w{2,3}\b", ("fail",)),
+        Sign("failed tests", r" {0,20}✕ \S", ("✕",)),
+        Sign("failed tests", r" {0,9}✖ {1,4}[1-9][0-9]* of [0-9]+ failed", ("fail",)),
         Sign("failed tests", r"\s{0,6}(?:Tests|Test Files|Test Suites):? {1,20}[1-9][0-9]* failed", ("fail",)),
-        Sign("failed tests", r" {0,2}[1-9][0-9]* failed\n {4}\S", ("fail",)),
+        Sign("failed tests", r" {0,2}[1-9][0-9]* failed\n {2,4}\S", ("fail",)),
     ),
 )

@@ -83,5 +83,14 @@ FORMAT: Final = Format(
         "Full report at:",
         "APPLICATION FAILED TO START",
     ),
-    signs=(Sign("an exception", r"Exception in thread \"", ("exception",)),),
+    signs=(
+        Sign("an exception", r"APPLICATION FAILED TO START", ("fail",)),
+        Sign(
+            "an exception",
+            r"(?:Caused by: )?(?:[a-z]\w{0,60}\.){1,9}[A-Z]\w{0,80}(?:Exception|Error)(?:: [^\n]{0,2000})?\n\tat ",
+            ("exception", "error"),
+        ),
+        Sign("a failed build", r"e: (?:file://|/)\S{1,300}:[0-9]{1,7}:[0-9]{1,7} ", ("e: file:", "e: /")),
+        Sign("an exception", r"Exception in thread \"", ("exception",)),
+    ),
 )

@@ -225,6 +225,13 @@ FORMAT: Final = Format(
     read=read,
     markers=("[ERROR] ", "* What went wrong:"),
     signs=(
+        Sign("a failed build", r"> Task \S{1,100} FAILED", ("fail",)),
+        Sign(
+            "a failed build",
+            r"\[ERROR\] {1,4}(?:/\S|Failures:|Errors:|The goal|\S{1,200}\.(?:java|kt)|Re-run|For more information"
+            r"|To see the full)",
+            ("error",),
+        ),
         Sign(
             "a failed build", r"\[ERROR\] (?:COMPILATION ERROR|BUILD FAILURE|Failed to execute|Tests run:)", ("error",)
         ),

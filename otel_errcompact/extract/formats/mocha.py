@@ -326,8 +326,11 @@ FORMAT: Final = Format(
     read=read,
     markers=(" failing", "\u2716 ", "not ok ", _NOT_LOADED, _FAILED_TEST, "at Context."),
     signs=(
+        Sign("failed tests", r" {0,4}[1-9][0-9]* fail$", (" fail",)),
+        Sign("failed tests", r"Result: FAIL$", ("fail",)),
+        Sign("failed tests", r" {0,4}[1-9][0-9]* tests? failed$", ("fail",)),
         Sign("failed tests", r"not ok [0-9]+\b(?![^\n]{0,400}# (?i:TODO|SKIP))", ("\nnot ok ",)),
-        Sign("failed tests", r" {1,6}[1-9][0-9]* failing$", ("fail",)),
+        Sign("failed tests", r" {0,6}[1-9][0-9]* failing$", ("fail",)),
         Sign("failed tests", r"[#\u2139] fail [1-9][0-9]*$", ("fail",)),
     ),
 )

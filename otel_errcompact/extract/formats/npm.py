@@ -306,6 +306,17 @@ FORMAT: Final = Format(
     read=read,
     markers=("npm ERR!", "npm error", "ERR_PNPM_", "ELIFECYCLE", "yarnpkg.com/", "\u27a4 YN0", "Usage Error: "),
     signs=(
+        Sign("a failed install", r"➤ YN[0-9]{4}: [^\n]{0,100}(?:Error|[Ff]ailed|✘)", ("error", "fail", "✘")),
+        Sign("a failed build", r" {1,4}ERROR {2}\S", ("error",)),
+        Sign(
+            "a failed install",
+            r"error (?:Command \"[^\"\n]{1,100}\" not found|Couldn.t |An unexpected error|Package )",
+            ("error",),
+        ),
+        Sign("a failed build", r"(?:lerna ERR! | NX   Running target |Failed:    \S)", ("lerna err", "fail", " nx ")),
+        Sign("a failed build", r" ERROR  (?:run failed|[^\n]{1,80} command finished with error)", ("error",)),
+        Sign("a failed build", r"error: script \"[^\"\n]{1,100}\" (?:exited|was)", ("error",)),
+        Sign("a failed build", r"husky - [\w-]{1,40} (?:hook|script) [^\n]{0,40}(?:exited|failed)", ("husky",)),
         Sign("a failed build", r"\s?ELIFECYCLE\s+(?:Command|Test) failed", ("fail",)),
         Sign("a failed build", r"error Command failed with (?:exit code|signal) ", ("error",)),
         Sign("a failed install", r"npm (?:ERR!|error) ", ("npm err",)),

@@ -289,5 +289,13 @@ FORMAT: Final = Format(
     name="php",
     read=read,
     markers=(".php on line ", ".php:", ".php line ", "omposer", "  ["),
-    signs=(Sign("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S", ("error",)),),
+    signs=(
+        Sign("a failed install", r"Your requirements could not be resolved", ("could not",)),
+        Sign(
+            "an exception",
+            r" {2}\[?[A-Z]\w{0,60}(?:\\\w{1,60}){0,9}(?:Exception|Error)\]? {0,9}$",
+            ("exception", "error"),
+        ),
+        Sign("an exception", r"(?:PHP )?(?:Fatal|Parse) error: {1,2}\S", ("error",)),
+    ),
 )

@@ -130,5 +130,8 @@ FORMAT: Final = Format(
     name="phpunit",
     read=read,
     markers=("PHPUnit ", "Assertions: ", "Failed asserting ", "FAILED  ", "FAILURES!"),
-    signs=(Sign("failed tests", r"(?:FAILURES|ERRORS)!$", ("fail", "error")),),
+    signs=(
+        Sign("failed tests", r"There (?:was|were) [1-9][0-9]* (?:failures?|errors?):", ("fail", "error")),
+        Sign("failed tests", r"(?:FAILURES|ERRORS)!$", ("fail", "error")),
+    ),
 )

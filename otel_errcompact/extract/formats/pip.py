@@ -307,6 +307,17 @@ FORMAT: Final = Format(
         "The lockfile at ",
     ),
     signs=(
+        Sign(
+            "a failed install",
+            r"error: (?:subprocess-exited-with-error|externally-managed-environment|Failed to |Distribution not found)",
+            ("error",),
+        ),
+        Sign(
+            "a failed install",
+            r"(?:PackagesNotFoundError|ResolvePackageNotFound|CondaHTTPError|EnvironmentNameNotFound|LibMambaUnsatisfiableError):",
+            ("error", "packagenotfound", "namenotfound"),
+        ),
+        Sign("a failed install", r"Because [^\n]{1,400} version solving failed\.", ("fail",)),
         Sign("a failed install", r"ERROR: (?:Could not|No matching|Failed|Cannot) ", ("error",)),
         Sign("a failed install", " {0,2}\u00d7 (?:No solution found|Failed to )", ("no solution found", "fail")),
     ),

@@ -596,6 +596,30 @@ FORMAT: Final = Format(
     signs=(
         Sign(
             "failed tests",
+            r"E {3,9}(?:\S{1,80}(?:Error|Exception|Failed)\b|assert )",
+            ("error", "assert", "exception", "fail"),
+        ),
+        Sign("failed tests", r"\S{1,300}\.py::\S{1,200} (?:FAILED|ERROR)", ("fail", "error")),
+        Sign(
+            "failed tests",
+            r"\S{1,300}\.py:[0-9]{1,7}: \w{0,60}(?:Error|Exception|Failed)$",
+            ("error", "exception", "fail"),
+        ),
+        Sign(
+            "failed tests", r"\S{1,300}\.py [.sxX]{0,99}[FE][.FEsxX]{0,99} {0,80}(?:\[ {0,2}[0-9]{1,3}%\])?$", (".py ",)
+        ),
+        Sign("failed tests", r"ImportError while loading conftest ", ("conftest",)),
+        Sign(
+            "failed tests",
+            r"ERROR: (?:file or directory not found|not found|[^\n]{0,200}(?:unrecognized arguments|no tests))",
+            ("error",),
+        ),
+        Sign("failed tests", r"INTERNALERROR> ", ("error",)),
+        Sign("failed tests", r"FAIL Required test coverage ", ("fail",)),
+        Sign("failed tests", r"ERROR (?:collecting )?\S+\.py(?:::\S+)?(?: - |$)", ("error",)),
+        Sign("failed tests", r"!{3,} Interrupted: [1-9][0-9]* errors? ", ("error",)),
+        Sign(
+            "failed tests",
             r"=+ [^\n]{0,200}\b[1-9][0-9]* (?:failed|errors?)\b[^\n]{0,200} in [0-9.]+s\b",
             ("fail", "error"),
         ),

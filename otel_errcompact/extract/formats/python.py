@@ -95,6 +95,7 @@ FORMAT: Final = Format(
     read=read,
     markers=('File "', HEADER),
     signs=(
+        Sign("an exception", r"SystemCheckError: ", ("error",)),
         Sign("a traceback", r"Traceback \(most recent call last\):\s*$", ("traceback",)),
         Sign("a traceback", r"  [+|] Exception Group Traceback \(most recent call last\):\s*$", ("traceback",)),
     ),

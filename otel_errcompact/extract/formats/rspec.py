@@ -247,5 +247,9 @@ FORMAT: Final = Format(
     name="rspec",
     read=read,
     markers=("Failure/Error: ", ") Failure:", ") Error:", "rspec ./", "\nFailure: "),
-    signs=(Sign("failed tests", r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b", ("fail",)),),
+    signs=(
+        Sign("failed tests", r"rspec \./\S{1,200}:[0-9]{1,6} # ", ("rspec ./",)),
+        Sign("failed tests", r" {2,9}Failure/Error: ", ("failure/",)),
+        Sign("failed tests", r"[0-9]+ examples?, (?:[0-9]+ \w+, )?[1-9][0-9]* failures?\b", ("fail",)),
+    ),
 )

@@ -100,6 +100,8 @@ FORMAT: Final = Format(
     read=read,
     markers=(" --> ", "ould reformat", "Found ", " offenses", "ncorrectly sorted"),
     signs=(
+        Sign("lint errors", r"would reformat \S", ("would reformat ",)),
+        Sign("lint errors", r"ERROR: \S{1,300} Imports are incorrectly", ("error",)),
         Sign("lint errors", r"Found [1-9][0-9]* errors?\b(?! \([0-9]{1,6} fixed, 0 remaining)", ("error",)),
         Sign(
             "lint errors",

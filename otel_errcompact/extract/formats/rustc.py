@@ -186,7 +186,11 @@ FORMAT: Final = Format(
     name="rustc",
     read=read,
     markers=("--> ", "error[E", "error: could not compile ", "error: linking with "),
-    signs=(Sign("a failed build", r"error\[E[0-9]{4}\]: ", ("error",)),),
+    signs=(
+        Sign("a failed build", r" {0,8}error: \S", ("error",)),
+        Sign("a failed build", r"error: [^\n]{1,500}\n {1,6}--> ", ("error",)),
+        Sign("a failed build", r"error\[E[0-9]{4}\]: ", ("error",)),
+    ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
         total=re.compile(

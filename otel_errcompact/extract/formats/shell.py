@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.evidence.choice import Choice, choose_cause
-from otel_errcompact.extract.format import Format
+from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
 
@@ -135,5 +135,64 @@ FORMAT: Final = Format(
     name="shell",
     read=read,
     markers=(),
-    signs=(),
+    signs=(
+        Sign(
+            "a usage error",
+            r"[\w.+-]{1,60}: error: (?:unrecognized arguments|the following arguments|argument |invalid choice"
+            r"|ambiguous option|one of the arguments|expected )",
+            ("error",),
+        ),
+        Sign(
+            "a usage error",
+            r"(?:error: |Error: )?(?:[Uu]nknown (?:flag|option|argument|command|shorthand flag)"
+            r"|[Uu]nrecognized (?:option|argument|flag)"
+            r"|[Nn]o such (?:option|command)|flag provided but not defined|unexpected argument)[: ]",
+            ("unknown", "unrecognized", "no such", "not defined", "unexpected argument"),
+        ),
+        Sign(
+            "a shell error",
+            r"(?:\S{0,200}/)?[\w.@+-]{1,100}: (?:line )?[0-9]{1,7}: (?!warning: )[^\n]{1,300}: (?:command not found"
+            r"|not found|Permission denied|cannot execute|unbound variable|bad substitution"
+            r"|No such file or directory|Is a directory|syntax error)",
+            (
+                "not found",
+                "denied",
+                "cannot execute",
+                "unbound",
+                "bad substitution",
+                "no such file",
+                "is a directory",
+                "syntax error",
+            ),
+        ),
+        Sign(
+            "a shell error",
+            r"(?:-?(?:/\S{1,60}/)?(?:ba|z|da|a|k)?sh|zsh): (?:-c: )?(?:(?:line )?[0-9]{1,7}: )?(?:[Ss]yntax error"
+            r"|unexpected EOF|parse error|[^\n]{1,200}: command not found|command not found: )",
+            ("syntax error", "unexpected eof", "parse error", "not found"),
+        ),
+        Sign(
+            "a shell error",
+            r"(?:sudo|env|/usr/bin/env|xargs|timeout|nohup|doas): [^\n]{1,300}: (?:command not found"
+            r"|No such file or directory|Permission denied)",
+            ("not found", "no such file", "denied"),
+        ),
+        Sign(
+            "a shell error",
+            r" {4}\+ (?:CategoryInfo|FullyQualifiedErrorId) {1,9}: ",
+            ("categoryinfo", "fullyqualifiederrorid"),
+        ),
+        Sign(
+            "a shell error",
+            r"(?:\S[^\n]{0,200}: )?The term '[^'\n]{1,200}' is not recognized"
+            r"|'[^'\n]{1,200}' is not recognized as an internal",
+            ("not recognized",),
+        ),
+        Sign(
+            "a shell error",
+            r"(?:/\S{1,100}/)?(?:python|pypy)[0-9.]{0,5}(?:\.exe)?: (?:can't open file|No module named"
+            r"|Error while finding)",
+            ("can't open file", "no module", "error"),
+        ),
+    ),
 )

@@ -137,5 +137,9 @@ FORMAT: Final = Format(
     name="unittest",
     read=read,
     markers=("FAIL: ", "ERROR: ", "FAILED (", "Failed example:"),
-    signs=(Sign("failed tests", r"FAILED \((?:failures|errors|unexpected successes)=", ("fail",)),),
+    signs=(
+        Sign("failed tests", r"(?:FAIL|ERROR): \w{1,100} \([\w.]{1,200}\)", ("fail", "error")),
+        Sign("failed tests", r"\*{3}Test Failed\*{3} [1-9]", ("fail",)),
+        Sign("failed tests", r"FAILED \((?:failures|errors|unexpected successes)=", ("fail",)),
+    ),
 )

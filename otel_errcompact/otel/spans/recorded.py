@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.detector.results import CONTROL_FLOW
+from otel_errcompact.detector.control_flow import CONTROL_FLOW
 from otel_errcompact.digest import one_line
 from otel_errcompact.errors import Operation, RawError, SpanRef
 from otel_errcompact.otel import semconv

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.compactor.classify import classify
-from otel_errcompact.detector.results import classify_result, is_control_flow
+from otel_errcompact.detector.control_flow import is_control_flow
+from otel_errcompact.detector.results import classify_result
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED, OpenBoundaries, PendingFailure
 from otel_errcompact.otel.spans.claims import claims_of

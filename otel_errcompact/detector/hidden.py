@@ -1,0 +1,262 @@
+"""Signs of failures that no tool reports."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.detector.bodies import body_reports_error
+from otel_errcompact.detector.complaints import complains_of_argument, complains_only, is_complaint, is_complaint_of_any
+from otel_errcompact.detector.refusals import (
+    MAX_SHORT,
+    SAID_BY_TOOL,
+    TIMED_OUT,
+    TYPED,
+    UNABLE,
+    is_of_harness,
+    names_argument,
+    refuses,
+    refuses_argument,
+)
+from otel_errcompact.detector.tallies import ends_with_passed_tests, has_failing_tally
+from otel_errcompact.extract.format import Sign
+from otel_errcompact.extract.table import listings
+from otel_errcompact.extract.text import read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from otel_errcompact.detector.roles import Call
+
+MAX_LOOKED_AT: Final = 32_768
+"""Characters at each end of a result that are searched for the signs of a hidden failure."""
+
+_HEAD: Final = 1_000
+_FIRST_LINES: Final = 3
+_LAST_LINES: Final = 2
+_MAX_LAST: Final = 500
+_MAX_CLOSING: Final = 12
+
+_WORDS: Final = (
+    "error", "fail", "no such", "not found", "cannot", "denied", "exit status", "exited", "can't", "could not",
+    "unable to", "invalid",
+    "exception", "unknown", "timed out", "timeout", "fatal", "usage:", "is a directory", "not a directory",
+    "unrecognized",
+    "unbound", "unexpected e", "unexpected t", "unexpected n", "missing ", "refused", "killed", "terminated",
+    "abort", "illegal", "not recognized", "broken",
+    "does not exist", "doesn't exist", "not exist", "(eval):", ":in ", "segmentation fault", "time limit", "too long",
+    "sh: ", "cancel", "no output", "took more", "not known", "unterminated", "can not",
+    "no match", "not permitted", "expired", "no manual", "required", "no entry", "requires an", "bad option",
+    "bad substitution",
+)  # fmt: skip
+"""What the output of a failed program holds at least one of, in small letters, where no sign of a format shows it."""
+
+_HARMLESS_LAST: Final = re.compile(r"(?i)[^\n]{0,200}\b(?:0 (?:errors?|failures?|failed)|no errors?|without errors?)\b")
+_LAST_WORDS: Final = re.compile(
+    r"(?:(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error|ERROR|error|fatal|FATAL|Fatal error|fatal error|panic"
+    r"|Exception)(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\))?: \S"
+    r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,80}(?:(?:Error|Exception|Timeout|Exit|Interrupt)$|: \S)"
+    r"|[^\n]{1,300} at \S{1,200} line [0-9]{1,7}\.$|\S[^\n:]{0,200}: (?:No such file or directory|Permission denied"
+    r"|Invalid argument|Invalid data found when processing input|Connection refused|command not found)$"
+    r"|(?:Segmentation fault|Bus error|Aborted|Killed|Terminated|Illegal instruction"
+    r"|Floating point exception)(?: \(core dumped\))?(?:: [0-9]{1,2})?$"
+    r"|exit status [1-9]|(?:[Pp]rocess|[Cc]ommand) [^\n]{0,60}(?:by|with|on) signal\b|(?:\u2717|\u274c|\u2716"
+    r"|\u00d7) \S|\[?(?:ERROR|FATAL)\]?:? \S|\[(?:error|fatal)\]:? \S|Aborting\.?$|Command failed\b"
+    r"|[\w/.@:-]{1,100} (?:exited|failed|finished|terminated) with (?:exit )?(?:code|status) [1-9]|(?:AssertionError"
+    r"|KeyboardInterrupt|RecursionError|MemoryError|NotImplementedError|StopIteration|TimeoutError|SystemError)$"
+    r"|(?:[A-Z][\w-]{1,20}(?: [\w./:-]{1,40}){0,4}) (?:failed|FAILED)(?: with (?:exit (?:code"
+    r"|status) )?[1-9][^\n]{0,60}| \([^)\n]{1,60}\))?[.!]?$)"
+)
+"""Last lines in which a program ends with an error."""
+
+_SIGNS: Final = (
+    Sign("a crash", r"(?:Segmentation fault|Bus error)(?: \(core dumped\))?$", ("segmentation fault", "error")),
+    Sign("a crash", r"Aborted \(core dumped\)$", ("abort",)),
+    Sign(
+        "an error in a file",
+        # Compilers, Ruby and shells begin alike, and what they share is looked for once.
+        r" {0,4}[^\s:]{1,300}:(?:[0-9]{1,7}(?::[0-9]{1,7})?(?:: (?:fatal )?error(?:\[[^\]\n]{1,60}\])?"
+        r"| - error(?: TS[0-9]{3,5})?): "
+        r"|[0-9]{1,7}:in [`'][^\n]{1,300}: [^\n]{1,2000} \([A-Z][\w:]{1,100}\)$"
+        r"| line [0-9]{1,7}: +[0-9]{1,9} (?:Killed|Segmentation fault|Aborted|Bus error)\b)",
+        ("error", ":in ", "killed", "segmentation fault", "abort"),
+    ),
+)
+"""How a failure shows in the output of programs of several formats."""
+
+_MAX_CANDIDATES: Final = 600
+_START_OF_LINE: Final = re.compile(r"^", re.MULTILINE)
+_PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
+"""What passing tests may print of an error that they provoke."""
+
+_LABELS: Final = ("std", "Std", "STD", "Command", "Output", "Ran", "$ ")
+_LABELLED: Final = re.compile(r"(?m)^[\[<]?(?:std(?:out|err)|STD(?:OUT|ERR)|Std(?:out|err)|Command|Output|Ran|\\$ )\b")
+_LABEL: Final = re.compile(
+    r"(?:[\[<]?(?:[Ss]td(?:out|err)|STD(?:OUT|ERR)|Output|Error|stream)[\]>]?(?: \((?:out|err)\))?:)(?:\s|$)"
+)
+_HEADER: Final = re.compile(
+    r"(?:[\[<]?(?:[Ss]td(?:out|err)|STD(?:OUT|ERR)|[Oo]utput|OUTPUT|Error|Signal|Background PIDs"
+    r"|Process Group PGID)[\]>]?:?\s*(?:\((?:empty|none|no output)\))?"
+    r"|(?:Command|Directory|Working directory|Cwd|CWD|Shell|Exit Code|Exit code|Duration|Time|Signal|Background PIDs"
+    r"|Process Group PGID|PID|Status|Ran): [^\n]*|-{3,}|={3,}|\$ [^\n]*)$"
+)
+"""Lines in which a harness names the parts of a result."""
+
+_PROVIDES: Final = re.compile(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
+"""Commands that provide for a failure, and are judged by how they end."""
+
+_LIVE_PAGE: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? [45][0-9]{2}\b")
+
+
+class _Signs(NamedTuple):
+    """How a failure shows in the output of any program."""
+
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+    reasons: tuple[str, ...]
+    """The reason of each group of the pattern."""
+
+
+@cache
+def signs_of_formats() -> _Signs:
+    """Join the signs of all formats, at the first result."""
+    signs = (*(sign for listing in listings() for sign in listing.signs), *_SIGNS)
+    return _Signs(
+        words=_shortest(*_WORDS, *(word for sign in signs for word in sign.words)),
+        pattern=re.compile("|".join(f"{sign.pattern}()" for sign in signs), re.MULTILINE),
+        reasons=tuple(sign.reason for sign in signs),
+    )
+
+
+def _shortest(*words: str) -> tuple[str, ...]:
+    # Leave out words that hold another one.
+    return tuple(dict.fromkeys(word for word in words if not any(each in word and each != word for each in words)))
+
+
+def may_tell_of_failure(text: str) -> bool:
+    """Tell whether the output of a program holds a telling word."""
+    if len(text) > 2 * MAX_LOOKED_AT:
+        return True
+    return any(map(f"\n{text.lower()}".__contains__, signs_of_formats().words))
+
+
+def sign_of_failure(text: str, call: Call, *, says_success: bool = False) -> str:
+    """Return what gives a hidden failure away; empty for a success."""
+    head = text[:_HEAD].lstrip()
+    if call.is_command:
+        return _sign_of_command(text, call, says_success=says_success)
+    if refuses(head if len(text) > _HEAD else text, call):
+        return "the tool's own words"
+    if call.kind == "reading" or (call.fetches and text[:1] == "{"):
+        is_answer = text[:1] == "{" and ('"isError"' in text or names_argument(text, call))
+        return "an error in the answer" if is_answer and body_reports_error(text) else ""
+    if body_reports_error(text):
+        return "an error in the answer"
+    return _sign_in_output(text, call, says_success=says_success) if call.kind == "running" else ""
+
+
+def _sign_of_command(text: str, call: Call, *, says_success: bool) -> str:
+    if call.kind == "reading":
+        return "a shell error" if _complains(text, call) else ""
+    head = text[:_HEAD].lstrip()
+    if SAID_BY_TOOL.match(head) or _is_typed(head) or head.startswith("error: "):
+        return "" if ends_with_passed_tests(text) else "the tool's own words"
+    if body_reports_error(text):
+        return "an error in the answer"
+    return _sign_in_output(text, call, says_success=says_success)
+
+
+def _is_typed(head: str) -> bool:
+    return not head.startswith("Traceback") and TYPED.match(head) is not None
+
+
+def _complains(text: str, call: Call) -> bool:
+    if len(text) <= 2 * _HEAD:
+        if not may_tell_of_failure(text):
+            return False
+        body = _unwrap(text)
+        if complains_only(body, call) or is_of_harness(body):
+            return True
+        lines = body.split("\n")
+    else:
+        lines = [text[:_HEAD].lstrip().split("\n", 1)[0], text[-_HEAD:].rstrip().rpartition("\n")[2]]
+    return complains_of_argument(lines, call)
+
+
+def _unwrap(text: str) -> str:
+    body = read_source(text, "", "", None).body
+    if not any(map(body[:_HEAD].__contains__, _LABELS)) or not _LABELLED.search(body, 0, _HEAD):
+        return body
+    lines = (_LABEL.sub("", line) for line in body.split("\n") if not _HEADER.match(line))
+    return "\n".join(lines).strip("\n")
+
+
+def _sign_in_output(text: str, call: Call, *, says_success: bool) -> str:
+    if not may_tell_of_failure(text):
+        return ""
+    if len(text) > 2 * MAX_LOOKED_AT:
+        text = f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
+    body = _unwrap(text)
+    lines = body.split("\n")
+    if _LIVE_PAGE.match(body):
+        return "a failed request"
+    if TIMED_OUT.match(lines[0][:_MAX_LAST]) or TIMED_OUT.match(lines[-1][:_MAX_LAST]):
+        return "the tool's own words"
+    if sign := _search_signs("\n".join(lines[-_MAX_CLOSING:]) if _PROVIDES.search(call.arguments) else body):
+        return sign
+    if _complains_at_ends(lines, call) or complains_only(body, call):
+        return "a shell error"
+    sign = _sign_at_end(lines)
+    return sign if sign or says_success else _sign_in_few_lines(body, call)
+
+
+def _sign_in_few_lines(body: str, call: Call) -> str:
+    if len(body) > MAX_SHORT or body.count("\n") >= _FIRST_LINES:
+        return ""
+    return "the tool's own words" if UNABLE.match(body) or refuses_argument(body, call) else ""
+
+
+def _complains_at_ends(lines: Sequence[str], call: Call) -> bool:
+    # Tell whether the first or last lines complain; in the middle of a line of commands another may have stood in.
+    if any(is_complaint(line, call) or is_complaint_of_any(line) for line in lines[-_LAST_LINES:]):
+        return True
+    if _PROVIDES.search(call.arguments) or ends_with_passed_tests("\n".join(lines[-_MAX_CLOSING:])):
+        return False
+    return any(
+        (is_complaint(line, call) or is_complaint_of_any(line)) and not call.is_quiet(line)
+        for line in lines[:_FIRST_LINES]
+    )
+
+
+def _search_signs(body: str) -> str:
+    signs = signs_of_formats()
+    for start in _find_candidates(body, signs.words):
+        found = signs.pattern.match(body, start)
+        reason = signs.reasons[(found.lastindex or 1) - 1] if found is not None else ""
+        if reason and (reason not in _PRINTED or not ends_with_passed_tests(body)):
+            return reason
+    return "failed tests" if has_failing_tally(body) else ""
+
+
+def _find_candidates(body: str, words: Sequence[str]) -> list[int]:
+    # Return where the lines begin that hold a word.
+    lowered = f"\n{body.lower()}"
+    if len(lowered) != len(body) + 1:
+        return [found.start() for found in islice(_START_OF_LINE.finditer(body), _MAX_CANDIDATES)]
+    starts: set[int] = set()
+    for word in filter(lowered.__contains__, words):
+        at = lowered.find(word)
+        while at >= 0 and len(starts) < _MAX_CANDIDATES:
+            starts.add(lowered.rfind("\n", 0, at + 1))
+            end = lowered.find("\n", at + len(word))
+            at = lowered.find(word, end) if end >= 0 else -1
+    return sorted(starts)
+
+
+def _sign_at_end(lines: Sequence[str]) -> str:
+    last = lines[-1][:_MAX_LAST]
+    if _HARMLESS_LAST.match(last):
+        return ""
+    return "an error at the end" if _LAST_WORDS.match(last) else ""

@@ -1,0 +1,173 @@
+"""Roles of calls: reading, searching, running, or another."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from otel_errcompact.detector.operation import invocations_of, runs_commands
+from otel_errcompact.detector.operation.command_line import invocations_in
+from otel_errcompact.runtime.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from otel_errcompact.detector.operation import Invocation
+
+Kind = Literal["reading", "searching", "running", "other"]
+
+_WORD_OF_NAME: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_READING_WORDS: Final = frozenset(
+    {"read", "view", "cat", "open", "logs", "tail", "show", "diff", "history", "inspect", "dump"}
+)
+_SEARCHING_WORDS: Final = frozenset(
+    {"grep", "glob", "search", "find", "ls", "list", "fetch", "browse", "lookup", "get"}
+)
+_RUNNING_WORDS: Final = frozenset(
+    {"bash", "shell", "sh", "exec", "execute", "executor", "run", "terminal", "command", "python", "ipython", "jupyter"}
+    | {"code", "test", "tests", "build", "lint", "compile", "script", "console", "sandbox", "repl", "powershell"}
+    | {"pwsh", "cmd", "zsh"}
+)
+READING_PROGRAMS: Final = frozenset(
+    {
+        "cat", "bat", "less", "more", "head", "tail", "sed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "zgrep",
+        "rg", "ag", "ack", "ls", "tree", "find", "fd", "diff", "cmp", "comm", "wc", "sort", "uniq", "cut", "jq", "yq",
+        "stat", "file", "strings", "xxd", "hexdump", "od", "nl", "tac", "zcat", "type", "man", "history", "journalctl",
+        "dmesg", "view", "open", "submit", "git diff", "git log", "git show", "git blame", "git grep", "git ls-files",
+        "git cat-file", "git reflog", "kubectl logs", "kubectl get", "kubectl describe", "docker logs",
+        "docker compose logs", "docker-compose logs",
+        "podman logs", "systemctl status", "Get-Content", "Get-ChildItem", "Select-String", "dir", "findstr",
+        "git stash show", "git stash list", "gh search", "ps", "tr", "column", "fold", "rev", "paste", "base64",
+        "env", "printenv",
+    }
+)  # fmt: skip
+"""Programs that print the content of something, in which anything may stand."""
+
+_READING_SUBCOMMANDS: Final = frozenset({"view", "list", "diff", "status", "checks"})
+"""What programs of forges call reading: `gh pr view`."""
+
+_LOGS: Final = frozenset({"log", "logs", "history"})
+
+_QUIET_PROGRAMS: Final = frozenset(
+    {
+        "mkdir", "cp", "mv", "rm", "rmdir", "touch", "chmod", "chown", "ln", "pwd", "date", "whoami", "uname",
+        "hostname", "id", "tee", "kill", "clear", "git add", "git status", "git branch", "git rev-parse",
+        "git remote", "nproc", "du", "df", "basename", "dirname", "realpath", "readlink", "seq", "sleep", "test",
+        "which", "hash", "pgrep", "pidof", "command", "expr", "getent", "export", "read", "local", "git config",
+    }
+)  # fmt: skip
+"""Programs that say little but their own complaints."""
+
+_TESTING_PROGRAM: Final = re.compile(
+    r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|karma|cypress|playwright|rspec|phpunit|ctest|tsc|eslint|ruff|mypy"
+    r"|pyright|flake8|pylint|cmake|ninja|bazel|gcc|g\+\+|cc|clang|clang\+\+|rustc|javac|gradlew?|mvnw?|sbt|msbuild"
+    r"|xcodebuild|make|gmake|mix|swift|dotnet|rake|cargo|go (?:test|build|vet|run|install)|npm|pnpm|yarn|bun|python -m"
+    r"|pre-commit|golangci-lint|rubocop|webpack|vite|esbuild|rollup|just|task)(?!\S)"
+)
+_FED_PROGRAM: Final = re.compile(
+    r"(?:python|node|ruby|perl|php|bash|sh|zsh|psql|mysql|sqlite3|duckdb|kubectl|docker|git|patch|mongosh?|redis-cli)\b"
+)
+"""Programs that work on what a pipe brings, where others only filter it."""
+
+_CARRIERS: Final = frozenset({"ssh", "docker exec", "docker compose exec", "docker-compose exec", "kubectl exec"})
+"""Programs that run another one elsewhere, named behind the host or the container."""
+
+_NAMES_OF_CARRIERS: Final = ("ssh", "docker", "kubectl")
+_FILE_ARGUMENT: Final = re.compile(r'"(?:path|file_path|filename|file|absolute_path)"')
+_FETCHING: Final = re.compile(r"(?i)fetch|browse|web")
+_PRINTING: Final = re.compile(r"\b(?:echo|printf)\b")
+_MAX_COMMANDS: Final = 32
+
+
+class Call:
+    """
+    Hold what a call does, and with which programs.
+
+    Args:
+        tool: The tool's name.
+        arguments: The call's arguments: as JSON, or the command line itself.
+    """
+
+    def __init__(self, tool: str, arguments: str) -> None:
+        self.tool: Final = tool
+        self.arguments: Final = arguments
+        invocations = tuple(_invocations(tool, arguments)) if runs_commands(tool, arguments) else ()
+        verb = invocations[0].program if len(invocations) == 1 and _names_file(invocations[0], arguments) else ""
+        self.is_command: Final = not verb and runs_commands(tool, arguments)
+        """Whether a shell or a system runs it."""
+
+        self.fetches: Final = not invocations and _FETCHING.search(tool) is not None
+        """Whether a tool brings pages of the web, which may be about errors."""
+
+        self.verb: Final = verb
+        """What an editor is told to do, where its argument for that is called `command`."""
+
+        self._invocations: Final = () if verb else invocations
+        self.programs: Final = tuple(run.program for run in self._invocations)
+        self.kind: Final = self._kind_of()
+
+    @lazy
+    def names(self) -> frozenset[str]:
+        """The names in which its programs complain."""
+        carriers = (name for name in _NAMES_OF_CARRIERS if name in self.arguments)
+        own = (part for program in self.programs for part in (program, *program.split(" ")))
+        return frozenset((*own, *carriers))
+
+    def is_quiet(self, line: str) -> bool:
+        """Tell whether a program that prepares the work of others complains."""
+        return line.partition(":")[0] in _QUIET_PROGRAMS
+
+    def _kind_of(self) -> Kind:
+        # Return what a call gives back: content, what a search found, or what a program says of itself.
+        if self._invocations:
+            return "reading" if _only_reads(self._invocations) else "running"
+        # A command without a program only prepares, or prints what the agent has written.
+        if self.verb:
+            return "reading" if self.verb in READING_PROGRAMS else "other"
+        return "reading" if self.is_command and _PRINTING.search(self.arguments) else kind_by_name(self.tool[:100])
+
+
+def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
+    for number, run in enumerate(invocations_of(tool, arguments)):
+        if number >= _MAX_COMMANDS:
+            return
+        yield from _list_carried(run) if run.program in _CARRIERS else (run,)
+
+
+def _names_file(run: Invocation, arguments: str) -> bool:
+    return not run.words and run.program.isidentifier() and _FILE_ARGUMENT.search(arguments) is not None
+
+
+def _list_carried(run: Invocation) -> Iterator[Invocation]:
+    words = run.words
+    behind = words[words.index("--") + 1 :] if "--" in words else [word for word in words if word[:1] != "-"][1:]
+    carried = tuple(invocations_in(" ".join(behind)))
+    yield from carried or (run,)
+
+
+def _only_reads(invocations: Iterable[Invocation]) -> bool:
+    return all(
+        _reads(run.program)
+        or run.words[:1] == ["logs"]
+        or (run.piped and not _FED_PROGRAM.match(run.program) and not _TESTING_PROGRAM.match(run.program))
+        for run in invocations
+    )
+
+
+def _reads(program: str) -> bool:
+    if program in READING_PROGRAMS or program in _QUIET_PROGRAMS:
+        return True
+    subcommand = program.rpartition(" ")[2]
+    return subcommand in _LOGS or (program.startswith(("gh ", "glab ")) and subcommand in _READING_SUBCOMMANDS)
+
+
+@lru_cache(maxsize=1_024)
+def kind_by_name(tool: str) -> Kind:
+    """Return the kind of a tool that runs no command line."""
+    words = {word.lower() for word in _WORD_OF_NAME.findall(tool)}
+    if words & _READING_WORDS:
+        return "reading"
+    if words & _SEARCHING_WORDS:
+        return "searching"
+    return "running" if words & _RUNNING_WORDS or not tool else "other"
