@@ -198,6 +198,17 @@ class TestOneRun:
         (played,) = read_back(recorded.path)
         assert same_as(run, played)
 
+    def test_older_files_do_not_say_what_was_sent(self, recorded: Recorded) -> None:
+        """The raw error stands for it there; a current file has the message of the exception."""
+        with recorded.run() as run, run.tool("db") as call:
+            call.fail(KeyError("total"))
+        (played,) = read_back(recorded.path)
+        assert 0 < played.report.sent_tokens < played.report.raw_tokens
+        lines = recorded.file.runs_path
+        lines.write_text(lines.read_text("utf-8").replace("errcompact.tokens.sent", "errcompact.tokens.other"), "utf-8")
+        (played,) = read_back(recorded.path)
+        assert played.report.sent_tokens == played.report.raw_tokens
+
     def test_handled(self, recorded: Recorded) -> None:
         """Handled failures are counted as such, and are no classes."""
         with recorded.run() as run:

@@ -195,7 +195,9 @@ class _Player:
         self._tally.detected += bool(raw.detected)
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
-        self._sent_tokens += line.integer(semconv.TOKENS_SENT)
+        # Older files lack it: there the raw error is the nearest known.
+        told_sent = semconv.TOKENS_SENT in line.attributes
+        self._sent_tokens += line.integer(semconv.TOKENS_SENT if told_sent else semconv.TOKENS_RAW)
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 
     def _observe_unsettled(self, line: RecordedLine) -> None:
