@@ -393,6 +393,6 @@ def _find_root(lines: Sequence[str], number: int, message: str) -> str:
 
 
 def _match_label(line: str, *, has_reason: bool) -> re.Match[str] | None:
-    if _LABEL.search(line) is None:
+    if _LABEL.search(line) is None or line.lstrip()[:1] in ("{", "["):
         return None
     return _CAUSED.match(line) or (None if has_reason else _DETAILED.match(line))
