@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.dedup.masking import mask
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
+from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from otel_errcompact.digest.situation import Situation
     from otel_errcompact.errors import RawError
     from otel_errcompact.history.history import ErrorClass
-
-MAX_USUAL: Final = 500
-"""Lines of a tool's usual answer that evidence is compared with."""
 
 _SEEN: Final = f"  {CUT} {{}} shown before"
 _SOURCE: Final = "> "
@@ -170,7 +167,7 @@ def _render_first(
     again = error_class.count > 1
     name = wording.mark_repeat(error_class, situation) if again else f"#{error_class.short}"
     details = _select_lines(facts.details, options)
-    evidence = _drop_usual(facts.evidence, raw.usual)
+    evidence = drop_known(facts.evidence, raw)
     fresh = _choose_lines((*details, *(line for line, _ in evidence)), shown)
     known = len(details) + len(evidence) - len(fresh)
     left_out = [_SEEN.format(f"{known} lines" if known > 1 else "1 line")] if known else []
@@ -203,7 +200,7 @@ def _render_repeat(
     cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
     now = f", now {', '.join(news.values)}" if news.values else ""
     weights = dict(facts.evidence)
-    usual = _drop_usual([Evidence(line, weights[line]) for line in news.lines if line in weights], raw.usual)
+    usual = drop_known([Evidence(line, weights[line]) for line in news.lines if line in weights], raw)
     page = _Page(
         head=f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{now}",
         details=_write_lines((line for line in _select_lines(news.lines, options) if line not in weights), options),
@@ -222,13 +219,6 @@ def _select_lines(details: Sequence[str], options: DigestOptions) -> Sequence[st
     if options.audience == "developer":
         return details
     return [line for line in details if not line.startswith(_SOURCE)]
-
-
-def _drop_usual(evidence: Sequence[Evidence], usual: str) -> Sequence[Evidence]:
-    if not evidence or not usual:
-        return evidence
-    known = {mask(line.strip()) for line in usual.split("\n", MAX_USUAL)[:MAX_USUAL]}
-    return [found for found in evidence if mask(found.line) not in known]
 
 
 def _choose_lines(lines: Sequence[str], shown: Shown) -> Sequence[str]:

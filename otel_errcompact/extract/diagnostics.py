@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.clipping import CUT, clip
+from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
 from otel_errcompact.extract.table import listings, load
@@ -88,7 +88,6 @@ def facts_of_diagnostics(
     # A tool's own count says nothing of what others found in the same text.
     counted = counts[0] if len(counts) == 1 and not beside else 0
     total = max(len(found), counted)
-    left = total - len(found)
     found.sort(key=lambda diagnostic: _BREAKING.match(diagnostic.type) is None)
     return facts_of_members(
         _make_members(found),
@@ -97,7 +96,6 @@ def facts_of_diagnostics(
         more=(
             *_show_warnings(beside),
             *_find_remedies(readers, text.body),
-            f"{CUT} {left} more not in the text" if left > 0 else "",
         ),
         first_is_root=True,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.cleaning.parts import split_parts
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import recognise
@@ -14,9 +15,13 @@ from otel_errcompact.extract.statements import statement_of
 from otel_errcompact.extract.text import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.cleaning.parts import Part
 
+_MAX_WARNINGS: Final = 3
+_WARNING: Final = "warning"
 _OF_ANY_TEXT: Final = frozenset({"plain", "prose"})
 
 
@@ -24,18 +29,42 @@ def facts_of_parts(text: Text) -> Facts | None:
     """
     Return the joined facts of all programs that failed, nothing if a text is one output.
 
-    The first failure is the cause, since those who run several programs stop at it, or mean all of them alike.
+    The first failure is the cause, since those who run several programs stop at it, or mean all of them alike. What
+    programs only warned of stands behind all failures.
     """
     parts = split_parts(text.body)
     failed = [(part, facts) for part in parts if (facts := _read_failure(part)) is not None]
     if not failed:
         return None
+    warned = [(part, facts) for part, facts in failed if _only_warns(part)]
+    if 0 < len(warned) < len(failed):
+        failed = [each for each in failed if each not in warned]
+        warnings = tuple(_write_warning(part, facts) for part, facts in warned[:_MAX_WARNINGS])
+        facts = _join(failed)
+        return replace(facts, details=(*facts.details, *warnings))
+    return _join(failed)
+
+
+def _join(failed: Sequence[tuple[Part, Facts]]) -> Facts:
     if len(failed) == 1:
         part, facts = failed[0]
         return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))
     members = [_make_member(part, facts) for part, facts in failed]
     facts = facts_of_members(members, unit="program", first_is_root=True)
     return replace(facts, format=failed[0][1].format)
+
+
+def _only_warns(part: Part) -> bool:
+    # A line that warns may say what failed; a program that failed says so in another line too.
+    kinds = [(kind_of(line), _WARNING in line.lower()) for line in part.lines]
+    return any(warns for _, warns in kinds) and not any(
+        kind in (Kind.TELLING, Kind.TRAILER) and not warns for kind, warns in kinds
+    )
+
+
+def _write_warning(part: Part, facts: Facts) -> str:
+    at = f" at {facts.location}" if facts.location else f" in {part.name}" if part.name else ""
+    return clip(f"only a warning{at}: {facts.cause}", MAX_DETAIL)
 
 
 def _read_failure(part: Part) -> Facts | None:

@@ -88,6 +88,7 @@ def facts_of_members(
     total: int = 0,
     more: Iterable[str] = (),
     first_is_root: bool = False,
+    are_alike: bool = False,
 ) -> Facts:
     """
     Return the facts of an output that reports several failures.
@@ -102,23 +103,28 @@ def facts_of_members(
         total: How many failures the tool itself counts, where it says so.
         more: Further lines worth showing.
         first_is_root: Whether the first failure tends to cause the others, as with compilers.
+        are_alike: Whether failures that are only counted failed as the members did.
     """
     causes = _causes_of(members[:MAX_MEMBERS])
     if not first_is_root:
         causes.sort(key=lambda cause: (-len(cause.members), cause.signature))
     head = causes[0]
-    total = max(total, len(members))
+    left = max(total - len(members), 0)
     several = len(causes) > 1
+    # Of failures that were cut out of the output the cause is unknown, and mostly another one.
+    is_cut = left > 0 and not are_alike
+    shown = len(head.members) if several or is_cut else len(members) + left
+    missing = (f"{CUT} {left} more{'' if len(members) >= MAX_MEMBERS else ' not in the text'}",) if is_cut else ()
     return Facts(
         type=head.first.type,
         cause=clip(head.first.cause),
         location=head.location,
-        details=details((*_around(head), *_others(head, causes[1:]), *more)),
+        details=details((*_around(head), *_others(head, causes[1:]), *more, *missing)),
         # A cause that stands in several files is signed by what its places share, so that their order is no part.
         key_cause=" + ".join(sorted({_sign(cause) for cause in causes})) if several else head.first.keyed_cause,
         key_is_whole=several,
-        members=total,
-        tally=_tally(len(head.members) if several else total, total, unit),
+        members=len(members) + left,
+        tally=_tally(shown, len(members) + left, unit),
     )
 
 

@@ -21,6 +21,7 @@ from otel_errcompact.digest import (
     render_inline,
     render_refusal,
 )
+from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.digest.untrusted import quoted_lines
 from otel_errcompact.errors import Evidence, Facts, Location, Operation, RawError
@@ -691,3 +692,19 @@ def test_one_line_is_idempotent(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)
     assert len(one_line(text, 50)) <= 50
     assert len(one_line(text).splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "edit 3:4\n  rate = find('vat')\nend",
+        '{"file": "a.py", "line": 3, "old": "x\\n  rate = find(\'vat\')"}',
+        "\"rate = find('vat')\"",
+    ],
+)
+def test_what_the_agent_has_sent_is_no_evidence(arguments: str) -> None:
+    """A line of the call's own arguments explains no failure; a part of a line may."""
+    lines = (Evidence("rate = find('vat')", 3), Evidence("a.py", 3), Evidence("limit is 4", 3))
+    error = replace(raw(f"no match\n{LONG}"), arguments=arguments)
+    kept = drop_known(lines, error)
+    assert [found.line for found in kept] == ["a.py", "limit is 4"][arguments.startswith("{") :]

@@ -73,3 +73,17 @@ def test_nothing_failed_by_its_own_words():
 def test_the_key_does_not_follow_the_order():
     """Hooks run in any order."""
     assert found(f"$ a\n{MYPY}\n$ b\n{NODE}").key == found(f"$ b\n{NODE}\n$ a\n{MYPY}").key
+
+
+def test_a_warning_is_no_cause_where_another_program_failed():
+    """What a dependency warns of before the failure stands behind it, and changes no class."""
+    warned = "vendor/lib.c:16:5: warning: unused variable 'size' [-Wunused-variable]"
+    glued = found(f"==> vendor\nCompiling 42 files\n{warned}\n==> shop\n{NODE}")
+    assert glued.key == found(NODE).key
+    assert glued.facts.details[-1] == "only a warning at vendor/lib.c:16: unused variable 'size'"
+
+
+def test_warnings_alone_are_the_cause():
+    """A program that only warned is what failed the hook where no other did."""
+    warned = "vendor/lib.c:16:5: warning: unused variable 'size' [-Wunused-variable]"
+    assert found(f"==> vendor\n{warned}\n==> shop\n{CLEAN}").facts.cause == "unused variable 'size'"

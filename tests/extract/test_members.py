@@ -102,9 +102,16 @@ def test_other_causes_are_counted_where_they_recur():
 
 
 def test_what_the_tool_counts_counts():
-    """A cut output shows fewer failures than its summary names."""
+    """A cut output shows fewer failures than its summary names; of the rest the cause is unknown."""
     facts = facts_of_members(imports("cart", "user"), unit="test", total=12)
-    assert (facts.members, facts.tally) == (12, "12 tests")
+    assert (facts.members, facts.tally) == (12, "2 of 12 tests")
+    assert facts.details[-1] == "... 10 more not in the text"
+
+
+def test_a_member_may_stand_for_all():
+    """A set-up that failed invalidates tests that are only counted."""
+    facts = facts_of_members(imports("cart"), unit="test", total=3, are_alike=True)
+    assert (facts.members, facts.tally, facts.details) == (3, "3 tests", ())
 
 
 def test_causes_beyond_the_bound_are_counted():

@@ -10,12 +10,18 @@ from otel_errcompact.extract.statements import indentation
 LEFT_OUT: Final = "characters not looked at"
 """What stands between head and tail of a very long text."""
 
+_ENDS_OF_CUT: Final = (".", "]", ">", ")", "d", "t", "n", "\u2026")
 WINDOW: Final = 32_768
 """Characters that are looked at from either end of a very long text; the whole of it stays in the trajectory."""
 
 MAX_LINES: Final = 1_000
 """Lines that are looked at from either end."""
 
+_CUT: Final = re.compile(
+    r"\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|lines|bytes|tokens) (?:(?:were )?(?:truncated"
+    r"|omitted|elided|hidden|removed"
+    r"|skipped|cut)\b|not looked at)"
+)
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
 _CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
 _CONTROL_BYTES: Final = bytes(_CONTROL)
@@ -32,6 +38,11 @@ def clean(text: str) -> str:
     if text.isascii():  # Bytes are translated five times as fast.
         return text.encode("ascii").translate(None, _CONTROL_BYTES).decode("ascii")
     return text.translate(_CONTROL_CHARACTERS)
+
+
+def is_cut(line: str) -> bool:
+    """Tell whether a line stands for a part that was cut out of a text: what follows belongs to something else."""
+    return line[-1:] in _ENDS_OF_CUT and _CUT.match(line) is not None
 
 
 def strip_blanks(text: str) -> str:

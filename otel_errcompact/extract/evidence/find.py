@@ -57,6 +57,16 @@ _RETRY: Final = compile_words((
 _AROUND: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 """What stands around words: tags, and the packages of a class."""
 
+_NUMBERED: Final = re.compile(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
+_MIN_LISTED: Final = 4
+"""Lines with one number after the other that are a listing of a file."""
+
+_STYLE: Final = re.compile(
+    r"\b(?:margin|padding|border|color|background|display|font|width|height|flex|align|overflow|text-\w{1,20})"
+    r"[a-z-]{0,20}: ?[^;{}<>\n]{1,80};"
+)
+_MIN_STYLES: Final = 2
+_ADVICE: Final = re.compile(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
 _FRAME: Final = re.compile(r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)")
 _NUMBER_OF: Final = re.compile(
     r"(?:[a-z_\])](?:: | ?= ?)|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
@@ -70,7 +80,7 @@ _COMMON: Final = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "if", "in", "into", "is",
     "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
     "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
-    "exception", "thread", "main", "failed",
+    "exception", "thread", "main", "failed", "lines", "total", "more", "above", "below",
 ))  # fmt: skip
 """Words without substance: a line of nothing but these and what was said already says nothing."""
 
@@ -103,9 +113,10 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
     looked_at = _bound(lines)
-    least = _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
+    least = _LEAST if facts.format in _UNKNOWN and not _is_echo(facts) else _LEAST_BESIDE_FORMAT
     if any(_FRAME.match(line) for line in looked_at):
         looked_at = _blank_sources(looked_at, frames=least > _OF_FRAMES)
+    looked_at = _blank_listings(looked_at)
     known = _COMMON | _words(
         "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
     )
@@ -121,7 +132,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     lowered = _AROUND.sub(" ", "\n".join(piece for _, piece in pieces)).lower().split("\n")
     for (number, piece), lower in zip(pieces, lowered, strict=True):
         words = _words(lower)
-        if words <= said or _is_place(piece, lower, words - known):
+        if words <= said or _is_place(piece, lower, words - known) or _is_noise(piece, facts.cause):
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
@@ -134,6 +145,11 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
             found.append(weighed)
             said |= words
     return tuple(_with_counts(_heaviest(found), alike))
+
+
+def _is_echo(facts: Facts) -> bool:
+    # A harness that quotes the agent's own words has said before them what it has to say.
+    return facts.format == "harness" and any(line.startswith("> ") for line in facts.details)
 
 
 def _bound(lines: Sequence[str]) -> Sequence[str]:
@@ -165,6 +181,39 @@ def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
             depth = -1
         kept.append(line)
     return kept
+
+
+def _blank_listings(lines: Sequence[str]) -> Sequence[str]:
+    # An excerpt of a file, as editors of agents show it around an edit, can be read again at its place.
+    kept = list(lines)
+    run: list[int] = []
+    previous = -1
+    for number, line in enumerate((*lines, "")):
+        found = _NUMBERED.match(line) if line.lstrip()[:1].isdigit() else None
+        if found is not None and run and int(found["number"]) == previous + 1:
+            run.append(number)
+        else:
+            _blank_run(kept, run)
+            run = [number] if found is not None else []
+        previous = int(found["number"]) if found is not None else -1
+    return kept
+
+
+def _blank_run(lines: list[str], run: Sequence[int]) -> None:
+    if len(run) < _MIN_LISTED:
+        return
+    telling = sum(kind_of(lines[number].lstrip(" 0123456789|:\u2502\t")) is Kind.TELLING for number in run)
+    if 2 * telling > len(run):
+        return  # a numbered list of failures
+    for number in run:
+        lines[number] = ""
+
+
+def _is_noise(piece: str, cause: str) -> bool:
+    # Style sheets in an answer, and the cause once more with advice that goes without saying.
+    if piece.count(";") >= _MIN_STYLES and len(_STYLE.findall(piece)) >= _MIN_STYLES:
+        return True
+    return bool(cause) and cause in piece and _ADVICE.match(piece.partition(cause)[2]) is not None
 
 
 def _pieces(line: str) -> Iterable[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
@@ -74,7 +75,9 @@ def read(text: Text) -> Facts | None:
     if not failed:
         return None
     members = _keep_one_actual(_placed([_member(test) for test in failed]), failed)
-    return facts_of_members(members, unit="test", total=max(_total(lines), len(blocks)))
+    total = max(_total(lines), len(blocks))
+    has_invalidated = any(_INVALIDATED.match(block[0]) for block in blocks)
+    return facts_of_members(members, unit="test", total=total, are_alike=has_invalidated)
 
 
 def _total(lines: Sequence[str]) -> int:
@@ -93,6 +96,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
             block = [line]
         elif line.startswith(_FINISHED):
             break
+        elif is_cut(line):
+            if _is_whole(block):
+                yield block
+            block = []
         elif len(block) < _MAX_LINES:
             block.append(line)
     if _is_whole(block):

@@ -221,6 +221,12 @@ _NOT_UNIQUE: Final = re.compile(
 )
 _ECHO: Final = "This is how your edit would have looked"
 _ECHOED_FILE: Final = re.compile(r"\n\[File: (?P<file>[^\n]{1,400}?) \([0-9]{1,9} lines total\)\]")
+_ORIGINAL: Final = "This is the original code before your edit"
+_LISTED: Final = re.compile(r"(?m)^(?P<number>[0-9]{1,7})[:|](?P<code>.*)$")
+_MAX_LISTED: Final = 20_000
+"""Characters of a listing in which the edges of an edit are looked for."""
+
+_MAX_SHIFT: Final = 16
 _PLACE: Final = re.compile(r"(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?:: (?P<message>\S.*))?\Z")
 _PATCHED_FILE: Final = re.compile(
     r" (?:in|update|delete|file|at) (?P<file>(?:[A-Za-z]:)?[^\s:]{0,400}[./\\][^\s:]{1,400}?)(?=:|\s|\Z)"
@@ -269,9 +275,42 @@ def _rejected_edit(body: str, start: int) -> Facts:
         "EditRejected",
         errors[0] if errors else first.partition(". ")[0].strip("[]."),
         location=location,
-        more=errors[1:_MAX_ERRORS],
+        more=(*errors[1:_MAX_ERRORS], *_edges_of_edit(body, end)),
         key=" + ".join(sorted(set(errors))),
     )
+
+
+def _edges_of_edit(body: str, start: int) -> list[str]:
+    """Return the first and last line that an edit changed, and their neighbours: there brackets and margins break."""
+    original = body.find(_ORIGINAL, start) if start >= 0 else -1
+    if original < 0:
+        return []
+    before, after = (
+        [(found["number"], found["code"].rstrip()) for found in _LISTED.finditer(part[:_MAX_LISTED])]
+        for part in (body[original:], body[start:original])
+    )
+    numbers = dict(before)
+    first = next((at for at, (number, code) in enumerate(after) if numbers.get(number, code) != code), len(after) - 1)
+    last = max(_last_changed([code for _, code in before], [code for _, code in after]), first)
+    shown = dict.fromkeys(at for at in (first - 1, first, last, last + 1) if 0 <= at < len(after))
+    return [_write_listed(*after[at]) for at in shown if after[at][1]]
+
+
+def _last_changed(before: Sequence[str], after: Sequence[str]) -> int:
+    # The two listings may end at different lines of the file.
+    best, last = 0, len(after) - 1
+    for shift in range(-_MAX_SHIFT, _MAX_SHIFT + 1):
+        old, new = before[: len(before) - max(shift, 0)], after[: len(after) - max(-shift, 0)]
+        pairs = zip(reversed(old), reversed(new), strict=False)
+        same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
+        if same > best:
+            best, last = same, len(new) - 1 - same
+    return last
+
+
+def _write_listed(number: str, code: str) -> str:
+    margin = len(code) - len(code.lstrip())
+    return f"> {number}{f' (indented {margin})' if margin else ''}: {clip(code, _MAX_QUOTED)}"
 
 
 def _patch(body: str, start: int) -> Facts:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
-from otel_errcompact.extract.clipping import CUT
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.comparison import MAX_VALUE, read_changes
@@ -119,9 +119,7 @@ def _facts(body: str, found: Sequence[_Failed]) -> Facts:
     only_suites = suites == len(members)
     counted = _number(_SUITES, body) if only_suites else _number(_COUNTS, body) + suites
     unit = "suite" if only_suites else "test"
-    left = counted - len(members)
-    more = (f"{CUT} {left} more failed {unit}s are not in the text",) if left > 0 else ()
-    return facts_of_members(members, unit=unit, total=counted, more=more)
+    return facts_of_members(members, unit=unit, total=counted)
 
 
 def _number(form: re.Pattern[str], body: str) -> int:
@@ -164,7 +162,7 @@ def _read_jest(lines: Sequence[str], *, is_sure: bool) -> Iterator[_Failed]:
 
 
 def _ends_block(line: str) -> bool:
-    return line.lstrip().startswith(_BULLET) or _END.match(line) is not None
+    return line.lstrip().startswith(_BULLET) or _END.match(line) is not None or is_cut(line)
 
 
 def _read_vitest(lines: Sequence[str]) -> Iterator[_Failed]:

@@ -7,7 +7,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts, Location
-from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.messages.message import read_message
@@ -74,9 +73,7 @@ def read(text: Text) -> Facts | None:
 
 
 def _facts(members: Sequence[Member], counted: int) -> Facts:
-    left = counted - len(members)
-    more = (f"{CUT} {left} more failed tests are not in the text",) if left > 0 else ()
-    return facts_of_members(members, unit="test", total=counted, more=more)
+    return facts_of_members(members, unit="test", total=counted)
 
 
 def _not_loaded(lines: Sequence[str]) -> Facts | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Format, Sign
@@ -104,7 +105,7 @@ def _read_count(text: Text, count: Count) -> Facts | None:
     if _STACK.search(text.body) or last_statement(text.lines):
         return None
     member = Member(CUT_OFF, f"the reason was cut off: {count.said}", key="the reason was cut off")
-    return facts_of_members([member], unit="test", total=count.failed)
+    return replace(facts_of_members([member], unit="test"), members=count.failed)
 
 
 FORMAT: Final = Format(

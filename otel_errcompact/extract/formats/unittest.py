@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
-from otel_errcompact.extract.clipping import CUT
 from otel_errcompact.extract.expectations import DOCTEST, member_of, read_example, strip_sources
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
@@ -41,12 +40,10 @@ def read(text: Text) -> Facts | None:
     members = [_member(block) for block in blocks] or list(_examples(lines)) or _cut_off(text, total)
     if not members:
         return None
-    left = total - len(members) if blocks else 0
-    more = (f"{CUT} {left} more failed tests are not in the text",) if left > 0 else ()
     only_modules = bool(blocks) and all(block.is_module for block in blocks)
     unit = "module" if only_modules else "test" if blocks else "example"
     total = total if blocks else 0
-    return facts_of_members(strip_sources(members), unit=unit, total=total, more=more)
+    return facts_of_members(strip_sources(members), unit=unit, total=total)
 
 
 class _Block(NamedTuple):

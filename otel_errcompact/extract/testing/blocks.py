@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.extract.cleaning.characters import is_cut
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.findings.places import Place, find_place
 from otel_errcompact.extract.members import Member
@@ -109,7 +110,7 @@ def read_block(name: str, lines: Sequence[str], location: Location = NOWHERE, sa
 
 def ends_block(line: str) -> bool:
     """Tell whether a line ends what is said of a failed test."""
-    return _END.match(line) is not None
+    return _END.match(line) is not None or is_cut(line)
 
 
 def _read_listed(cause: str, lines: Sequence[str]) -> str:

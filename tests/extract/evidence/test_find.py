@@ -144,3 +144,36 @@ def test_a_tag_ends_in_its_line() -> None:
 def test_no_line_at_all() -> None:
     """Without a line there is no evidence."""
     assert shown("") == shown("\n \n") == []
+
+
+def test_a_listing_of_a_file_is_no_evidence() -> None:
+    """Lines with one number after the other can be read again at their place."""
+    listing = "\n".join(f"{number}|price{number} = rate('vat', {number})" for number in range(41, 46))
+    assert shown(f"rejected by the hook 'lint'\n{listing}\nreason: disk sda1 is full") == [
+        "rejected by the hook 'lint'",
+        "reason: disk sda1 is full",
+    ]
+
+
+def test_a_numbered_list_of_failures_is_evidence() -> None:
+    """Numbers before statements of what failed count failures, and no lines of a file."""
+    failures = [f"{number}: cannot open '{name}.csv'" for number, name in enumerate(("north", "east", "south", "west"))]
+    assert shown("\n".join(failures)) == failures
+
+
+def test_style_sheets_are_no_evidence() -> None:
+    """A page in a comparison brings its style sheet along."""
+    text = "reason: disk sda1 is full\n.cart7 { margin: 3px 1rem; color: #a0a0a0; padding: 4px; }"
+    assert shown(text) == ["reason: disk sda1 is full"]
+
+
+def test_the_cause_with_advice_is_no_evidence() -> None:
+    """What follows the cause in its line and only asks for another attempt says nothing."""
+    text = "cannot align sample a. Please read the message carefully and try again.\nreason: disk sda1 is full"
+    assert shown(text) == ["reason: disk sda1 is full"]
+
+
+def test_quoted_words_of_the_agent_are_no_evidence() -> None:
+    """A harness has said what is wrong before it quotes what it was sent."""
+    facts = Facts(type="StringNotFound", cause="no match", details=("> def total(cart):",), format="harness")
+    assert shown("no match\ndef total(cart):\n    rate = find('vat')", facts) == []

@@ -82,3 +82,9 @@ LINES = {
 def test_a_line_is_told_by_its_words(kind: Kind, line: str) -> None:
     """Each kind of line has forms that most programs share."""
     assert kind_of(line) is kind
+
+
+def test_a_report_of_what_was_found_is_progress() -> None:
+    """Configuring a build names what it found with its place; counts of failures are none."""
+    assert kind_of("-- Found ZLIB: /usr/lib/libz.so") is Kind.PROGRESS
+    assert kind_of("Found 3 errors in a.py") > Kind.PROGRESS

@@ -184,3 +184,12 @@ def test_endless_message():
 def test_not_taken(text):
     """A text without a failed test is of another format."""
     assert exunit.FORMAT.read(read_text(RawError(text=text))) is None
+
+
+def test_a_test_ends_where_the_text_was_cut():
+    """What stands behind a cut belongs to another test; of the tests that were cut out the cause is unknown."""
+    head, tail = FAILED.split("     left:  3\n")
+    cut = f"{head}... [3412 characters truncated] ...\n     left: 8\n{tail}".replace("1 failure", "4 failures")
+    found = facts(cut)
+    assert (found.tally, found.details[-1]) == ("1 of 4 tests", "... 3 more not in the text")
+    assert "8" not in found.cause

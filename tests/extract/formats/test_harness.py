@@ -212,10 +212,30 @@ DO NOT re-run the same failed edit command. Running it again will lead to the sa
 
 
 def test_edit_that_a_linter_refused():
-    """Of an echoed edit only what the linter found is kept."""
+    """Of an echoed edit what the linter found is kept, and the lines at the edges of the edit with their margins."""
     found = facts(ECHO.format(errors="- E999 SyntaxError: '(' was never closed\n- F821 undefined name 'cart'", lines=9))
     assert (found.type, found.cause) == ("EditRejected", "E999 SyntaxError: '(' was never closed")
-    assert (str(found.location), found.details) == ("/shop/cart.py", ("F821 undefined name 'cart'",))
+    assert (str(found.location), found.details) == (
+        "/shop/cart.py",
+        ("F821 undefined name 'cart'", "> 1: def total(cart):", "> 2 (indented 2): return ("),
+    )
+
+
+def test_edges_of_an_edit():
+    """A bracket left behind an edit shows in the line after it, wherever both listings end."""
+    after = "7:def sum(\n8:    a):\n9:    return (\n10:        a)\n11:    )\n12:\n13:def f():"
+    before = "7:def sum(\n8:    a):\n9:    return a\n10:    )\n11:\n12:def f():\n13:    pass"
+    listing = "This is how your edit would have looked if applied\n{}\nThis is the original code before your edit\n{}\n"
+    found = facts(
+        "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ')'\n\n"
+        + listing.format(after, before)
+    )
+    assert found.details == (
+        "> 8 (indented 4): a):",
+        "> 9 (indented 4): return (",
+        "> 10 (indented 8): a)",
+        "> 11 (indented 4): )",
+    )
 
 
 def test_key_of_an_edit_that_a_linter_refused():
