@@ -39,7 +39,8 @@ _VOLATILE_IN_NAME: Final = lazy_pattern(
     r"|tmp(?=[a-z_]{0,7}[0-9])[a-z0-9_]{6,8}(?!\w)(?P<temporary>)"
     # Task-42, ThreadPoolExecutor-0_3
     r"|(?:[A-Za-z]*(?:Task|Thread|Worker|Process|Executor)|worker|thread|task|job|run|shard|attempt|input"
-    r"|host|server|replica|broker|runner|agent|instance|pod|partition|machine|executor|consumer|producer)-[0-9]+"
+    r"|host|server|replica|broker|runner|agent|instance|pod|partition|machine|executor|consumer|producer|node|gpu|compute"
+    r"|vm)-[0-9]+"
     r"(?:_[0-9]+)?(?![^\W_])(?P<numbered>)|ip(?:-[0-9]{1,3}){4}(?!\w)(?P<address>)"
     # req_7f3a9b1c2d, toolu_01XFDUDYJgAACzvnptvVoYEL, cus_NffrFeUfNV2Hib
     r"|(?:(?:req|call|chatcmpl|cmpl|resp|msg|toolu|thread|run|asst|evt|batch|sess|session|trace|span|org|proj|cus|acct|txn)"

@@ -360,6 +360,13 @@ RULES: Final[tuple[MaskRule, ...]] = (
         keeps=("no matching version: numpy 1.26.4", "app@1.4.0 build", "Node.js v20.20.2"),
     ),
     MaskRule(
+        name="build_number",
+        pattern=rf"[0-9][0-9]{{0,2}}\.[0-9]{{1,5}}\.[0-9]{{4,5}}\.[0-9]{{1,5}}{_END}",
+        placeholder="<num>",
+        masks=(("(Session info: chrome=131.0.6778.85)", "(Session info: chrome=<num>)"),),
+        keeps=("version 131.0.6778.85",),
+    ),
+    MaskRule(
         name="required_version",
         pattern=r"[0-9](?<=[=<>~!]=.|,[<>].)[0-9]*(?:\.[0-9]+)*(?![\w.]|==)",
         masks=(("score = 3", "score = <num>"), ("==4711==ERROR: SEGV", "==<num>==ERROR: SEGV")),
@@ -374,6 +381,16 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("can't decode byte 0xff in position 727", "can't decode byte <hex> in position <num>"),
         ),
         keeps=("failed: 0x80070005", "crashed: 0xC0000005"),
+    ),
+    MaskRule(
+        name="braced_address",
+        pattern=r"[0-9](?<=\{.)[0-9A-F]{7,15}(?=\})",
+        placeholder="<addr>",
+        masks=(
+            ('#<THREAD "main" {1001348003}>', '#<THREAD "main" {<addr>}>'),
+            ('#<THREAD "main" {10047A2003}>', '#<THREAD "main" {<addr>}>'),
+        ),
+        keeps=("{ABC}",),
     ),
     MaskRule(
         name="duration",
@@ -472,6 +489,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("No such file: '/tmp/tmpk3j2h1/config.json'", "No such file: 'config.json'"),
             ("/home/bob/shop/src/app.py:40: boom", "src/app.py:<num>: boom"),
             ("/workspace/src/app.py:40: boom", "src/app.py:<num>: boom"),
+            ("/home/ann/shop/node_modules/a/b.js: boom", "node_modules/a/b.js: boom"),
             ("denied: '/var/lib/app-65ee/state.db'", "denied: '/var/lib/app-<id>/state.db'"),
             ("with url: /v1/items/55310?t=2031", "with url: /v1/items/<id>?<query>"),
         ),
@@ -626,6 +644,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
             ("items.0.qty: Field required", "items.<index>.qty: Field required"),
             ('pods "web-6d4cf56db6-x2x7z" not found', 'pods "web-<id>" not found'),
             ("Task-42 was destroyed", "Task-<id> was destroyed"),
+            ("gpu-17: out of memory", "gpu-<id>: out of memory"),
             ("java.lang.Object@1b6d3586", "java.lang.Object@<id>"),
             ("user mia_li_3668 not found", "user mia_li_<id> not found"),
         ),

@@ -67,6 +67,7 @@ _SIGNS: Final = " :|-\t"
 _OF_SYSLOG: Final = re.compile(r" (?:[\w.-]{1,64} )?[\w./-]{1,60}\[(?:[0-9]{1,8}|[a-z]{1,20}\.[0-9]{1,6})\]:(?!\S)")
 _STARTS: Final = frozenset("[(0123456789p")
 _SYSLOG: Final = "syslog"
+_OF_GOOD_RUNS: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _MANY: Final = 3
 """Records from which on a level that all of them have is none of the program."""
 
@@ -121,7 +122,7 @@ def strip_records(text: str) -> str:
     Return `text` without what makes log records of its lines.
 
     Records of several levels keep them: they tell which one is the failure. Where only the first line is a record,
-    the others belong to its message.
+    the others belong to its message, unless it only informs: then a program wrote it before it failed.
     """
     if not _may_be_record(text):
         return text
@@ -132,6 +133,8 @@ def strip_records(text: str) -> str:
     heads = [_read_head(line) if line else None for line in lines]
     said = [head for head in heads if head is not None]
     if len(said) == 1:
+        if first.level in _OF_GOOD_RUNS and len(lines) > 1:
+            return text
         end = _end_of(first, said)
         separator = _SEPARATOR.match(text, end)
         return text[separator.end() if separator else end :]

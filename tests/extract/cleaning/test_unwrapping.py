@@ -40,6 +40,7 @@ def test_what_belongs_to_an_error_stays(text):
         pytest.param("10:00 INFO ready\n10:01 ERROR no table", None, id="time of another form"),
         pytest.param("10:00:00 INFO ready\n10:00:01 ERROR no table", "INFO ready\nERROR no table", id="levels differ"),
         pytest.param("10:00:00 ERROR no\nsuch\ntable", "no\nsuch\ntable", id="one record of several lines"),
+        pytest.param("10:00:00 INFO ready\nno such\ntable", None, id="information before a failure"),
         pytest.param("10:00:00 a\nb\n10:00:01 c", None, id="records of several lines"),
         pytest.param(
             "10:00:00 ERROR a: 1\n10:00:01 ERROR b: 2\n10:00:01 ERROR c: 3", "a: 1\nb: 2\nc: 3", id="loggers differ"
