@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.errors import RawError
 from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.evidence.find import find_evidence
+from otel_errcompact.extract.evidence.keyed import key_reasons
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.folding import fold_temporary
 from otel_errcompact.extract.glued import facts_of_parts
@@ -53,7 +54,8 @@ def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    return _add_evidence(_look_into_output(facts_of_parts(text) or recognise(text)), text.body)
+    facts = _look_into_output(facts_of_parts(text) or recognise(text))
+    return _add_evidence(key_reasons(facts, text.body), text.body)
 
 
 def _add_evidence(facts: Facts, body: str) -> Facts:

@@ -151,6 +151,7 @@ class _Candidate(NamedTuple):
     statement: Statement | None = None
 
 
+_GIVEN: Final = frozenset({_Tier.REASONED, _Tier.STRICT})
 _REASONS: Final = frozenset({_Tier.HINTED, _Tier.REASONED, _Tier.STRICT})
 
 
@@ -180,6 +181,16 @@ def _choose_only(line: str) -> Choice | None:
 def state(line: str) -> Statement | None:
     """Return what a line states in a strict form of any program."""
     return shell_statement(line) or statement_of(line)
+
+
+def gives_reason(lines: Sequence[str], number: int) -> str:
+    """Return what a line says, if it says why something failed; else nothing."""
+    if kind_of(lines[number]) < Kind.OTHER:
+        return ""
+    found = _weigh(lines, number)
+    if found is None or found.tier not in _GIVEN:
+        return ""
+    return found.statement.message if found.statement is not None else strip_timestamp(lines[number].strip())
 
 
 def is_vague(message: str) -> bool:
