@@ -91,9 +91,8 @@ class CompactionHooks:
         call = self._call(event, event)
         call.is_counted = call.is_counted or bool(event.get("is_interrupt"))
         text = await call.conclude(event.get("error"), text_of(event.get("tool_response")))
-        if text in event.get("error", ""):  # a short one is its own digest
-            return {}
-        return _output(event["hook_event_name"], additionalContext=text)
+        added = _beyond(text, event.get("error", ""))
+        return _output(event["hook_event_name"], additionalContext=added) if added else {}
 
     async def _gate(self, event: Event, *_: object) -> Output:
         texts = [text for called in event["tool_calls"] if (text := await self._settle(event, called))]
@@ -115,14 +114,18 @@ class CompactionHooks:
         call, response = self._call(event, called), called["tool_response"]
         self._calls.forget(_run_id(event), call.call_id)
         failed = isinstance(response, str) and response.startswith("<tool_use_error>")
-        text = await call.conclude(response, None) if failed else ""
-        return text if text != response else ""
+        return _beyond(await call.conclude(response, None), response) if failed else ""
 
     def _call(self, event: Event, called: Event) -> PendingCall:
         name = called["tool_name"]
         bare = name.split("__", 2)[-1] if name.startswith("mcp__") else ""  # as the server has it
         ids, agent = (_run_id(event), called["tool_use_id"]), event.get("agent_type", "")
         return self._calls.announce(*ids, name, called["tool_input"], span_name=bare, agent=agent)
+
+
+def _beyond(text: str, error: str) -> str:
+    # The agent reads the error all the same: of a digest that holds it whole, only the mark is new.
+    return "" if text in error else text.removeprefix(error.strip()).strip()
 
 
 def _run_id(event: Event) -> str:
