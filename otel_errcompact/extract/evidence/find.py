@@ -61,13 +61,20 @@ _NUMBERED: Final = re.compile(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}
 _MIN_LISTED: Final = 4
 """Lines with one number after the other that are a listing of a file."""
 
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>")
+_CLOSING: Final = "</"
+_CUT_WORD: Final = re.compile(r"\w{1,60}(?:\.\.\.|\u2026)$", re.MULTILINE)
+"""A word that a tool has cut: nobody can tell whether it was said already."""
+
 _STYLE: Final = re.compile(
     r"\b(?:margin|padding|border|color|background|display|font|width|height|flex|align|overflow|text-\w{1,20})"
     r"[a-z-]{0,20}: ?[^;{}<>\n]{1,80};"
 )
 _MIN_STYLES: Final = 2
 _ADVICE: Final = re.compile(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
-_FRAME: Final = re.compile(r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)")
+_FRAME: Final = re.compile(
+    r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
+)
 _NUMBER_OF: Final = re.compile(
     r"(?:[a-z_\])](?:: | ?= ?)|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
 )
@@ -81,6 +88,7 @@ _COMMON: Final = frozenset((
     "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
     "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
     "exception", "thread", "main", "failed", "lines", "total", "more", "above", "below",
+    "caused", "cause", "raised", "warning", "warnings", "note",
 ))  # fmt: skip
 """Words without substance: a line of nothing but these and what was said already says nothing."""
 
@@ -125,11 +133,11 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     nearness: dict[int, int] | None = None
     found: list[_Line] = []
     alike: dict[str, int] = {}
-    pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(line)]
+    pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(_strip_tags(line))]
     if not pieces:
         return ()
     # All at once, since a call for each line costs more than what it does.
-    lowered = _AROUND.sub(" ", "\n".join(piece for _, piece in pieces)).lower().split("\n")
+    lowered = _CUT_WORD.sub(" ", _AROUND.sub(" ", "\n".join(piece for _, piece in pieces))).lower().split("\n")
     for (number, piece), lower in zip(pieces, lowered, strict=True):
         words = _words(lower)
         if words <= said or _is_place(piece, lower, words - known) or _is_noise(piece, facts.cause):
@@ -214,6 +222,11 @@ def _is_noise(piece: str, cause: str) -> bool:
     if piece.count(";") >= _MIN_STYLES and len(_STYLE.findall(piece)) >= _MIN_STYLES:
         return True
     return bool(cause) and cause in piece and _ADVICE.match(piece.partition(cause)[2]) is not None
+
+
+def _strip_tags(line: str) -> str:
+    # Of a page in a text the words count.
+    return " ".join(_TAG.sub(" ", line[:_MAX_LINE]).split()) if line.count(_CLOSING) > 1 else line
 
 
 def _pieces(line: str) -> Iterable[str]:

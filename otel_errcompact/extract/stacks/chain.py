@@ -28,7 +28,7 @@ MAX_WRAPPERS: Final = 16
 
 _PRIVATE_MODULE: Final = re.compile(r"\b_\w{1,100}\.")
 
-_RAISE: Final = ("raise ", "throw ")
+_RAISE: Final = ("raise ", "throw ", ".format(", "% ", ")")
 """How a source line begins that says no more than type and message do."""
 
 _ASSERT: Final = "assert "

@@ -19,6 +19,7 @@ _FOREIGN: Final = re.compile(
     | [/\\](?:\.?v?env|\.local|usr(?:[/\\]local)?)[/\\](?:bin|Scripts)[/\\]
     | [/\\]opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)[/\\]
     | [/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])
+    | \A(?![/\\]|[A-Za-z]:)[^:]{1,300}\.p(?:yx|xi|xd)\Z # compiled in, wherever that was
     """,
     re.VERBOSE,
 )

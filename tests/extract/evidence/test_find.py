@@ -177,3 +177,21 @@ def test_quoted_words_of_the_agent_are_no_evidence() -> None:
     """A harness has said what is wrong before it quotes what it was sent."""
     facts = Facts(type="StringNotFound", cause="no match", details=("> def total(cart):",), format="harness")
     assert shown("no match\ndef total(cart):\n    rate = find('vat')", facts) == []
+
+
+def test_a_line_of_a_page_is_told_without_its_tags() -> None:
+    """Markup costs more than the words inside."""
+    page = "<div class='box'><p>upstream 'pay-7' is drained</p></div>"
+    assert shown(f"{page}\nreason: disk sda1 is full")[0] == "upstream 'pay-7' is drained"
+
+
+def test_a_word_that_was_cut_is_nothing_new() -> None:
+    """A summary repeats the beginning of the cause."""
+    text = "E7 - cannot align sampl...\nreason: disk sda1 is full"
+    assert shown(text) == ["reason: disk sda1 is full"]
+
+
+def test_the_source_of_a_warning_is_no_evidence() -> None:
+    """The line below the place of a warning stands at that place."""
+    text = "a/run7.py:3: FutureWarning: 'H' is deprecated\n  index = read(freq='H', rate=3)\nreason: disk sda1 is full"
+    assert shown(text) == ["a/run7.py:3: FutureWarning: 'H' is deprecated", "reason: disk sda1 is full"]

@@ -532,3 +532,23 @@ def test_the_report_of_a_script_hides_no_traceback():
     found = facts(text)
     assert (found.type, found.cause, str(found.location)) == ("KeyError", "'QUEUE_URL'", "load (/app/render.py:22)")
     assert "scripts/build.sh: line 57: build_images: worker failed (exit 1)" in found.details
+
+
+def test_compiled_code_is_a_library():
+    """A frame of an extension module is no place of the user's, though its path is relative."""
+    found = facts(
+        'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 3, in total\n    frame.index = days\n'
+        '  File "fast/props.pyx", line 69, in fast.props.Axis.__set__\n'
+        '  File "/usr/lib/python3.12/site-packages/fast/base.py", line 98, in check\n    raise ValueError(\n'
+        "ValueError: Length mismatch: 4 and 96\n"
+    )
+    assert str(found.location) == "total (/srv/shop/cart.py:3)"
+
+
+def test_the_end_of_a_message_is_no_source_line():
+    """The last line of a statement that raises says no more than the message."""
+    found = facts(
+        'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 3, in check\n    .format(name, kind))\n'
+        "TypeError: rate must be int\n"
+    )
+    assert found.details == ()
