@@ -1,4 +1,4 @@
-"""Evidence that the agent knows: lines of its own call, and of the tool's usual answer."""
+"""Evidence that the agent has read or written before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _COMPARED: Final = 60
 
 
 def drop_known(evidence: Sequence[Evidence], raw: RawError) -> Sequence[Evidence]:
-    """Return the evidence without lines that the agent has sent itself or reads in the tool's usual answer."""
+    """
+    Return the evidence without lines that the agent knows.
+
+    It knows what it has sent itself, and what the tool usually answers.
+    """
     if evidence and raw.usual:
         known = {mask(line.strip()) for line in raw.usual.split("\n", MAX_USUAL)[:MAX_USUAL]}
         evidence = [found for found in evidence if mask(found.line) not in known]

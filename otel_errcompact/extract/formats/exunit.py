@@ -89,18 +89,16 @@ def _total(lines: Sequence[str]) -> int:
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
     """Yield the lines of each failed test, its heading first; without any heading, what is left of the only one."""
     block: list[str] = []
+    is_behind_cut = False
     for line in lines:
-        if ") " in line[:10] and (_HEADING.match(line) or _INVALIDATED.match(line)):
+        is_heading = ") " in line[:10] and (_HEADING.match(line) or _INVALIDATED.match(line)) is not None
+        if is_heading or is_cut(line):
             if _is_whole(block):
                 yield block
-            block = [line]
+            block, is_behind_cut = ([line] if is_heading else []), not is_heading
         elif line.startswith(_FINISHED):
             break
-        elif is_cut(line):
-            if _is_whole(block):
-                yield block
-            block = []
-        elif len(block) < _MAX_LINES:
+        elif len(block) < _MAX_LINES and not is_behind_cut:
             block.append(line)
     if _is_whole(block):
         yield block

@@ -193,3 +193,12 @@ def test_a_test_ends_where_the_text_was_cut():
     found = facts(cut)
     assert (found.tally, found.details[-1]) == ("1 of 4 tests", "... 3 more not in the text")
     assert "8" not in found.cause
+
+
+def test_a_rest_behind_a_cut_is_no_test():
+    """The end of a message that was cut apart states no cause."""
+    whole = FAILED.partition(".\nFinished")[0]
+    rest = "ndpoint.\n     code: assert price(3)\n     stacktrace:\n       test/sum_test.exs:9: (test)\n\n"
+    found = facts(f"{whole}\n[2107 characters truncated]\n{rest}")
+    assert found.members == 1
+    assert "ndpoint" not in "\n".join((found.cause, *found.details))
