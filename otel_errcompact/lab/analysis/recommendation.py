@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.lab.analysis.counts import share
@@ -95,7 +95,8 @@ def recommend_for_runs(counts: Counts, runs: int, interval: Interval | None) -> 
         interval: The 95 % interval of the share of errors.
     """
     if not counts.calls:
-        return UNKNOWN
+        in_runs = f"no tool results in {runs} {'run' if runs == 1 else 'runs'}: nothing to judge"
+        return replace(UNKNOWN, reasons=(in_runs,))
     doubts = list(_doubts(counts))
     if runs < FEW_RUNS:
         doubts.append(f"only {runs} {'run' if runs == 1 else 'runs'}")

@@ -19,7 +19,8 @@ _BLOCK: Final = re.compile(r"```([^\S\n]?[\w+#-]{0,20})[^\n]{0,200}\n(.*?)```", 
 _STATUS: Final = re.compile(
     r"\s{0,20}(?:exitcode: (-?[0-9]{1,9}) \(execution (?:failed|succeeded)\)"
     r"|The script ran, then exited with (?:an )?error \(POSIX exit code: (-?[0-9]{1,9})\)"
-    r"|The script ran but produced no output to console\. The POSIX exit code was: (-?[0-9]{1,9}))"
+    r"|The script ran, then exited with (?:POSIX|Unix) exit code: (-?[0-9]{1,9})"
+    r"|The script ran but produced no output to console\. The (?:POSIX|Unix) exit code was: (-?[0-9]{1,9}))"
 )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Place
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from otel_errcompact.lab.transcripts.records import Value
+
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = re.compile(r"\s+")
 
 
 def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
@@ -23,17 +27,38 @@ def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:
         first_line: The document's first line in the file.
 
     Yields:
-        The value, if it is one.
+        The value, or each of several that follow one another; none if one is broken.
     """
     text = decode(raw.rstrip(), place)
     try:
-        value = without_halves(json.loads(text), text)
+        values = [without_halves(value, text) for value in _values_in(text)]
     except (ValueError, RecursionError) as error:
         # The parser counts the lines of the document only.
         line = place.line or (first_line - 1 + error.lineno if isinstance(error, json.JSONDecodeError) else 0)
         refuse(error, Place(place.path, line, place.report), text)
     else:
-        yield value, place
+        yield from ((value, place) for value in values)
+
+
+def _values_in(text: str) -> list[object]:
+    # Programs that write at the same time, or without a line end, leave several objects on one line.
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data" or not text.startswith("{", error.pos):
+            raise
+    values: list[object] = []
+    position = _skip_space(text, 0)
+    while position < len(text):
+        value, end = _DECODER.raw_decode(text, position)
+        values.append(value)
+        position = _skip_space(text, end)
+    return values
+
+
+def _skip_space(text: str, position: int) -> int:
+    found = _SPACE.match(text, position)
+    return found.end() if found else position
 
 
 def refuse(error: ValueError | RecursionError, place: Place, text: str) -> None:

@@ -71,3 +71,9 @@ def test_many_runs_that_agree_make_it_sure() -> None:
         "confidence": "high",
         "reasons": [],
     }
+
+
+def test_runs_without_tool_results_are_not_judged() -> None:
+    """The reason names how many runs were read."""
+    found = recommend_for_runs(counts(0, calls=0), 3, None)
+    assert (found.advice, found.reasons) == ("unknown", ("no tool results in 3 runs: nothing to judge",))

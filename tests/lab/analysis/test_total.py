@@ -53,7 +53,7 @@ def test_runs_without_tool_results_get_no_verdict() -> None:
             "share": 0.0,
             "interval": None,
             "confidence": "low",
-            "reasons": ["no tool results"],
+            "reasons": [f"no tool results in {len(runs)} runs: nothing to judge"],
         }
         assert total.runs_by_advice["unknown"] == len(runs)
 

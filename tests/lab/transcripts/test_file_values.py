@@ -239,3 +239,19 @@ def test_a_long_first_line_is_taken_by_its_ends(write):
     found, messages = values(write(b'{"a": ' + b"1" * 100_000 + b" 2}\n" + GOOD))
     assert found == [json.loads(GOOD)]
     assert [message.partition(":")[2].partition(":")[0] for message in messages] == ["1"]
+
+
+def test_objects_on_one_line_are_values_each(tmp_path):
+    """None is lost where a program left out a line end."""
+    path = tmp_path / "two.jsonl"
+    path.write_text('{"a": 1}{"a": 2}\n{"a": 3} {"a": 4}\n')
+    assert [value["a"] for value, _ in read_values(path, on_problem=pytest.fail)] == [1, 2, 3, 4]
+
+
+def test_a_broken_object_beside_a_whole_one_is_a_problem(tmp_path):
+    """The line is skipped, and said to be."""
+    path = tmp_path / "two.jsonl"
+    path.write_text('{"a": 1}\n{"a": 2}{"a": \n')
+    problems = []
+    assert [value["a"] for value, _ in read_values(path, on_problem=problems.append)] == [1]
+    assert "line 2" in str(problems[0]) or ":2" in str(problems[0])

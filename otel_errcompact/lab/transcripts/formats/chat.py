@@ -136,7 +136,7 @@ class _Chat:
 
     def take_content(self, message: Record) -> None:
         if not is_list(message.fields.get("content")):
-            self.executor.take(message.text("content"), speaker=message.text("name"))
+            self.executor.take(message.text("content"), speaker=_speaker(message))
             return
         for block in message.children("content"):
             kind = block.label("type")
@@ -145,7 +145,12 @@ class _Chat:
             elif kind.endswith(_RESULT_BLOCK):
                 _answer_block(block, self.builder)
             elif "text" in block.fields:
-                self.executor.take(block.text("text"), speaker=message.text("name"))
+                self.executor.take(block.text("text"), speaker=_speaker(message))
+
+
+def _speaker(message: Record) -> str:
+    # Bare lists of Magentic-One have the agent as role.
+    return message.text("name") or message.text("role")
 
 
 def _request(call: Record, builder: RunBuilder) -> None:
