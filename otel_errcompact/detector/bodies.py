@@ -12,13 +12,23 @@ MAX_ANSWER: Final = 65_536
 _MAX_PAGE: Final = 16_384
 _HEAD_OF_PAGE: Final = 1_000
 
-_FLAG: Final = re.compile(
-    r"\"(?:isError|is_error|error)\"\s?:\s?true|\"(?:success|ok|succeeded)\"\s?:\s?false"
-    r"|\"(?:status|result|outcome)\"\s?:\s?\"(?:error|fail(?:ed|ure)?)\""
-    r"|\"(?:errors?|Error|fault|Fault|exception|errorMessage|detail|documentation_url)\"\s?:\s?[\[{\"]"
-    r"|\"(?:status|status_?[cC]ode|code|http_?[sS]tatus)\"\s?:\s?\"?[45][0-9]{2}\b"
-    r"|\"(?:exit_?[cC]ode|return_?[cC]ode|exit_status)\"\s?:\s?-?[1-9]"
+_FLAGS: Final = tuple(
+    (word, re.compile(pattern))
+    for word, pattern in (
+        ("rror", r"\"(?:isError|is_error|error)\"\s?:\s?true|\"(?:errors?|Error|errorMessage)\"\s?:\s?[\[{\"]"),
+        ("rror", r"\"(?:status|result|outcome)\"\s?:\s?\"error\""),
+        ("fail", r"\"(?:status|result|outcome)\"\s?:\s?\"fail(?:ed|ure)?\""),
+        ("false", r"\"(?:success|ok|succeeded)\"\s?:\s?false"),
+        ("ault", r"\"(?:fault|Fault)\"\s?:\s?[\[{\"]"),
+        ("xception", r"\"exception\"\s?:\s?[\[{\"]"),
+        ("detail", r"\"detail\"\s?:\s?[\[{\"]"),
+        ("documentation_url", r"\"documentation_url\"\s?:\s?\""),
+        ('tatus"', r"tatus\"\s?:\s?(?:\"?[45][0-9]{2}\b|-?[1-9])"),
+        ('ode"', r"ode\"\s?:\s?(?:\"?[45][0-9]{2}\b|-?[1-9])"),
+    )
 )
+"""How an answer in JSON shows that it may report an error: a word of each form, which costs little to find, first."""
+
 _REASONS: Final = (
     "error", "errors", "message", "reason", "detail", "details", "error_message", "msg", "stderr", "content",
     "title", "Message", "errorMessage", "error_description",
@@ -61,13 +71,17 @@ def body_reports_error(text: str) -> bool:
         return len(text) <= _MAX_PAGE and _PAGE.search(text, 0, _HEAD_OF_PAGE) is not None
     if first != "{" or text[-1:] != "}" or len(text) > MAX_ANSWER:
         return False
-    if not _FLAG.search(text) and not text.startswith(('{"message"', '{"Message"')):
+    if not text.startswith(('{"message"', '{"Message"')) and not _is_flagged(text):
         return False
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         return False
     return _reports_error(answer)
+
+
+def _is_flagged(text: str) -> bool:
+    return any(word in text and flag.search(text) for word, flag in _FLAGS)
 
 
 def _reports_error(answer: dict[str, Any]) -> bool:

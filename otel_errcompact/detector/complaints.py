@@ -123,7 +123,7 @@ _OF_ANY: Final = re.compile(
 
 def is_complaint_of_any(line: str) -> bool:
     """Tell whether any program complains in its own name."""
-    return len(line) <= MAX_LINE and _OF_ANY.match(line) is not None and not _HARMLESS.match(line)
+    return ": " in line and len(line) <= MAX_LINE and _OF_ANY.match(line) is not None and not _HARMLESS.match(line)
 
 
 def is_complaint(line: str, call: Call) -> bool:

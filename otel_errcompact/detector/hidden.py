@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.detector.bodies import body_reports_error
@@ -21,6 +20,8 @@ from otel_errcompact.detector.refusals import (
     refuses_argument,
 )
 from otel_errcompact.detector.tallies import ends_with_passed_tests, has_failing_tally
+from otel_errcompact.detector.words import Words, lower
+from otel_errcompact.extract.cleaning.framing import may_be_framed
 from otel_errcompact.extract.format import Sign
 from otel_errcompact.extract.table import listings
 from otel_errcompact.extract.text import read_source
@@ -34,10 +35,12 @@ MAX_LOOKED_AT: Final = 32_768
 """Characters at each end of a result that are searched for the signs of a hidden failure."""
 
 _HEAD: Final = 1_000
+_END: Final = 300
 _FIRST_LINES: Final = 3
 _LAST_LINES: Final = 2
 _MAX_LAST: Final = 500
 _MAX_CLOSING: Final = 12
+_MAX_LINES_OF_COMPLAINT: Final = 30
 
 _WORDS: Final = (
     "error", "fail", "no such", "not found", "cannot", "denied", "exit status", "exited", "can't", "could not",
@@ -87,7 +90,6 @@ _SIGNS: Final = (
 """How a failure shows in the output of programs of several formats."""
 
 _MAX_CANDIDATES: Final = 600
-_START_OF_LINE: Final = re.compile(r"^", re.MULTILINE)
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
 """What passing tests may print of an error that they provoke."""
 
@@ -107,13 +109,24 @@ _HEADER: Final = re.compile(
 _PROVIDES: Final = re.compile(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
 """Commands that provide for a failure, and are judged by how they end."""
 
+_WRAPPED: Final = re.compile(
+    r"\s|[\[({<\"'`>|*]|\S{1,60}:\s|\S{0,60}[0-9]{1,4}[-:/.][0-9]{2}"
+    r"|[^\n]{0,60}(?:[|\t\]]|\b[0-9]{1,2}:[0-9]{2}:[0-9]{2})"
+)
+"""How an output may begin that has a time, a name of a stream or quotation marks in front."""
+
 _LIVE_PAGE: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? [45][0-9]{2}\b")
 
 
 class _Signs(NamedTuple):
     """How a failure shows in the output of any program."""
 
-    words: tuple[str, ...]
+    words: Words
+    """What is looked for everywhere."""
+
+    words_of_formats: Words
+    """What is looked for at the ends of an output: the lines of a format follow each other, up to its summary."""
+
     pattern: re.Pattern[str]
     reasons: tuple[str, ...]
     """The reason of each group of the pattern."""
@@ -123,8 +136,11 @@ class _Signs(NamedTuple):
 def signs_of_formats() -> _Signs:
     """Join the signs of all formats, at the first result."""
     signs = (*(sign for listing in listings() for sign in listing.signs), *_SIGNS)
+    words = _shortest(*_WORDS, *(word for sign in signs for word in sign.words))
+    common = [word for word in words if any(word in each for each in _WORDS)]
     return _Signs(
-        words=_shortest(*_WORDS, *(word for sign in signs for word in sign.words)),
+        words=Words(common),
+        words_of_formats=Words(word for word in words if word not in common),
         pattern=re.compile("|".join(f"{sign.pattern}()" for sign in signs), re.MULTILINE),
         reasons=tuple(sign.reason for sign in signs),
     )
@@ -139,7 +155,18 @@ def may_tell_of_failure(text: str) -> bool:
     """Tell whether the output of a program holds a telling word."""
     if len(text) > 2 * MAX_LOOKED_AT:
         return True
-    return any(map(f"\n{text.lower()}".__contains__, signs_of_formats().words))
+    return bool(_telling_words(text))
+
+
+def _telling_words(text: str) -> tuple[str, ...]:
+    signs = signs_of_formats()
+    lowered = lower(text)
+    ends = lowered if len(lowered) <= 2 * _END else f"{lowered[:_END]}\n{lowered[-_END:]}"
+    return signs.words.find(text, lowered) + signs.words_of_formats.find(text, ends)
+
+
+def _ends_of(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
 def sign_of_failure(text: str, call: Call, *, says_success: bool = False) -> str:
@@ -173,9 +200,10 @@ def _is_typed(head: str) -> bool:
 
 
 def _complains(text: str, call: Call) -> bool:
-    if len(text) <= 2 * _HEAD:
-        if not may_tell_of_failure(text):
-            return False
+    ends = _ends_of(text)
+    if not _telling_words(ends):
+        return False
+    if len(text) <= 2 * _HEAD and text.count("\n") <= _MAX_LINES_OF_COMPLAINT:
         body = _unwrap(text)
         if complains_only(body, call) or is_of_harness(body):
             return True
@@ -185,8 +213,14 @@ def _complains(text: str, call: Call) -> bool:
     return complains_of_argument(lines, call)
 
 
+def _is_bare(text: str) -> bool:
+    # Tell for little whether nothing wraps an output: to unwrap one costs as much as all else.
+    return not (_WRAPPED.match(text) or "\x1b" in text or "\r" in text or may_be_framed(text))
+
+
 def _unwrap(text: str) -> str:
-    body = read_source(text, "", "", None).body
+    text = text.replace("\r\n", "\n").strip("\n")
+    body = text.rstrip() if _is_bare(text) else read_source(text, "", "", None).body
     if not any(map(body[:_HEAD].__contains__, _LABELS)) or not _LABELLED.search(body, 0, _HEAD):
         return body
     lines = (_LABEL.sub("", line) for line in body.split("\n") if not _HEADER.match(line))
@@ -194,17 +228,20 @@ def _unwrap(text: str) -> str:
 
 
 def _sign_in_output(text: str, call: Call, *, says_success: bool) -> str:
-    if not may_tell_of_failure(text):
-        return ""
     if len(text) > 2 * MAX_LOOKED_AT:
         text = f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
+    words = _telling_words(text)
+    if not words:
+        return ""
     body = _unwrap(text)
+    if body not in text:
+        words = _telling_words(body)
     lines = body.split("\n")
     if _LIVE_PAGE.match(body):
         return "a failed request"
     if TIMED_OUT.match(lines[0][:_MAX_LAST]) or TIMED_OUT.match(lines[-1][:_MAX_LAST]):
         return "the tool's own words"
-    if sign := _search_signs("\n".join(lines[-_MAX_CLOSING:]) if _PROVIDES.search(call.arguments) else body):
+    if sign := _search_signs("\n".join(lines[-_MAX_CLOSING:]) if _PROVIDES.search(call.arguments) else body, words):
         return sign
     if _complains_at_ends(lines, call) or complains_only(body, call):
         return "a shell error"
@@ -222,17 +259,17 @@ def _complains_at_ends(lines: Sequence[str], call: Call) -> bool:
     # Tell whether the first or last lines complain; in the middle of a line of commands another may have stood in.
     if any(is_complaint(line, call) or is_complaint_of_any(line) for line in lines[-_LAST_LINES:]):
         return True
-    if _PROVIDES.search(call.arguments) or ends_with_passed_tests("\n".join(lines[-_MAX_CLOSING:])):
-        return False
-    return any(
+    if not any(
         (is_complaint(line, call) or is_complaint_of_any(line)) and not call.is_quiet(line)
         for line in lines[:_FIRST_LINES]
-    )
+    ):
+        return False
+    return not _PROVIDES.search(call.arguments) and not ends_with_passed_tests("\n".join(lines[-_MAX_CLOSING:]))
 
 
-def _search_signs(body: str) -> str:
+def _search_signs(body: str, words: Sequence[str]) -> str:
     signs = signs_of_formats()
-    for start in _find_candidates(body, signs.words):
+    for start in _find_candidates(body, words):
         found = signs.pattern.match(body, start)
         reason = signs.reasons[(found.lastindex or 1) - 1] if found is not None else ""
         if reason and (reason not in _PRINTED or not ends_with_passed_tests(body)):
@@ -242,16 +279,15 @@ def _search_signs(body: str) -> str:
 
 def _find_candidates(body: str, words: Sequence[str]) -> list[int]:
     # Return where the lines begin that hold a word.
-    lowered = f"\n{body.lower()}"
-    if len(lowered) != len(body) + 1:
-        return [found.start() for found in islice(_START_OF_LINE.finditer(body), _MAX_CANDIDATES)]
+    lowered = lower(body)
     starts: set[int] = set()
-    for word in filter(lowered.__contains__, words):
-        at = lowered.find(word)
+    for word in words:
+        text = lowered if word.isascii() else f"\n{body}"
+        at = text.find(word)
         while at >= 0 and len(starts) < _MAX_CANDIDATES:
-            starts.add(lowered.rfind("\n", 0, at + 1))
-            end = lowered.find("\n", at + len(word))
-            at = lowered.find(word, end) if end >= 0 else -1
+            starts.add(text.rfind("\n", 0, at + 1))
+            end = text.find("\n", at + len(word))
+            at = text.find(word, end) if end >= 0 else -1
     return sorted(starts)
 
 

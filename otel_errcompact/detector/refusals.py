@@ -141,6 +141,8 @@ _HEALTHY: Final = re.compile(r"(?i)(?:found|successfully|created|updated|wrote|w
 def refuses(text: str, call: Call) -> bool:
     """Tell whether a whole result is a refusal of its tool."""
     text = text.strip()
+    if text[:1] == "{":
+        return False
     if text.startswith("<tool_use_error>") or (call.kind != "reading" and SAID_BY_TOOL.match(text)):
         return True
     may_be_typed = call.kind in ("running", "other") or (call.kind == "searching" and "\n" not in text)
@@ -152,7 +154,7 @@ def refuses(text: str, call: Call) -> bool:
 
 
 def _refuses_in_words(text: str, call: Call) -> bool:
-    if text[:1] in "{[" or _SOUGHT.match(text):
+    if text[:1] == "[" or _SOUGHT.match(text):
         return False
     if call.kind == "other":
         return _STATEMENT.match(text) is not None or _is_bare_refusal(text) or refuses_argument(text, call)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from otel_errcompact.detector.hidden import may_tell_of_failure, sign_of_failure
 from otel_errcompact.detector.operation import last_command, runs_commands
+from otel_errcompact.detector.refusals import SAID_BY_TOOL
 from otel_errcompact.detector.roles import Call, kind_by_name
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 
@@ -105,7 +106,6 @@ _SAYS_NOTHING: Final = re.compile(
 
 
 _INTERRUPTING: Final = re.compile(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
-_INTERRUPTED: Final = ("nterrupt", "^C", "SIGINT")
 _SILENCED: Final = re.compile(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
 """The end of a command that is run for its exit status alone."""
 
@@ -129,8 +129,9 @@ def classify_result(
     call = Call(tool, arguments)
     says_nothing = bool(_SAYS_NOTHING.match(head))
     code = exit_code
-    if code is None and flagged is not False and (call.kind == "running" or says_nothing):
+    if code is None and flagged is not False and (says_nothing or call.may_run):
         code = _exit_code_in(text, arguments)
+        code = code if code is None or says_nothing or call.kind == "running" else None
     if reason := _reason_to_ignore(text, head, arguments, code):
         return ResultVerdict(outcome="ignored", reason=reason)
     if (code or flagged) and _found_nothing(head, call, code, says_nothing=says_nothing):
@@ -161,8 +162,7 @@ def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     kind = kind_by_name(tool[:100])
     if kind in ("running", "other"):
         return _may_be_answer(text) or _may_be_output_of_failure(text)
-    head = text[:_HEAD].lstrip()
-    if _SAYS_NOTHING.match(head):
+    if _SAYS_NOTHING.match(text[:_HEAD].lstrip()):
         return True
     return bool(sign_of_failure(text, Call(tool, arguments)))
 
@@ -172,12 +172,14 @@ def _may_be_output_of_failure(text: str) -> bool:
 
 
 def _may_be_answer(text: str) -> bool:
-    return text[:_HEAD].lstrip()[:1] in ("{", "<", "(")
+    head = text[:_HEAD].lstrip()
+    return head[:1] in ("{", "<", "(") or SAID_BY_TOOL.match(head) is not None
 
 
 def _is_interrupted(tail: str, arguments: str) -> bool:
     # Tell whether the agent itself has sent the interrupt that a result ends with.
-    return any(map(tail.__contains__, _INTERRUPTED)) and _INTERRUPTING.search(arguments) is not None
+    may_be = "nterrupt" in tail or "^C" in tail or "SIGINT" in tail
+    return may_be and _INTERRUPTING.search(arguments) is not None
 
 
 _ANSWERS_NO: Final = re.compile(

@@ -92,20 +92,54 @@ class Call:
     def __init__(self, tool: str, arguments: str) -> None:
         self.tool: Final = tool
         self.arguments: Final = arguments
-        invocations = tuple(_invocations(tool, arguments)) if runs_commands(tool, arguments) else ()
-        verb = invocations[0].program if len(invocations) == 1 and _names_file(invocations[0], arguments) else ""
-        self.is_command: Final = not verb and runs_commands(tool, arguments)
-        """Whether a shell or a system runs it."""
+        self._runs: Final = runs_commands(tool, arguments)
 
-        self.fetches: Final = not invocations and _FETCHING.search(tool) is not None
-        """Whether a tool brings pages of the web, which may be about errors."""
-
-        self.verb: Final = verb
+    @lazy
+    def verb(self) -> str:
         """What an editor is told to do, where its argument for that is called `command`."""
+        if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
+            return ""
+        found = self._found
+        return found[0].program if len(found) == 1 and _is_verb(found[0]) else ""
 
-        self._invocations: Final = () if verb else invocations
-        self.programs: Final = tuple(run.program for run in self._invocations)
-        self.kind: Final = self._kind_of()
+    @property
+    def may_run(self) -> bool:
+        """Whether it may be of the kind that runs, as far as is seen without reading a command line."""
+        return self._runs or kind_by_name(self.tool[:100]) == "running"
+
+    @lazy
+    def is_command(self) -> bool:
+        """Whether a shell or a system runs it."""
+        return self._runs and not self.verb
+
+    @property
+    def fetches(self) -> bool:
+        """Whether a tool brings pages of the web, which may be about errors."""
+        return not self._found and _FETCHING.search(self.tool) is not None
+
+    @lazy
+    def programs(self) -> tuple[str, ...]:
+        """The programs that it runs, with their subcommands."""
+        return tuple(run.program for run in self._invocations)
+
+    @lazy
+    def kind(self) -> Kind:
+        """What a call gives back: content, what a search found, or what a program says of itself."""
+        if self._invocations:
+            return "reading" if _only_reads(self._invocations) else "running"
+        # A command without a program only prepares, or prints what the agent has written.
+        if self.verb:
+            return "reading" if self.verb in READING_PROGRAMS else "other"
+        return "reading" if self.is_command and _PRINTING.search(self.arguments) else kind_by_name(self.tool[:100])
+
+    @lazy
+    def _found(self) -> tuple[Invocation, ...]:
+        # Command lines are read only where an output may be one of a failure: that costs more than looking at it.
+        return tuple(_invocations(self.tool, self.arguments)) if self._runs else ()
+
+    @property
+    def _invocations(self) -> tuple[Invocation, ...]:
+        return () if self.verb else self._found
 
     @lazy
     def names(self) -> frozenset[str]:
@@ -118,15 +152,6 @@ class Call:
         """Tell whether a program that prepares the work of others complains."""
         return line.partition(":")[0] in _QUIET_PROGRAMS
 
-    def _kind_of(self) -> Kind:
-        # Return what a call gives back: content, what a search found, or what a program says of itself.
-        if self._invocations:
-            return "reading" if _only_reads(self._invocations) else "running"
-        # A command without a program only prepares, or prints what the agent has written.
-        if self.verb:
-            return "reading" if self.verb in READING_PROGRAMS else "other"
-        return "reading" if self.is_command and _PRINTING.search(self.arguments) else kind_by_name(self.tool[:100])
-
 
 def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
     for number, run in enumerate(invocations_of(tool, arguments)):
@@ -135,8 +160,8 @@ def _invocations(tool: str, arguments: str) -> Iterator[Invocation]:
         yield from _list_carried(run) if run.program in _CARRIERS else (run,)
 
 
-def _names_file(run: Invocation, arguments: str) -> bool:
-    return not run.words and run.program.isidentifier() and _FILE_ARGUMENT.search(arguments) is not None
+def _is_verb(run: Invocation) -> bool:
+    return not run.words and run.program.isidentifier()
 
 
 def _list_carried(run: Invocation) -> Iterator[Invocation]:

@@ -107,7 +107,7 @@ def strip_framing(text: str) -> Opened | None:
     """
     if text.startswith(_OF_ADVICE) and text.endswith(_ADVICE):
         return Opened(text[len(_OF_ADVICE) : text.rfind("\n")])
-    if not _may_be_framed(text):
+    if not may_be_framed(text):
         return None
     start, first = _find_start(text)
     end, last = _find_end(text, start)
@@ -120,7 +120,8 @@ def strip_framing(text: str) -> Opened | None:
     return Opened(body, status or None)
 
 
-def _may_be_framed(text: str) -> bool:
+def may_be_framed(text: str) -> bool:
+    """Tell for little whether the first or last line may be one of a harness."""
     ends = (_FIRST_WORD.match(text), _FIRST_WORD.match(text, text.rfind("\n") + 1))
     if any(found is not None and found[1].lower() in _FIRST_WORDS for found in ends):
         return True
