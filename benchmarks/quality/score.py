@@ -67,7 +67,7 @@ def main() -> int:
     cases = _rows(name, "cases")
     scores, tokens = _digests(cases)
     scores += _keys(cases, _rows(name, "siblings"), importlib.import_module(f"corpus.{name}.wrappings").WRAPPINGS)
-    scores += _hidden(_rows(name, "hidden"))
+    scores += _hidden([*_rows(name, "hidden"), *(_rows(name, "hidden_more") if name == "open" else ())])
     if arguments.json:
         print(json.dumps({"scores": {each.name: [each.right, each.all] for each in scores}, "tokens": tokens}))
     else:
