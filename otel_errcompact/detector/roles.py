@@ -96,7 +96,7 @@ class Call:
 
     @lazy
     def verb(self) -> str:
-        """What an editor is told to do, where its argument for that is called `command`."""
+        """The action of an editor whose argument is called `command`."""
         if not self._runs or not _FILE_ARGUMENT.search(self.arguments):
             return ""
         found = self._found
@@ -104,7 +104,7 @@ class Call:
 
     @property
     def may_run(self) -> bool:
-        """Whether it may be of the kind that runs, as far as is seen without reading a command line."""
+        """Whether the call may run programs; no command line is read."""
         return self._runs or kind_by_name(self.tool[:100]) == "running"
 
     @lazy
@@ -124,7 +124,7 @@ class Call:
 
     @lazy
     def kind(self) -> Kind:
-        """What a call gives back: content, what a search found, or what a program says of itself."""
+        """What a call gives back: content, matches, or a program's own words."""
         if self._invocations:
             return "reading" if _only_reads(self._invocations) else "running"
         # A command without a program only prepares, or prints what the agent has written.

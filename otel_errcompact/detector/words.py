@@ -38,7 +38,7 @@ class Words:
         self._shared: Final = {shared: tuple(group) for shared, group in files.items() if len(group) > 1}
 
     def find(self, text: str, lowered: str) -> tuple[str, ...]:
-        """Return those that stand in a text, of which `lower` has made the other one."""
+        """Return the words in a text; `lower` is the text in small letters."""
         holds = lowered.__contains__
         found = [*filter(holds, self._alone)]
         for shared in filter(holds, self._shared):
