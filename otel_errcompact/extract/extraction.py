@@ -64,6 +64,14 @@ def _add_evidence(facts: Facts, body: str) -> Facts:
     return fold_temporary(facts)
 
 
+def _strip_trailers(output: str) -> str:
+    # A script that reports the failure stands below the traceback, and is no output that was repeated in it.
+    lines = output.rstrip().split("\n")
+    while lines and kind_of(lines[-1]) is Kind.TRAILER:
+        lines.pop()
+    return "\n".join(lines)
+
+
 def _look_into_output(facts: Facts) -> Facts:
     """
     Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
@@ -72,9 +80,11 @@ def _look_into_output(facts: Facts) -> Facts:
     """
     if not facts.output:
         return facts
-    inner = recognise(read_text(RawError(text=facts.output)))
-    # A script that reports the failure stands below the traceback, and is no output that was repeated in it.
-    if inner.format in _REPEATING or kind_of(inner.cause) is Kind.TRAILER:
+    output = _strip_trailers(facts.output)
+    if "\n" not in output and facts.cause in output:
+        return replace(facts, output="")
+    inner = recognise(read_text(RawError(text=output)))
+    if inner.format in _REPEATING:
         return replace(facts, output="")
     at = f" at {facts.location}" if facts.location else ""
     cause = "" if facts.cause[:_MIN_REPEATED] in facts.output else f": {facts.cause}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.key import signature_of
@@ -51,6 +51,9 @@ class Member(NamedTuple):
 
     assertion: bool = False
     """Whether the failure is an expectation of its own place, so that equal words elsewhere are another failure."""
+
+    output: Facts | None = None
+    """The facts of the output that tells of the failure; with no failure beside it, they are those of the whole."""
 
     @property
     def keyed_cause(self) -> str:
@@ -105,6 +108,9 @@ def facts_of_members(
         first_is_root: Whether the first failure tends to cause the others, as with compilers.
         are_alike: Whether failures that are only counted failed as the members did.
     """
+    if len(members) == 1 and total <= 1 and (output := members[0].output) is not None:
+        # The same failure has the same key, whoever ran the program.
+        return replace(output, details=details((*members[0].details, *more)))
     causes = _causes_of(members[:MAX_MEMBERS])
     if not first_is_root:
         causes.sort(key=lambda cause: (-len(cause.members), cause.signature))

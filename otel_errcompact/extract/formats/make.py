@@ -129,7 +129,7 @@ def _inside(folder: str, place: Location) -> Location:
 def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
     """Return what a recipe failed of, as its output tells it."""
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
-    facts = facts_of_output(said, any_text=any(map(is_telling, said)))
+    facts = facts_of_output(said, any_text=_says_more_than_its_command(said))
     if facts is None:
         words = _last_words(said)
         cause = words or f"the recipe for '{recipe.target}' failed without a word"
@@ -142,7 +142,12 @@ def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
         recipe.target,
         (f"to make {made}", *facts.details),
         facts.key_cause,
+        output=facts,
     )
+
+
+def _says_more_than_its_command(said: Sequence[str]) -> bool:
+    return sum(map(bool, map(str.strip, said))) > 1 or any(map(is_telling, said))
 
 
 def _last_words(said: Sequence[str]) -> str:

@@ -138,7 +138,7 @@ def test_facts(lines, kind, location, cause):
 def test_recipe_with_a_place_of_its_own_names_the_target():
     """Where the cause has a place, the target becomes a detail."""
     found = facts('psql:seed.sql:3: ERROR:  relation "carts" does not exist', "make: *** [Makefile:2: deploy] Error 1")
-    assert found.details == ("in deploy", "to make deploy (Makefile:2)")
+    assert found.details == ("to make deploy (Makefile:2)",)
 
 
 def test_makefile_that_is_missing_names_the_folder():
@@ -184,3 +184,19 @@ def test_key():
     first = key("no sales file, cannot report", "make: *** [Makefile:4: report] Error 3")
     assert first == key("no sales file, cannot report", "make: *** [Makefile:40: report] Error 3")
     assert first != key("no tax file, cannot report", "make: *** [Makefile:4: report] Error 3")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param(("q.sql:1:1: LT01 bad spaces", "q.sql:2:1: AL01 implicit alias"), id="findings"),
+        pytest.param(("key 'amount' not known", "    while executing", "    (file 'r.tcl' line 6)"), id="any text"),
+        pytest.param(
+            ("Traceback (most recent call last):", '  File "/app/q.py", line 4, in <module>', "KeyError: 7"),
+            id="traceback",
+        ),
+    ],
+)
+def test_recipe_that_stands_alone_keeps_the_key_of_its_output(output):
+    """Whoever ran the program, it failed alike."""
+    assert key(*output, "make: *** [Makefile:12: check] Error 1") == key(*output)
