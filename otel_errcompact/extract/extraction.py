@@ -81,8 +81,6 @@ def _look_into_output(facts: Facts) -> Facts:
     if not facts.output:
         return facts
     output = _strip_trailers(facts.output)
-    if len(output) < len(facts.output.rstrip()) and "\n" not in output and facts.cause in output:
-        return replace(facts, output="")
     inner = recognise(read_text(RawError(text=output)))
     if inner.format in _REPEATING:
         return replace(facts, output="")
