@@ -398,8 +398,7 @@ def _find_root(lines: Sequence[str], number: int, message: str) -> str:
         if not rest:
             following = _following(lines, at)
             rest = following.text if following is not None else ""
-        if rest and not is_vague(rest):
-            root = rest
+        root = root if is_vague(rest) else rest
     return root
 
 

@@ -106,9 +106,9 @@ class _Listing:
             return 0
         said = read_wording(found["said"], is_row=True)
         coded = read_wording(found["before"])
-        if not (found["column"] or said.is_sure or (found["between"].isspace() and len(found["between"]) > 1)):
-            return 0
-        if "|" in found["between"] and not (said.is_sure or found["column"]):
+        # A bar behind the number is that of an excerpt.
+        is_apart = found["between"].isspace() and len(found["between"]) > 1
+        if not (found["column"] or said.is_sure or is_apart):
             return 0
         said = said._replace(code=said.code or coded.code, severity=said.severity or coded.severity)
         message, end = self._continue(number + 1, found.start("said"))

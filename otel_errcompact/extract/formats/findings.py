@@ -53,8 +53,7 @@ def _join_spans(found: Sequence[Finding]) -> Iterator[Diagnostic]:
             before, spans = finding, []
         else:
             spans.append(f"note: {finding.said.message} at {finding.location}")
-    if before is not None:
-        yield _diagnostic(before)._replace(details=tuple(spans))
+    yield from [_diagnostic(before)._replace(details=tuple(spans))] if before is not None else []
 
 
 def _diagnostic(finding: Finding) -> Diagnostic:

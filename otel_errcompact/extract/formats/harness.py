@@ -415,16 +415,9 @@ def _read_invalid(body: str, start: int) -> Facts | None:
 def _unknown_tool(body: str, start: int) -> Facts | None:
     """Read `x is not a valid tool, try one of [...]`, which begins with the name that is none."""
     if " is not a valid tool, try " not in body[start : start + MAX_DETAIL]:
-        return _represented(body, start)
+        return None
     found = _NO_VALID_TOOL.match(body, start)
     return _facts("UnknownTool", _lines(body, start)[0]) if found else None
-
-
-def _represented(body: str, start: int) -> Facts | None:
-    """Read `Error: KeyError('x')`, as LangGraph hands exceptions on, with its advice."""
-    if not start or not body.endswith(("Please fix your mistakes.", "Please fix the error and try again.")):
-        return None
-    return _wrapped("", body[start:])
 
 
 def _executing(body: str, start: int) -> Facts | None:

@@ -160,11 +160,10 @@ def _uv_error(headline: str, after: Sequence[str]) -> Facts | None:
     stream = next((number for number, line in enumerate(after) if line.strip() == _STREAM[0]), -1)
     if stream < 0:
         stream = next((number for number, line in enumerate(after) if line.strip() == _STREAM[1]), -1)
-    if stream >= 0:
-        output = takewhile(lambda line: not line.startswith(("hint: ", "  help: ")), after[stream + 1 :])
-        built = _built(list(output), headline)
-        if built is not None:
-            return built
+    output = takewhile(lambda line: not line.startswith(("hint: ", "  help: ")), after[stream + 1 :])
+    built = _built(list(output), headline) if stream >= 0 else None
+    if built is not None:
+        return built
     kind = "NoSolution" if headline.startswith("No solution found") else "UvError"
     cause = causes[-1] if kind == "NoSolution" else ": ".join((headline, *causes))
     hints = (said for line in after if (said := line.strip()).startswith(("hint: ", "help: ")))

@@ -92,13 +92,11 @@ def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Se
 
 
 def _name_of(lines: Sequence[str], heading: Heading, block: Sequence[str]) -> tuple[str, Sequence[str]]:
-    if heading.name:
-        return heading.name, block
-    rules = [at for at in range(max(0, heading.number - 16), heading.number) if _TITLE.match(lines[at])]
+    above = range(max(0, heading.number - 16), heading.number)
+    rules = [] if heading.name else [at for at in above if _TITLE.match(lines[at])]
     if len(rules) > 1:
         return " > ".join(line.strip() for line in lines[rules[-2] + 1 : rules[-1]] if line.strip()), block
-    said = [line for line in block if line.strip()]
-    return (said[0].strip(), block[block.index(said[0]) + 1 :]) if len(said) > 1 else ("", block)
+    return heading.name, block
 
 
 def _read_count(text: Text, count: Count) -> Facts | None:

@@ -91,8 +91,8 @@ def read_block(name: str, lines: Sequence[str], location: Location = NOWHERE, sa
     others = [line for line in words if line not in cause and cause not in line]
     told = _join(cause, values if len(values) <= _MAX_VALUES else "", changes if not values else "")
     is_assertion = not kind or "Assert" in kind or "Expectation" in kind
-    if is_assertion:
-        kind = ASSERTION if parts.values or parts.changes or _EXPECTING.search(told) else FAILED
+    asserted = ASSERTION if parts.values or parts.changes or _EXPECTING.search(told) else FAILED
+    kind = asserted if is_assertion else kind
     place = location if location and not parts.place else parts.place
     return Member(
         kind,
