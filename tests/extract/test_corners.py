@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.extract.evidence.choice import choose_cause
+from otel_errcompact.extract.findings.listing import read_findings
 from otel_errcompact.extract.findings.wording import read_wording
 from otel_errcompact.extract.testing.blocks import read_block
 from otel_errcompact.extract.testing.headings import find_headings
@@ -112,3 +113,16 @@ def test_a_finding_that_ends_with_its_output_is_whole() -> None:
     found = facts_alone("findings")("cart.tpl\n  3:1  error  bad name\n              of a column")
     assert found is not None
     assert found.cause == "bad name of a column"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["cart.tpl", "  3 | total rate here", "    ^ some words", "  5 | error no x"], [("no x", 5)]),
+        (["error: no a", " --> x.c:3:1", "error: no b", " --> x.c:9:1"], [("no a", 3), ("no b", 9)]),
+        (["called by x.c:3: no rate", "error: no b at x.c:4"], [("no b", 4)]),
+    ],
+)
+def test_findings_and_what_stands_between_them(lines: list[str], expected: list[tuple[str, int]]) -> None:
+    """Words below carets without a severity, the finding before and frames of a stack are no findings."""
+    assert [(found.said.message, found.location.line) for found in read_findings(lines)] == expected
