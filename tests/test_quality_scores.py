@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.quality.data import Data, Kind, Labelled, Pair, load
 from benchmarks.quality.measure import grouping, showing
+from benchmarks.quality.score import Group, near_siblings
 from benchmarks.quality.scores import adjusted_rand_index, grouping_accuracy, pairwise
 
 
@@ -60,6 +61,27 @@ def test_keys_of_another_length_are_refused():
     """A key too few is a mistake of the measurement, and no score."""
     with pytest.raises(ValueError, match="zip"):
         pairwise("aab", "xx")
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        pytest.param([Group(["x", "x"], ["y", "z"])], [(1, 1), (1, 1), (2, 2)], id="twin merged, siblings apart"),
+        pytest.param([Group(["x", "x"], ["x", "y"])], [(1, 3), (1, 1), (2, 4)], id="a sibling in a class of two"),
+        pytest.param([Group(["x", "z"], ["y", "y"])], [(0, 0), (0, 1), (0, 1)], id="a twin split, siblings unjudged"),
+        pytest.param([Group(["x", "y", "x"], ["y"])], [(1, 2), (1, 3), (2, 5)], id="a sibling with the split twin"),
+        pytest.param(
+            [Group(["x", "x"], ["z"]), Group(["x", "x"], ["x"])], [(2, 4), (2, 2), (4, 6)], id="groups are summed"
+        ),
+        pytest.param([], [(0, 0), (0, 0), (0, 0)], id="nothing"),
+    ],
+)
+def test_near_siblings(groups, expected):
+    """Pairs of one cause and one key, of those with one key, of those with one cause, and of both together."""
+    found = near_siblings("with a parser", groups)
+
+    assert [(each.right, each.all) for each in found] == expected
+    assert [each.name.rpartition(" ")[2] for each in found] == ["precision", "recall", "F1"]
 
 
 def test_grouping_scores_errors_and_pairs():

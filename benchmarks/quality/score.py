@@ -15,9 +15,10 @@ import json
 import re
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest import mock
 
 import otel_errcompact as errcompact
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 CORPUS: Final = Path(__file__).parents[2] / "corpus"
 PLACE: Final = re.compile(r"(?P<file>[\w./-]+\.\w+)?(?:[:(, ]+line |line |[:(]) ?(?P<line>\d+)(?:[:,)] ?\d*\)?)?")
 """`a/b.c:3`, `a/b.c:3:7`, `b.c(3,7)`, `b.c line 3`, `b.c, line 3`, `line 3`."""
+
+FALLBACK: Final = frozenset({"plain", "prose", "shell"})
+"""Formats that take lines of any program: no parser has recognised the text."""
 
 Row = dict[str, Any]
 
@@ -52,6 +56,15 @@ class Score:
         self.right += bool(right)
         if not right:
             self.wrong.append(where)
+
+
+class Group(NamedTuple):
+    """
+    The keys of a case and its twins, and those of its siblings.
+    """
+
+    same: list[str]
+    other: list[str]
 
 
 def main() -> int:
@@ -164,7 +177,8 @@ def _keys(cases: Sequence[Row], siblings: Sequence[Row], wrappings: Mapping[str,
     bare = {case["id"]: case["raw"] for case in cases if _is_bare(case)}
     wrapped = [(name, how, wrap(raw)) for name, raw in bare.items() for how, wrap in wrappings.items()]
     texts = [*raws.values(), *(each["raw"] for each in siblings), *(text for *_, text in wrapped)]
-    key_of = dict(zip(texts, _keys_of(texts), strict=True))
+    found_in = dict(zip(texts, _keys_of(texts), strict=True))
+    key_of = {text: found["key"] for text, found in found_in.items()}
     apart, together = Score(name="siblings apart"), Score(name="twins together")
     for each in siblings:
         same = key_of[each["raw"]] == key_of[raws[each["case"]]]
@@ -177,16 +191,45 @@ def _keys(cases: Sequence[Row], siblings: Sequence[Row], wrappings: Mapping[str,
         by_wrapping[how].add(same, name)
     kinds = {key_of[raw] for raw in raws.values()}
     distinct = Score(name="cases with a key of their own", right=len(kinds), all=len(set(raws.values())))
-    return [apart, together, distinct, over, *by_wrapping.values()]
+    unread = {name for name, raw in raws.items() if found_in[raw]["format"] in FALLBACK}
+    groups = {name: Group([key_of[raw]], []) for name, raw in raws.items()}
+    for each in siblings:
+        group = groups[each["case"]]
+        (group.same if each["same"] else group.other).append(key_of[each["raw"]])
+    near = [
+        *near_siblings("with a parser", [group for name, group in groups.items() if name not in unread]),
+        *near_siblings("without", [group for name, group in groups.items() if name in unread]),
+    ]
+    return [apart, together, *near, distinct, over, *by_wrapping.values()]
+
+
+def near_siblings(kinds: str, groups: Iterable[Group]) -> list[Score]:
+    """
+    Return precision, recall and F1 over the pairs within each group that its labels judge.
+
+    Two siblings of one case are no pair: each differs from the case, and no label says whether from each other.
+    """
+    both = claimed = of_one = 0
+    for same, other in groups:
+        merged = sum(count * (count - 1) // 2 for count in Counter(same).values())
+        both += merged
+        claimed += merged + sum(key == sibling for key in same for sibling in other)
+        of_one += len(same) * (len(same) - 1) // 2
+    title = f"keys with near siblings, {kinds}"
+    return [
+        Score(name=f"{title}: precision", right=both, all=claimed),
+        Score(name=f"{title}: recall", right=both, all=of_one),
+        Score(name=f"{title}: F1", right=2 * both, all=claimed + of_one),
+    ]
 
 
 def _is_bare(case: Row) -> bool:
     return "(then wrapped as" not in case["source"] and not case["raw"].lstrip().startswith("{")
 
 
-def _keys_of(texts: Iterable[str]) -> list[str]:
+def _keys_of(texts: Iterable[str]) -> list[Row]:
     """
-    Return the key that `errcompact key` prints for each text.
+    Return what `errcompact key` prints for each text: its key, its format and more.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "raw.jsonl"
@@ -199,7 +242,7 @@ def _keys_of(texts: Iterable[str]) -> list[str]:
             except SystemExit as end:
                 if end.code:
                     raise
-    return [json.loads(line)["key"] for line in output.getvalue().splitlines()]
+    return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
 def _hidden(rows: Sequence[Row]) -> list[Score]:
