@@ -77,10 +77,11 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print numbers instead of a table")
     arguments = parser.parse_args()
     name = arguments.set.replace("-", "_")
-    cases = _rows(name, "cases")
+    cases = _rows_with_more(name, "cases")
     scores, tokens = _digests(cases)
-    scores += _keys(cases, _rows(name, "siblings"), importlib.import_module(f"corpus.{name}.wrappings").WRAPPINGS)
-    scores += _hidden([*_rows(name, "hidden"), *(_rows(name, "hidden_more") if name == "open" else ())])
+    wrappings = importlib.import_module(f"corpus.{name}.wrappings").WRAPPINGS
+    scores += _keys(cases, _rows_with_more(name, "siblings"), wrappings)
+    scores += _hidden(_rows_with_more(name, "hidden"))
     if arguments.json:
         print(json.dumps({"scores": {each.name: [each.right, each.all] for each in scores}, "tokens": tokens}))
     else:
@@ -96,6 +97,14 @@ def main() -> int:
 
 def _rows(folder: str, name: str) -> list[Row]:
     return [json.loads(line) for line in (CORPUS / folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def _rows_with_more(folder: str, name: str) -> list[Row]:
+    """
+    Return the lines of `<name>.jsonl` and of its continuations, which only the open set has.
+    """
+    more = [file.stem for file in sorted((CORPUS / folder).glob(f"{name}_*.jsonl"))]
+    return [row for each in (name, *more) for row in _rows(folder, each)]
 
 
 def _digests(cases: Sequence[Row]) -> tuple[list[Score], dict[str, int]]:
