@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts, RawError
@@ -93,6 +94,9 @@ _STATUS: Final = lazy_pattern(
     r"|\b(?:Client|Server) error '([45][0-9]{2}) "
     r"|\bstatus code ([45][0-9]{2})(?![0-9])|\brequested URL returned error: ([45][0-9]{2})(?![0-9])"
 )
+_WORDS_OF_STATUS: Final = ("HTTP", "tatus", "rror code", "rror '", "returned error: ")
+"""Strings of which each text with a status has one, unless it begins with it."""
+
 _WAITING_HELPS: Final = frozenset({"408", "425", "429"})
 _NEVER: Final = frozenset({"501", "505", "506", "510"})
 
@@ -131,6 +135,15 @@ _TRANSIENT_WORDS: Final = lazy_pattern(
 )
 """Phrases of transient causes; never single words, since `timeout` alone may be the name of a parameter."""
 
+_WORDS_OF_WAITING: Final = (
+    "timed", "timeout", "time-out", "deadline", "took too", "connection", "disconnected", "hang up", "econn",
+    "ebusy", "errno ", "winerror ", "temporar", "lock", "busy", "held by", "another", "serialize",
+    "restarting", "too many", "rate limit", "rate-limit", "ratelimit", "rate exceeded", "request rate", "throttled",
+    "exhausted", "unavailable", "unable to handle", "overload", "over capacity", "gateway", "upstream", "again",
+    "try later", "try after", "try in", "killed",
+)  # fmt: skip
+"""Strings in small letters of which each such phrase holds one: to look for them costs little."""
+
 _NO_SUCH_HOST: Final = lazy_pattern(
     r"name or service not known|nodename nor servname|getaddrinfo (?:failed|ENOTFOUND)|no such host|certificate",
     re.IGNORECASE,
@@ -168,10 +181,16 @@ def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
 
 
 def _is_named_transient(cause: str, words: tuple[str, ...], name: str) -> bool:
-    if not _FAULTS_OF_CODE.isdisjoint(words) or words[-2:] == ("exception", "group") or _NO_SUCH_HOST.search(cause):
+    if not _FAULTS_OF_CODE.isdisjoint(words) or words[-2:] == ("exception", "group"):
         return False
-    if _TRANSIENT_NAMES.search(name):
-        return True
+    if not (_TRANSIENT_NAMES.search(name) or _holds_transient_words(cause)):
+        return False
+    return _NO_SUCH_HOST.search(cause) is None
+
+
+def _holds_transient_words(cause: str) -> bool:
+    if not has_any(cause.lower(), _WORDS_OF_WAITING):
+        return False
     return _TRANSIENT_WORDS.search(_QUOTED.sub(_keep_path, cause)) is not None
 
 
@@ -181,8 +200,12 @@ def _keep_path(quoted: re.Match[str]) -> str:
 
 
 def _status_of(kind: str, cause: str) -> str:
-    found = _STATUS.search(kind) or _STATUS.search(cause)
+    found = _search_status(kind) or _search_status(cause)
     return next((status for status in found.groups() if status), "") if found else ""
+
+
+def _search_status(said: str) -> re.Match[str] | None:
+    return _STATUS.search(said) if said[:1] in "45" or has_any(said, _WORDS_OF_STATUS) else None
 
 
 # Rejected.

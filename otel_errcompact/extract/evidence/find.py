@@ -10,6 +10,7 @@ from otel_errcompact.errors import Evidence
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.statements import compile_words
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,25 +38,36 @@ _MAX_HEAD: Final = 24
 _MAX_PREFIX: Final = 24
 _MIN_PREFIXED: Final = 4
 _WORD: Final = re.compile(r"\w+")
+_BETWEEN_WORDS: Final = {
+    code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\n")
+}  # fmt: skip
 _END_OF_PIECE: Final = re.compile(r"(?<=[.;,!?}\])]) +")
 _NUMBER: Final = re.compile(r"[0-9][0-9a-f]*")
 _VALUE: Final = re.compile(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
 _PLACE: Final = re.compile(
-    r"[\w)]\.[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|\bline [0-9]|\w:[0-9]{1,7}(?![\w.])|[\w.-]/[\w.-]+\.\w"
+    r"[.:/](?:(?<=[\w)]\.)[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|(?<=\w:)[0-9]{1,7}(?![\w.])"
+    r"|(?<=[\w.-]/)[\w.-]+\.\w)|[0-9](?<=\bline [0-9])"
 )
-_PAIR: Final = re.compile(r"\w[\"']?(?:: |=)\S")
-_COMPARED: Final = compile_words((
-    "expect(?:ed|s|ing)?", "got", "actual(?:ly)?", "received", "want(?:ed)?", "found", "should (?:be|have)",
-    "must (?:be|have|not)", "instead of", "allowed", "valid values", "one of", "require[ds]", "needs", "available",
-    "but (?:is|was|has|have)", "conflict(?:s|ing)?", "left", "right", "diff", "did you mean", "caused by", "because",
-    "reason", "due to", "hint", "help",
+"""A place; it begins with what few characters are, so that the engine passes over words."""
+
+_PAIR: Final = re.compile(r"[:=](?:(?<=\w.)|(?<=\w[\"'].))(?:(?<==)|(?<=:) )\S")
+_COMPARED: Final = frozenset((
+    "expect", "expected", "expects", "expecting", "got", "actual", "actually", "received", "want", "wanted", "found",
+    "allowed", "requires", "required", "needs", "available", "conflict", "conflicts", "conflicting", "left", "right",
+    "diff", "because", "reason", "hint", "help",
 ))  # fmt: skip
-_RETRY: Final = compile_words((
-    "retry", "retries", "retried", "retryable", "try again", "attempts?", r"idempoten\w*", "backoff", r"rate.?limit\w*",
-    "quota", "wait",
+_FIRST_COMPARED: Final = frozenset({"should", "must", "instead", "valid", "one", "but", "did", "caused", "due"})
+_PHRASES_COMPARED: Final = compile_words((
+    "should (?:be|have)", "must (?:be|have|not)", "instead of", "valid values", "one of", "but (?:is|was|has|have)",
+    "did you mean", "caused by", "due to",
 ))  # fmt: skip
-_AROUND: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>|\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
-"""What stands around words: tags, and the packages of a class."""
+_RETRY: Final = frozenset({
+    "retry", "retries", "retried", "retryable", "attempt", "attempts", "backoff", "quota", "wait",
+})  # fmt: skip
+_HINTS_OF_RETRY: Final = ("try again", "idempoten", "limit")
+_PHRASES_OF_RETRY: Final = compile_words(("try again", r"idempoten\w*", r"rate.?limit\w*"))
+_PACKAGE: Final = re.compile(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
+_END_OF_PACKAGE: Final = re.compile(r"\.[A-Z]")
 
 _NUMBERED: Final = re.compile(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
 _MIN_LISTED: Final = 4
@@ -63,6 +75,7 @@ _MIN_LISTED: Final = 4
 
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>")
 _CLOSING: Final = "</"
+_CUT: Final = ("...", "\u2026")
 _CUT_WORD: Final = re.compile(r"\w{1,60}(?:\.\.\.|\u2026)$", re.MULTILINE)
 """A word that a tool has cut: nobody can tell whether it was said already."""
 
@@ -114,37 +127,42 @@ class _Line(NamedTuple):
     template: str
 
 
+class _Fresh(NamedTuple):
+    """A piece of a text with words that the facts do not hold."""
+
+    number: int
+    """The line that it is a piece of."""
+
+    text: str
+    lowered: str
+    words: set[str]
+
+
 def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     """
     Return the lines that `facts` do not hold, in their order.
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
-    looked_at = _bound(lines)
     least = _LEAST if facts.format in _UNKNOWN and not _is_echo(facts) else _LEAST_BESIDE_FORMAT
-    if any(_FRAME.match(line) for line in looked_at):
-        looked_at = _blank_sources(looked_at, frames=least > _OF_FRAMES)
-    looked_at = _blank_listings(looked_at)
-    known = _COMMON | _words(
-        "\n".join((facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)).lower()
-    )
+    looked_at = _blank_listings(_blank_sources(_bound(lines), frames=least > _OF_FRAMES))
+    said_by_facts = (facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)
+    known = _COMMON.union(*_list_words("\n".join(said_by_facts).lower()))
+    fresh = _find_fresh(looked_at, known)
+    if not fresh:  # of most texts the facts say all
+        return ()
     known |= _find_prefixes(looked_at)
     said = set(known)
     nearness: dict[int, int] | None = None
     found: list[_Line] = []
     alike: dict[str, int] = {}
-    pieces = [(number, piece) for number, line in enumerate(looked_at) for piece in _pieces(_strip_tags(line))]
-    if not pieces:
-        return ()
-    # All at once, since a call for each line costs more than what it does.
-    lowered = _CUT_WORD.sub(" ", _AROUND.sub(" ", "\n".join(piece for _, piece in pieces))).lower().split("\n")
-    for (number, piece), lower in zip(pieces, lowered, strict=True):
-        words = _words(lower)
-        if words <= said or _is_place(piece, lower, words - known) or _is_noise(piece, facts.cause):
+    for piece in fresh:
+        words = piece.words
+        if words <= said or _is_place(piece, words - known) or _is_noise(piece.text, facts.cause):
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
-        weighed = _weigh(piece, lower, words - said, nearness.get(number, 0), least)
+        weighed = _weigh(piece, words - said, nearness.get(piece.number, 0), least)
         if weighed is None or weighed.weight < least:
             continue
         seen = alike.get(weighed.template, 0)
@@ -153,6 +171,25 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
             found.append(weighed)
             said |= words
     return tuple(_with_counts(_heaviest(found), alike))
+
+
+def _find_fresh(lines: Sequence[str], known: frozenset[str]) -> list[_Fresh]:
+    pieces = [(number, piece) for number, line in enumerate(lines) if line for piece in _pieces(line)]
+    # All at once, since a call for each line costs more than what it does.
+    lowered = _strip_around("\n".join([piece for _, piece in pieces])).lower()
+    words = _list_words(lowered)
+    return [
+        _Fresh(*pieces[at], line, words[at]) for at, line in enumerate(lowered.split("\n")) if not words[at] <= known
+    ]
+
+
+def _strip_around(text: str) -> str:
+    # Tags, the packages of a class and words that were cut say nothing.
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if _END_OF_PACKAGE.search(text) is not None:
+        text = _PACKAGE.sub(" ", text)
+    return _CUT_WORD.sub(" ", text) if has_any(text, _CUT) else text
 
 
 def _is_echo(facts: Facts) -> bool:
@@ -183,10 +220,11 @@ def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
         if _FRAME.match(line):
             depth = _depth(line)
             line = "" if frames else line  # noqa: PLW2901 - a frame that would not weigh enough
-        elif depth >= 0 and line.strip() and _depth(line) > depth:
-            line = ""  # noqa: PLW2901 - the source
-        elif line.strip():
-            depth = -1
+        elif depth >= 0 and line.strip():
+            if _depth(line) > depth:
+                line = ""  # noqa: PLW2901 - the source
+            else:
+                depth = -1
         kept.append(line)
     return kept
 
@@ -224,12 +262,9 @@ def _is_noise(piece: str, cause: str) -> bool:
     return bool(cause) and cause in piece and _ADVICE.match(piece.partition(cause)[2]) is not None
 
 
-def _strip_tags(line: str) -> str:
-    # Of a page in a text the words count.
-    return " ".join(_TAG.sub(" ", line[:_MAX_LINE]).split()) if line.count(_CLOSING) > 1 else line
-
-
 def _pieces(line: str) -> Iterable[str]:
+    if line.count(_CLOSING) > 1:  # of a page in a text the words count
+        line = " ".join(_TAG.sub(" ", line[:_MAX_LINE]).split())
     line = line.strip()
     if len(line) <= _MAX_PIECE:
         return (line,) if line else ()
@@ -247,8 +282,11 @@ def _split(line: str) -> Iterator[str]:
     yield piece
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text))
+def _list_words(text: str) -> list[set[str]]:
+    """Return the words of each line."""
+    if text.isascii():  # Words are split three times as fast as a pattern finds them.
+        return [set(line.split()) for line in text.translate(_BETWEEN_WORDS).split("\n")]
+    return [set(_WORD.findall(line)) for line in text.split("\n")]
 
 
 def _find_nearness(lines: Sequence[str], cause: str) -> dict[int, int]:
@@ -279,15 +317,16 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _is_place(line: str, lower: str, unknown: set[str]) -> bool:
+def _is_place(piece: _Fresh, unknown: set[str]) -> bool:
     # What the facts hold, at another line or column, or with another share of the work.
-    if not all(map(str.isdecimal, unknown)) or _NUMBER_OF.search(lower):
+    if not all(map(str.isdecimal, unknown)) or _NUMBER_OF.search(piece.lowered):
         return False
-    return kind_of(line) is not Kind.TRAILER
+    return kind_of(piece.text) is not Kind.TRAILER
 
 
-def _weigh(line: str, lower: str, fresh: set[str], near: int, least: int) -> _Line | None:
-    signs = near + _weigh_signs(line, lower, fresh)
+def _weigh(piece: _Fresh, unknown: set[str], near: int, least: int) -> _Line | None:
+    line = piece.text
+    signs = near + _weigh_signs(piece, unknown)
     if signs + _WEIGHT[Kind.TELLING] < least:
         return None  # whatever kind of line it is
     kind = kind_of(line)
@@ -298,17 +337,30 @@ def _weigh(line: str, lower: str, fresh: set[str], near: int, least: int) -> _Li
     if kind is Kind.TRAILER:
         return _Line(line, 1, "trailer") if _PLACE.search(line) else None
     weight = _WEIGHT[kind] + signs
-    return _Line(line, weight, _NUMBER.sub("0", lower))
+    return _Line(line, weight, _NUMBER.sub("0", piece.lowered))
 
 
-def _weigh_signs(line: str, lower: str, fresh: set[str]) -> int:
-    weight = int(any(not word.isalpha() for word in fresh))
+def _weigh_signs(piece: _Fresh, unknown: set[str]) -> int:
+    line, lowered = piece.text, piece.lowered
+    weight = int(not all(map(str.isalpha, unknown)))
     weight += _VALUE.search(line) is not None
     weight += _PLACE.search(line) is not None
     weight += _PAIR.search(line) is not None
-    weight += 2 * (_COMPARED.search(lower) is not None)
-    weight += 2 * (_RETRY.search(lower) is not None)
+    weight += 2 * _compares(lowered, piece.words)
+    weight += 2 * _speaks_of_retrying(lowered, piece.words)
     return weight + 2 * (_COMMAND.match(line) is not None)
+
+
+def _compares(lowered: str, words: set[str]) -> bool:
+    if not words.isdisjoint(_COMPARED):
+        return True
+    return not words.isdisjoint(_FIRST_COMPARED) and _PHRASES_COMPARED.search(lowered) is not None
+
+
+def _speaks_of_retrying(lowered: str, words: set[str]) -> bool:
+    if not words.isdisjoint(_RETRY):
+        return True
+    return has_any(lowered, _HINTS_OF_RETRY) and _PHRASES_OF_RETRY.search(lowered) is not None
 
 
 def _heaviest(found: list[_Line]) -> list[_Line]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from otel_errcompact.extract.evidence import forms
 from otel_errcompact.extract.statements import is_telling, strip_timestamp
+from otel_errcompact.runtime.strings import has_any
 
 _MAX_LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""
@@ -66,14 +67,6 @@ def _kind_of(line: str) -> Kind:
         line = line[gutter.end() :] if gutter is not None else line
     lowered = line.lower()
     return _kind_by_beginning(line, lowered) or _kind_by_words(line, lowered)
-
-
-def has_any(text: str, parts: tuple[str, ...]) -> bool:
-    """Tell whether a text holds one of the strings: cheaper than a pattern."""
-    for part in parts:  # noqa: SIM110 - a generator costs more than what it looks for
-        if part in text:
-            return True
-    return False
 
 
 def is_content(line: str) -> bool:
