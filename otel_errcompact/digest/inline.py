@@ -16,7 +16,7 @@ from otel_errcompact.errors import Evidence
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact.digest.options import DigestOptions
     from otel_errcompact.digest.shown import Shown
@@ -30,6 +30,9 @@ _LONGEST_TOKEN: Final = 8
 """Characters of a token; a text of more for each token of its limit is no short one."""
 
 _LEFT_OUT: Final = re.compile(r"\.\.\. ([0-9]{1,9}) more lines")
+
+
+_WHOLE: Final[Mapping[str, str]] = {}
 
 
 class Digest(NamedTuple):
@@ -197,19 +200,21 @@ def _render_repeat(
     facts = error_class.facts
     news, shown = find_news(error_class.key, facts, shown)
     mark = wording.mark_repeat(error_class, situation, is_again=news.is_again)
-    cause = one_line(facts.cause, min(MAX_REPEATED_CAUSE, options.line_characters))
+    cause = news.short.get(facts.cause, facts.cause)
+    cause = one_line(cause, min(MAX_REPEATED_CAUSE, options.line_characters))
     now = f", now {', '.join(news.values)}" if news.values else ""
     weights = dict(facts.evidence)
     usual = drop_known([Evidence(line, weights[line]) for line in news.lines if line in weights], raw)
+    fresh = [line for line in _select_lines(news.lines, options) if line not in weights]
     page = _Page(
         head=f"[{wording.name_type(facts.type)}]{f': {cause}' if cause else ''} {mark}{now}",
-        details=_write_lines((line for line in _select_lines(news.lines, options) if line not in weights), options),
-        evidence=_write_evidence(usual, options),
+        details=_write_lines((news.short.get(line, line) for line in fresh), options),
+        evidence=_write_evidence((Evidence(news.short.get(line, line), weight) for line, weight in usual), options),
         tail=(),
     )
     budget = budget_of(raw.text, options.inline_tokens, count_tokens)
     text, kept = page.render(budget, options.inline_tokens, count_tokens)
-    return Digest(text, shown.add_lines(_find_kept(news.lines, kept, options)))
+    return Digest(text, shown.add_lines(_find_kept(news.lines, kept, options, news.short)))
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -237,9 +242,11 @@ def _write_evidence(evidence: Iterable[Evidence], options: DigestOptions) -> lis
     return [found for found in written if found.line]
 
 
-def _find_kept(lines: Iterable[str], kept: Iterable[str], options: DigestOptions) -> list[str]:
+def _find_kept(
+    lines: Iterable[str], kept: Iterable[str], options: DigestOptions, short: Mapping[str, str] = _WHOLE
+) -> list[str]:
     held = {line.removeprefix("  | ") for line in kept}
-    return [line for line in lines if one_line(line, options.line_characters) in held]
+    return [line for line in lines if one_line(short.get(line, line), options.line_characters) in held]
 
 
 def _split_cut(details: Sequence[str]) -> tuple[int, Sequence[str]]:

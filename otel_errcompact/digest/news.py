@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.masking import values
+from otel_errcompact.digest.changes import shorten_known
+from otel_errcompact.digest.shown import template_of
 from otel_errcompact.digest.untrusted import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from otel_errcompact.digest.shown import Shown
+    from otel_errcompact.digest.shown import Shown, ShownLines
     from otel_errcompact.errors import Facts
 
 MAX_VALUES: Final = 3
@@ -20,6 +23,10 @@ MAX_VALUES: Final = 3
 
 MAX_REPEATED_CAUSE: Final = 200
 """Characters of the cause that a repeat shows."""
+
+_HEAD_OF_CAUSE: Final = 72
+_HEAD_OF_LINE: Final = 28
+"""Characters by which an agent knows again what it has read."""
 
 _MAX_VALUE: Final = 40
 
@@ -36,11 +43,11 @@ class News(NamedTuple):
     lines: tuple[str, ...] = ()
     """Lines that the agent has not been shown, or that hold new values."""
 
+    short: Mapping[str, str] = MappingProxyType({})
+    """What there is to read of lines and of a cause that the agent has read with other values."""
+
     is_again: bool = True
     """Whether all lines of substance have failed before, but for values that vary."""
-
-
-_NO_NEWS: Final = News()
 
 
 def lines_of(facts: Facts) -> tuple[str, ...]:
@@ -60,17 +67,22 @@ def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
     of_class = shown.of(key)
     before = of_class.facts
     # Most repeats are equal to the last one, and then there is nothing to look at.
-    if before is None or facts is before or facts == before:
-        return _NO_NEWS, shown
+    if before is None:
+        return News(), shown
+    cause = shorten_known(facts.cause, before.cause, _HEAD_OF_CAUSE)
+    if facts is before or facts == before:
+        return News(short={facts.cause: cause}), shown
     lines = lines_of(facts)
     known = of_class.failed.add((before.cause, *lines_of(before)))
     is_again = not known.unseen((facts.cause, *lines))
     details = of_class.details.add(shown.lines.seen(lines_of(before)))
-    fresh = {*details.unseen(shown.lines.unseen(lines)), *_find_changed(lines, before)}
+    left_out = {line for line, _ in facts.evidence if _is_left_out(line, known, details)}
+    fresh = {*details.unseen(shown.lines.unseen(lines)), *_find_changed(lines, before)} - left_out
     of_class = replace(of_class, facts=facts, details=details.add(fresh), failed=known.add((facts.cause, *lines)))
     news = News(
         values=(*_find_moves(facts, before), *_find_new_values(facts, before)),
         lines=tuple(line for line in lines if line in fresh),
+        short={facts.cause: cause, **_shorten_lines(fresh, before, details)},
         is_again=is_again,
     )
     return news, shown.set_class(key, of_class)
@@ -80,6 +92,19 @@ def _find_changed(lines: Iterable[str], before: Facts) -> list[str]:
     said = {before.cause, *lines_of(before)}
     known = {value for line in said for value in _values(line)}
     return [line for line in lines if line not in said and not known.issuperset(_values(line))]
+
+
+def _is_left_out(line: str, failed: ShownLines, details: ShownLines) -> bool:
+    # What was not worth its room at first is not worth it now.
+    template = template_of(line)
+    return template in failed.lines and template not in details.lines
+
+
+def _shorten_lines(fresh: Iterable[str], before: Facts, details: ShownLines) -> dict[str, str]:
+    # A line that the agent has read with other values.
+    known = {line[:_HEAD_OF_LINE]: line for line in lines_of(before) if template_of(line) in details.lines}
+    same = ((line, known.get(line[:_HEAD_OF_LINE])) for line in fresh)
+    return {line: shorten_known(line, said, _HEAD_OF_LINE) for line, said in same if said is not None}
 
 
 def _find_moves(facts: Facts, before: Facts) -> list[str]:

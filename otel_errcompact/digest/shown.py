@@ -18,7 +18,7 @@ MAX_LINES: Final = 2_048
 MAX_TEMPLATES: Final = 128
 
 # Repeats mostly have the same lines, and a template costs more than all the rest of a repeat.
-_template: Final = lru_cache(maxsize=1_024)(mask)
+template_of: Final = lru_cache(maxsize=1_024)(mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class ShownClass:
     facts: Facts | None = None
     """The facts whose lines were shown last."""
 
-    details: ShownLines = field(default=ShownLines(MAX_TEMPLATES, _template))
+    details: ShownLines = field(default=ShownLines(MAX_TEMPLATES, template_of))
     """Details that were shown, by their template."""
 
-    failed: ShownLines = field(default=ShownLines(MAX_TEMPLATES, _template))
+    failed: ShownLines = field(default=ShownLines(MAX_TEMPLATES, template_of))
     """Causes and details of the failures before, shown or not, by their template."""
 
     forgotten: bool = False

@@ -328,6 +328,34 @@ def test_a_repeat_shows_evidence_with_new_values() -> None:
     )
 
 
+def test_a_repeat_names_what_differs_in_a_line_that_was_read() -> None:
+    """Its beginning, by which the agent knows it again, and the new words; the cause as well."""
+    memory = Memory()
+    cause = "cannot total the invoices that the accountant has asked for in the name of their new customer {}"
+    line = "raised as IllegalStateException at InvoiceService.total (Main.java:16): cannot total [INV-{}X]"
+    shown(memory, facts(cause.format("Miller"), details=(line.format("A"),)))
+    again = facts(cause.format("Baker"), details=(line.format("B"),))
+    assert shown(memory, again) == (
+        "[ConnectionError]: cannot total the invoices that the accountant has asked for in the name of their new"
+        " customer Baker"
+        " #3f2a with new details (x2, 2 in a row)\n"
+        "  | raised as IllegalStateException ... [INV-BX]"
+    )
+    assert shown(memory, again) == (
+        "[ConnectionError]: cannot total the invoices that the accountant has asked for in the name of..."
+        " #3f2a again (x3, 3 in a row)"
+    )
+
+
+def test_a_repeat_does_not_fill_up_with_evidence_that_was_left_out() -> None:
+    """What was not worth its room at first is not worth it when nothing is new."""
+    memory = Memory()
+    found = with_evidence(*((f"rule 'vat-{letter}' has no rate {'x ' * 100}", 5) for letter in "abcdefgh"))
+    assert "more lines" in shown(memory, found)
+    again = replace(found, evidence=(*found.evidence, Evidence("rule 'toll' has no rate", 5)))
+    assert shown(memory, again).splitlines()[1:] == ["  | rule 'toll' has no rate"]
+
+
 def test_a_repeat_leaves_out_usual_and_source_lines_too() -> None:
     """The rules for a first sight hold for its repeats."""
     memory = Memory()
