@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
+from otel_errcompact.extract.messages.calls import MAX_BARE, cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_source
@@ -49,6 +50,8 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
     """
     if raw.exception is not None:
         return _classify_exception(raw.exception, raw.messages, roots)
+    if raw.tool and len(raw.text) <= MAX_BARE and (cause := cause_of_call(raw.text, raw.tool, raw.arguments)):
+        return _classify_text(cause, "", "", None, roots.configured)
     if len(raw.text) + len(raw.message) > MAX_REMEMBERED_CHARACTERS:
         return _key_facts(extract(raw, roots))
     return _classify_text(raw.text, raw.type, raw.message, raw.exit_code, roots.configured)

@@ -224,8 +224,10 @@ _REJECTED_OF_FORMAT: Final = {
 }  # fmt: skip
 """Types of rejected calls by format: of the agent's harness, and of the protocol of tools."""
 
-_REJECTED_TYPES: Final = frozenset({"CommandNotFound", "UsageError", "MissingScript"})
-"""Types of calls that shells and programs reject."""
+_REJECTED_TYPES: Final = frozenset(
+    {"CommandNotFound", "InvalidArguments", "MissingScript", "UnknownTool", "UsageError"}
+)
+"""Types of calls that shells, programs and loops reject, whichever format read them."""
 
 _REJECTED_NAMES: Final = lazy_pattern(
     r"(?:\A| )(?:(?:no such|unknown|unavailable|unregistered) (?:tool|function)"

@@ -8,6 +8,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from otel_errcompact.boundary.requested import Misfit, find_requested
 from otel_errcompact.boundary.unbound import run_here
 from otel_errcompact.integrations.requirement import required
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from otel_errcompact.boundary.call import Call
+    from otel_errcompact.boundary.requested import Requested
     from otel_errcompact.boundary.runs import Run
 
 Registered = TypeVar("Registered", RegisteredFunction, AsyncRegisteredFunction)
@@ -80,14 +82,14 @@ def answered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[str, An
 
     Args:
         call: A `function_call` of the Responses API, or a tool call of a chat completion.
-        tools: The functions by name. What is asked for in vain is a failure, too, as are arguments that are no JSON.
+        tools: The functions by name. A name that is not among them is a failure (`UnknownTool`), and so are arguments
+            that are no JSON (`InvalidArguments`) or do not fit the function (`ValidationError`).
     """
     name, arguments, call_id = _read_call(call)
     text = ""
     with _call(name, arguments, call_id) as told:
         if not told.refused:
-            told.result = _tool(tools, name)(**_read(arguments))
-            text = _write(told.result)
+            text = _execute(told, find_requested(tools, name, arguments))
     return _item(call, told, text)
 
 
@@ -97,9 +99,7 @@ async def aanswered(call: Any, tools: Mapping[str, Callable[..., Any]]) -> dict[
     text = ""
     async with _call(name, arguments, call_id) as told:
         if not told.refused:
-            result = _tool(tools, name)(**_read(arguments))
-            told.result = await result if inspect.isawaitable(result) else result
-            text = _write(told.result)
+            text = await _aexecute(told, find_requested(tools, name, arguments))
     return _item(call, told, text)
 
 
@@ -136,14 +136,21 @@ def _read_call(call: Any) -> tuple[str, str, str]:
     return function.name, function.arguments, getattr(call, "call_id", None) or call.id
 
 
-def _tool(tools: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
-    if name not in tools:
-        raise LookupError(f"there is no tool {name!r}; there are {', '.join(tools)}")
-    return tools[name]
+def _execute(told: Call, requested: Requested | Misfit) -> str:
+    if isinstance(requested, Misfit):
+        told.fail(requested.text, type=requested.type)
+        return ""
+    told.result = requested.function(**requested.arguments)
+    return _write(told.result)
 
 
-def _read(arguments: str) -> Any:
-    return json.loads(arguments or "{}")  # some servers say nothing where there are no arguments
+async def _aexecute(told: Call, requested: Requested | Misfit) -> str:
+    if isinstance(requested, Misfit):
+        told.fail(requested.text, type=requested.type)
+        return ""
+    result = requested.function(**requested.arguments)
+    told.result = await result if inspect.isawaitable(result) else result
+    return _write(told.result)
 
 
 def _write(result: Any) -> str:

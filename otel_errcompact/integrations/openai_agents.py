@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from otel_errcompact.boundary.approvals import Approvals
 from otel_errcompact.boundary.pending_calls import PendingCalls
 from otel_errcompact.boundary.registry import RunRegistry
+from otel_errcompact.boundary.requested import why_no_json
 from otel_errcompact.escalator.exceptions import RunHalted, RunPaused
 from otel_errcompact.integrations.requirement import required
 
 with required("openai-agents", "0.24.0", extra="openai_agents"):
     from agents import Agent, FunctionTool, RunContextWrapper, RunHooks, ToolErrorFormatterArgs
-    from agents.exceptions import AgentsException
+    from agents.exceptions import AgentsException, ModelBehaviorError
     from agents.tool import default_tool_error_function, default_tool_timeout_error_message
 if TYPE_CHECKING:
     from typing import Unpack
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from otel_errcompact.boundary.scope import RunSettings
 
 Context = RunContextWrapper[Any]
+_BAD_JSON: Final = "Invalid JSON input for tool"
 
 
 class RunStopped(RunHalted, AgentsException):
@@ -83,7 +85,7 @@ class CompactionHooks(RunHooks[Any]):
     def format_error(self, args: ToolErrorFormatterArgs[Any]) -> str | None:
         """Return what the model reads of an error: for `RunConfig(tool_error_formatter=...)`."""
         if args.error is not None:
-            text = self._call(args.run_context).fail(args.error)
+            text = self._call(args.run_context).fail(_explain(args.run_context, args.error))
             return None if self._run(args.run_context).port.only_observes else text
         run = self._run(args.run_context, args.call_id)
         if args.kind != "tool_not_found":
@@ -98,7 +100,7 @@ class CompactionHooks(RunHooks[Any]):
 
         Also for that of agents and MCP servers.
         """
-        text = self._call(context).fail(error)
+        text = self._call(context).fail(_explain(context, error))
         return default_tool_error_function(context, error) if self._run(context).port.only_observes else text
 
     async def on_tool_start(self, context: Context, *_: Any, **__: Any) -> None:
@@ -144,6 +146,15 @@ class CompactionHooks(RunHooks[Any]):
     def _call(self, context: Context, tool: str = "") -> PendingCall:
         name, arguments = getattr(context, "tool_name", tool), getattr(context, "tool_arguments", None)
         return self._calls.find(self._run(context), getattr(context, "tool_call_id", ""), name, arguments)
+
+
+def _explain(context: Context, error: Exception) -> Exception:
+    # By default the SDK keeps what its parser said to itself.
+    said = str(error)
+    if not said.startswith(_BAD_JSON):
+        return error
+    why = why_no_json(getattr(context, "tool_arguments", None))
+    return ModelBehaviorError(f"{said.partition(': ')[0]}: {why}") if why else error
 
 
 def _replies(context: Context) -> Any:

@@ -142,9 +142,10 @@ class CompactionCapability(AbstractCapability[Any]):
         if isinstance(error, ModelRetry):
             raise error
         # The text alone, since all frames of the traceback are the framework's.
-        made = self._run(ctx).port.record_call(
-            tool_def.name, arguments=args, call_id=call.tool_call_id, error=str(error)
-        )
+        text = str(error)
+        if "json_invalid" in text:
+            text = f"Invalid arguments for tool {tool_def.name}: {text}"
+        made = self._run(ctx).port.record_call(tool_def.name, arguments=args, call_id=call.tool_call_id, error=text)
         if not made.compacted:
             raise error
         raise ModelRetry(made.text) from error

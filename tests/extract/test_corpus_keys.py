@@ -88,6 +88,7 @@ SAME: Final = (
     {"gotest/json", "gotest/single"},
     {"gotest/one_cause", "gotest/tail"},
     {"harness/langgraph_invalid_arguments", "harness/mcp_invalid_arguments"},
+    {"harness/langgraph_unknown_tool", "harness/mcp_unknown_tool"},
     {"jvm/chain", "jvm/cut_tail"},
     {"mocha/node_spec", "mocha/node_tap"},
     {"npm/missing_script", "npm/pnpm_missing_script", "npm/yarn_missing_script"},

@@ -262,16 +262,33 @@ def test_a_pause_leaves_the_loop_which_goes_on_with_the_same_history(world: Worl
 
 
 def test_bad_arguments_and_unknown_tools_are_failures(world: World) -> None:
-    """Three classes: no JSON, no such parameter, no such tool."""
+    """Three classes, each with what the model needs to do better, and no frame: no tool of anyone's has failed."""
     history: list[Any] = [{"role": "user", "content": "?"}]
-    api = Api([("price", "{")], [("price", '{"thing": 1}')], [("prize", "{}")])
+    api = Api([("price", '{"item" "tea"}')], [("price", '{"thing": 1}')], [("prize", "{}")])
     with errcompact.run() as run:
         responses_loop(run, api, history)
     first, second, third = outputs(history)
-    assert "JSONDecodeError]" in first
-    assert "thing" in second
-    assert "there is no tool 'prize'; there are price" in third
+    assert "bad JSON arguments: Expecting ':' delimiter: line 1 column 9 (char 8)" in first
+    assert 'before it: {"item" ; from there: "tea"}' in first
+    assert "item\n  Field required" in second
+    assert "thing\n  Unexpected keyword argument" in second
+    assert "unknown tool 'prize'; known tools: price" in third
+    assert not any("File " in text or ".py" in text for text in (first, second, third))
+    assert executed == []
     assert world.errors() == {"new": 3}
+
+
+def test_functions_that_are_asynchronous_are_not_called_with_what_does_not_fit(world: World) -> None:
+    """As above."""
+
+    async def play() -> list[dict[str, Any]]:
+        async with errcompact.run():
+            reply = await Api([("price", "[1]")]).async_client.responses.create(**PARAMS)
+            return [await aanswered(call, {"price": async_price}) for call in reply.output]
+
+    (text,) = outputs(asyncio.run(play()))
+    assert "expected an object, got list" in text
+    assert world.errors() == {"new": 1}
 
 
 def test_a_result_that_cannot_be_written_is_a_failure(world: World) -> None:

@@ -345,7 +345,8 @@ def test_bad_arguments_unknown_tools_and_time_outs_are_failures(world: World) ->
     agent = Agent(name="clerk", model=model, tools=tools)
     run("run", agent, compaction, run_config=config(compaction, tool_not_found_behavior="return_error_to_model"))
     bad, unknown, late = read_by(model)
-    assert "ModelBehaviorError]" in bad
+    assert bad.startswith("[InvalidArguments]")
+    assert "Expecting property name enclosed in double quotes: line 1 column 2 (char 1); the arguments end there" in bad
     assert "prize" in unknown
     assert late == "Tool 'slow' timed out after 0.01 seconds."
     assert shop.executed == []

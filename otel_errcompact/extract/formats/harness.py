@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.format import Format, Sign
+from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.python import HEADER
 from otel_errcompact.extract.statements import is_telling, statement_of
@@ -140,6 +141,10 @@ def read(text: Text) -> Facts | None:
     if last > 0 and "\n" not in body[last + 1 :]:
         return _timed_out_at_end(body, last)
     start = 0 if body[:1] not in _STARTS_OF_PREFIX else _end_of_prefix(body)
+    reading = read_call(body[start:])
+    if reading is not None:
+        found = _facts(reading.type, reading.cause, more=reading.details, key=reading.key)
+        return replace(found, key_is_whole=True)
     if not body.startswith(_BEGINNINGS, start):
         return _unknown_tool(body, start)
     for begins, read in _READERS:

@@ -120,7 +120,8 @@ def _read_json_rpc(answer: Mapping[str, Any]) -> Facts | None:
 
 def _invalid(reading: Reading, body: Body | None) -> Facts:
     if body is None or not body.is_validation:
-        return replace(_facts(VALIDATION, reading.cause, reading.details, reading.key), key_is_whole=True)
+        kind = reading.type or VALIDATION
+        return replace(_facts(kind, reading.cause, reading.details, reading.key), key_is_whole=True)
     cause = body.message if reading.cause == NO_MESSAGE else f"{reading.cause}: {body.message}"
     return replace(_facts(VALIDATION, cause, (*reading.details, *body.details), body.whole_key), key_is_whole=True)
 

@@ -174,20 +174,20 @@ def _facts_of(
     location: Location = NOWHERE,
 ) -> Facts:
     reading = Reading(clip(body.message)) if body.violations else read_message(body.message or body.code)
-    is_validation = body.is_validation or bool(reading.type)
+    stated = VALIDATION if body.is_validation else reading.type
     key = body.key or reading.key
     if body.is_validation:
         key = body.whole_key
-    elif prefix and key and not is_validation:
+    elif prefix and key and not stated:
         key = f"{prefix}: {key}"
     kind = body.code or (f"HTTP {status}" if status else reported or "error")
     return Facts(
-        type=VALIDATION if is_validation else kind,
+        type=stated or kind,
         cause=clip(f"{prefix}: {reading.cause}" if prefix else reading.cause),
         location=location,
         details=details((*more, *reading.details, *body.details)),
         key_cause=key,
-        key_is_whole=is_validation,
+        key_is_whole=bool(stated),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
+from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.messages.html import page_start, read_page
 from otel_errcompact.extract.payload.embedded import find_body
@@ -47,9 +48,9 @@ def read_message(message: str) -> Reading:
         A reading whose cause is never empty.
     """
     message = message.strip()
-    validation = read_validation(message)
-    if validation is not None:
-        return validation
+    stated = read_call(message) or read_validation(message)
+    if stated is not None:
+        return stated
     if "\n" not in message and "{" not in message and "</" not in message and len(message) <= MAX_CAUSE:
         return _read_plain(message)
     return (

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts
 from otel_errcompact.extract.clipping import details
+from otel_errcompact.extract.messages.calls import TYPES as CALLS
+from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.frames import library_place
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from otel_errcompact.errors import Location
+    from otel_errcompact.extract.reading import Reading
     from otel_errcompact.extract.stacks.failure import Failure
     from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.stacks.recursion import Recursion
@@ -64,7 +67,9 @@ def facts_of(
         frame, keyed = _frames_of(chain)
         facts = facts_of_group(chain, list(_leaves(root, source_of, "")), frame, _wrappers(chain))
         return facts if facts.key_location else replace(facts, key_location=_other_place(frame, keyed))
-    reading = read_message(root.message)
+    reading = _read_refused_call(chain) or read_message(root.message)
+    if reading.type in CALLS:
+        return _facts_of_call(reading)
     frame, keyed = _frames_of(chain)
     source = (frame.source or source_of(frame)) if frame is not None else ""
     location = frame.place() if frame is not None else NOWHERE
@@ -83,6 +88,25 @@ def facts_of(
         output=root.extra or (root.message if "\n" in root.message else ""),
         key_cause=reading.key or (reading.cause if claim else ""),
         key_is_whole=bool(reading.type),
+    )
+
+
+def _read_refused_call(chain: Sequence[Failure]) -> Reading | None:
+    """Return the reading of a wrapper that states what its root only implies: the parsed text was that of arguments."""
+    if len(chain) == 1 or "(char " not in chain[-1].message:
+        return None
+    stated = (read_call(f"{wrapper.message}: {chain[-1].message}") for wrapper in reversed(chain[:-1]))
+    return next(filter(None, stated), None)
+
+
+def _facts_of_call(reading: Reading) -> Facts:
+    # No code of the user's has failed, so the frames are those of whoever was to call it.
+    return Facts(
+        type=reading.type,
+        cause=reading.cause,
+        details=details(reading.details),
+        key_cause=reading.key,
+        key_is_whole=True,
     )
 
 

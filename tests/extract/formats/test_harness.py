@@ -45,7 +45,7 @@ from tests.extract.reading import facts, key
         ),
         pytest.param(
             "failed to parse function arguments: missing field `cmd` at line 1 column 20",
-            "InvalidArguments",
+            "ValidationError",
             "failed to parse function arguments: missing field `cmd` at line 1 column 20",
             id="arguments of Codex",
         ),

@@ -73,7 +73,7 @@ def test_answer_behind_the_head_of_a_response():
 @pytest.mark.parametrize(
     ("text", "kind", "cause", "details"),
     [
-        ("MCP error -32602: Tool resreve not found", "InvalidParams", "Tool resreve not found", ()),
+        ("MCP error -32602: Tool resreve not found", "UnknownTool", "Tool resreve not found", ()),
         ("McpError: MCP error -32000: Connection closed", "ServerError", "Connection closed", ()),
         pytest.param(
             'MCP error -32602: Invalid arguments for tool x: [{"code": "invalid_type", "path": ["sku"], "message": '
