@@ -44,7 +44,7 @@ def find_requested(tools: Mapping[str, Callable[..., Any]], name: str, arguments
     """
     if name not in tools:
         return Misfit(UNKNOWN_TOOL, f"unknown tool '{name}'; known tools: {_list(tools)}")
-    read, why = _read(arguments) if arguments else ({}, "")
+    read, why = _read(arguments or "{}")
     if why:
         return Misfit(INVALID_ARGUMENTS, f"bad JSON arguments: {why}")
     if not isinstance(read, dict):

@@ -38,7 +38,7 @@ _UNKNOWN: Final = re.compile(
     rf"{_NAME.format('a')}{_END}"
     rf"|[Uu]nsupported (?:custom tool )?call: {_NAME.format('b')}{_END}"
     rf"|[Ii]nvalid tool name:? {_NAME.format('c')}{_END}"
-    rf"|(?:[Tt]he |[Rr]equested )?[Tt]ool (?:with (?:the )?name |named |call )?{_NAME.format('d')} "
+    rf"|(?:The |the |Requested )?[Tt]ool (?:with (?:the )?name |named |call )?{_NAME.format('d')} "
     rf"(?:is |was )?{_ABSENT}{_END}(?! (?:in|on) (?:the )?(?:PATH|path|system|module|\"|'))"
     rf"|(?:Requested )?[Ff]unction {_NAME.format('e')} (?:is |was )?(?:not found|not available)\.?\s{{0,4}}\Z"
     rf"|(?:Unknown|No such) function:? {_NAME.format('f')}\.?\s{{0,4}}\Z"
