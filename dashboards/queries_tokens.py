@@ -29,13 +29,18 @@ SHARE_WINDOW: Final = "30m"
 
 
 def errors(form: str) -> str:
-    """Return the counter of the tokens of raw errors or of digests."""
+    """Return the counter of the tokens of errors in one form: whole, as frameworks send them, or as digests."""
     return scoped(CONTEXT_TOKENS, f'{FORM}="{form}"')
 
 
 def raw() -> str:
-    """Return the tokens that raw errors would have cost."""
+    """Return the tokens of raw errors, with whole tracebacks."""
     return errors(semconv.FORM_RAW)
+
+
+def sent() -> str:
+    """Return the tokens that agents would have read without digests: of an exception, what frameworks send."""
+    return errors(semconv.FORM_SENT)
 
 
 def digest() -> str:
@@ -56,6 +61,11 @@ def raw_in_range() -> str:
     return total(grown(raw()))
 
 
+def sent_in_range() -> str:
+    """Tokens of errors as frameworks send them."""
+    return total(grown(sent()))
+
+
 def digest_in_range() -> str:
     """Tokens of digests."""
     return total(grown(digest()))
@@ -63,12 +73,12 @@ def digest_in_range() -> str:
 
 def saved_in_range() -> str:
     """Tokens that did not get into the context."""
-    return f"{raw_in_range()} - {digest_in_range()}"
+    return f"{sent_in_range()} - {digest_in_range()}"
 
 
 def factor_in_range() -> str:
     """How many times smaller a digest is; nothing where there was no digest."""
-    return f"{raw_in_range()} / ({digest_in_range()} > 0)"
+    return f"{sent_in_range()} / ({digest_in_range()} > 0)"
 
 
 def billed_in_range(kind: str) -> str:
@@ -81,9 +91,9 @@ def digest_share_in_range() -> str:
     return f"{_of_billed(digest(), RANGE)} / ({billed_in_range('input')} > 0)"
 
 
-def raw_share_in_range() -> str:
-    """The share that raw errors would have had: they would have made the input itself longer."""
-    return _share_of_raw(RANGE)
+def sent_share_in_range() -> str:
+    """The share that errors would have had without digests: they would have made the input itself longer."""
+    return _share_of_sent(RANGE)
 
 
 def per_failure(form: str) -> str:
@@ -99,9 +109,9 @@ def _counted() -> str:
 # Over time.
 
 
-def raw_over_time() -> str:
-    """Tokens of raw errors, step by step."""
-    return total(steps(raw()))
+def sent_over_time() -> str:
+    """Tokens of errors as frameworks send them, step by step."""
+    return total(steps(sent()))
 
 
 def digest_over_time() -> str:
@@ -119,15 +129,15 @@ def digest_share() -> str:
     return f"{_of_billed(digest(), SHARE_WINDOW)} / ({total(grown(billed('input'), SHARE_WINDOW))} > 0)"
 
 
-def raw_share() -> str:
-    """The share that raw errors would have had."""
-    return _share_of_raw(SHARE_WINDOW)
+def sent_share() -> str:
+    """The share that errors would have had without digests."""
+    return _share_of_sent(SHARE_WINDOW)
 
 
-def _share_of_raw(window: str) -> str:
+def _share_of_sent(window: str) -> str:
     whole = total(grown(billed("input"), window))
-    raw_tokens = _of_billed(raw(), window)
-    return f"{raw_tokens} / (({whole} > 0) - {_of_billed(digest(), window)} + {raw_tokens})"
+    sent_tokens = _of_billed(sent(), window)
+    return f"{sent_tokens} / (({whole} > 0) - {_of_billed(digest(), window)} + {sent_tokens})"
 
 
 def _of_billed(series: str, window: str) -> str:
@@ -139,9 +149,9 @@ def _of_billed(series: str, window: str) -> str:
 # By service and by model.
 
 
-def raw_by_service() -> str:
-    """Tokens of raw errors of each service."""
-    return f"{total(grown(raw()), SERVICE, ENVIRONMENT)} > 0"
+def sent_by_service() -> str:
+    """Tokens of errors of each service, as frameworks send them."""
+    return f"{total(grown(sent()), SERVICE, ENVIRONMENT)} > 0"
 
 
 def digest_by_service() -> str:

@@ -39,20 +39,23 @@ UID: Final = "errcompact-tokens"
 NO_BILL: Final = "No gen_ai.client.token.usage metric: instrument the model's client to see the whole bill"
 NO_FAILURE: Final = "No failures"
 
-FORMS: Final = {"raw errors": "orange", "digests": "blue"}
+WITHOUT: Final = "without digests"
+
+FORMS: Final = {WITHOUT: "orange", "digests": "blue"}
 USAGE: Final = {"input": "purple", "output": "yellow"}
 
 MEANING: Final = """\
-- **Raw errors and digests are estimates**: characters / 4, rounded up. The agent's own tokenizer will differ, most of
-  all for stack traces and for other languages than English. Both forms are counted in the same way, so their ratio is
+- **Errors and digests are estimates**: characters / 4, rounded up. The agent's own tokenizer will differ, most of
+  all for stack traces and for other languages than English. All forms are counted in the same way, so their ratio is
   better than either figure.
 - **Input and output are what the models report**, through whatever instrumentation sends `gen_ai.client.token.usage`.
   Without it there is no whole bill, and these panels say so; shares are of those services that have one.
 - **An error counts once here, and many times on the bill.** It is counted when it enters the context; the model reads
   the context again with every later call. So the shares are lower bounds, of what errors cost and of what digests save.
   `errcompact replay` counts a recorded run prompt by prompt.
-- **Against what frameworks send it is less.** Of an exception most send `str(e)`, not the traceback. The counter has
-  that under `errcompact.form="sent"`: beside it digests may cost more than they save.
+- **Saved is against what frameworks send.** Of an exception most send `str(e)`, not the traceback; of a result that
+  tells of a failure, its whole text. Short errors cost a few tokens more with the mark of their class, so *Saved* may
+  be below zero where all errors are short. *Raw errors* counts whole tracebacks: what the trace keeps for people.
 - **Saved is not money.** Prompt caches make repeated input cheaper; what it costs depends on them.
 - **The block of recent errors** that `run.digest()` renders for a prompt is not in these counters.
 """
@@ -63,8 +66,8 @@ def page() -> Page:
     return Page(
         uid=UID,
         title="Agent errors: tokens, the whole bill",
-        description="What raw errors would have cost in the context, what their digests cost, and what share of the "
-        "whole bill that is.",
+        description="What errors would have cost in the context as frameworks send them, what their digests cost, and "
+        "what share of the whole bill that is.",
         variables=(*variables.data_sources(), *variables.scope()),
         sections=(
             Section(
@@ -74,12 +77,12 @@ def page() -> Page:
                     Line(
                         4,
                         (
-                            (4, kept_out()),
+                            (4, without_digests()),
                             (4, let_in()),
                             (4, saved()),
                             (4, factor()),
-                            (4, raw_per_failure()),
                             (4, digest_per_failure()),
+                            (4, raw_errors()),
                         ),
                     ),
                     Line(
@@ -88,7 +91,7 @@ def page() -> Page:
                             (6, all_input()),
                             (6, all_output()),
                             (6, share_of_digests()),
-                            (6, share_of_raw()),
+                            (6, share_of_sent()),
                         ),
                     ),
                 ),
@@ -113,18 +116,18 @@ def page() -> Page:
 # In the time range.
 
 
-def kept_out() -> Stat:
-    """What raw errors would have cost."""
+def without_digests() -> Stat:
+    """What errors would have cost."""
     return stat(
         Caption(
             id=1,
-            title="Raw errors kept out",
-            description="Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: "
-            "an upper bound of what the agents would have read.",
+            title="Without digests",
+            description="Tokens (characters / 4) that the agents would have read of the errors of the time range: "
+            "of an exception its message, as frameworks send it, and of a result its whole text.",
             unit="short",
             empty=NO_FAILURE,
         ),
-        instant(queries.raw_in_range()),
+        instant(queries.sent_in_range()),
         decimals=None,
     )
 
@@ -134,7 +137,7 @@ def let_in() -> Stat:
     return stat(
         Caption(
             id=2,
-            title="Digests let in",
+            title="Digests",
             description="Tokens (characters / 4) of the digests that the agents read in their place.",
             unit="short",
             empty=NO_FAILURE,
@@ -150,8 +153,8 @@ def saved() -> Stat:
         Caption(
             id=3,
             title="Saved",
-            description="Raw errors less digests: an upper bound. Below zero where errors are so short "
-            "that their digest is longer.",
+            description="What frameworks send less the digests. Below zero where errors are so short "
+            "that the mark of their class makes them longer.",
             unit="short",
             empty=NO_FAILURE,
         ),
@@ -167,7 +170,7 @@ def factor() -> Stat:
         Caption(
             id=4,
             title="Smaller by",
-            description="Tokens of raw errors per token of digest, over all failures of the time range.",
+            description="Tokens that frameworks send per token of digest, over all failures of the time range.",
             unit="suffix:x",
             empty=NO_FAILURE,
         ),
@@ -177,17 +180,19 @@ def factor() -> Stat:
     )
 
 
-def raw_per_failure() -> Stat:
-    """How long a raw error is."""
+def raw_errors() -> Stat:
+    """What the trace keeps whole."""
     return stat(
         Caption(
             id=5,
-            title="Raw, per failure",
-            description="Tokens of one raw error, on average.",
+            title="Raw errors, whole",
+            description="Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: kept for "
+            "people in the trace. No framework sends all of it.",
             unit="short",
             empty=NO_FAILURE,
         ),
-        instant(queries.per_failure(semconv.FORM_RAW)),
+        instant(queries.raw_in_range()),
+        decimals=None,
     )
 
 
@@ -252,17 +257,18 @@ def share_of_digests() -> Stat:
     )
 
 
-def share_of_raw() -> Stat:
+def share_of_sent() -> Stat:
     """What errors would have cost of the whole."""
     return stat(
         Caption(
             id=10,
-            title="Raw errors, share it would have been",
-            description="Raw errors as a share of what the input would have been with them instead of the digests.",
+            title="Without digests, share of input",
+            description="Errors as frameworks send them, as a share of what the input would have been with them "
+            "instead of the digests.",
             unit="percentunit",
             empty=NO_BILL,
         ),
-        instant(queries.raw_share_in_range()),
+        instant(queries.sent_share_in_range()),
         decimals=2,
         steps=((None, NEUTRAL),),
     )
@@ -272,16 +278,16 @@ def share_of_raw() -> Stat:
 
 
 def errors_over_time() -> TimeSeries:
-    """Raw errors beside digests."""
+    """Errors without digests, beside digests."""
     return bars(
         Caption(
             id=20,
-            title="Raw errors and digests",
-            description="Tokens of the errors of each interval, in both forms.",
+            title="Errors, with digests and without",
+            description="Tokens of the errors of each interval, as digests and as frameworks send them.",
             unit="short",
             empty=NO_FAILURE,
         ),
-        promql(queries.raw_over_time(), "raw errors", ref="A"),
+        promql(queries.sent_over_time(), WITHOUT, ref="A"),
         promql(queries.digest_over_time(), "digests", ref="B"),
         colours=FORMS,
         stacked=False,
@@ -313,13 +319,14 @@ def share_over_time() -> TimeSeries:
             id=22,
             title="Share of errors in the context",
             description=f"Of the input tokens of the {queries.SHARE_WINDOW} before each point: digests as they are, "
-            f"and raw errors as they would have been. Above the dashed line ({MAX_SHARE:.0%}) the task is crowded out.",
+            f"and errors as they would have been without. Above the dashed line ({MAX_SHARE:.0%}) the task is "
+            "crowded out.",
             unit="percentunit",
             empty=NO_BILL,
         ),
         promql(queries.digest_share(), "digests", ref="A"),
-        promql(queries.raw_share(), "raw errors, would have been", ref="B"),
-        colours={"digests": FORMS["digests"], "raw errors, would have been": FORMS["raw errors"]},
+        promql(queries.sent_share(), WITHOUT, ref="B"),
+        colours=FORMS,
         threshold=MAX_SHARE,
     )
 
@@ -333,12 +340,12 @@ def services() -> Table:
         Caption(
             id=30,
             title="By service",
-            description="Tokens of the time range, by service. Input is empty for services whose models are not "
-            "instrumented.",
+            description="Tokens of the time range, by service. Saved is against what frameworks send. Input is empty "
+            "for services whose models are not instrumented.",
             unit="short",
             empty=NO_FAILURE,
         ),
-        rows(queries.raw_by_service(), ref="A"),
+        rows(queries.sent_by_service(), ref="A"),
         rows(queries.digest_by_service(), ref="B"),
         rows(queries.input_by_service(), ref="C"),
         transformations=(
@@ -348,7 +355,7 @@ def services() -> Table:
                 {
                     SERVICE: "Service",
                     ENVIRONMENT: "Environment",
-                    "Value #A": "Raw errors",
+                    "Value #A": "Without digests",
                     "Value #B": "Digests",
                     "Saved": "Saved",
                     "Value #C": "All input",

@@ -315,16 +315,17 @@ class TestKnownAnswers:
         agreed(filled_stack, _named(question), AGENT, own)
 
     def test_tokens(self, filled_stack: Stack, story: Story) -> None:
-        """Raw, digest, what was saved and what a failure costs are those of the agent's own counters."""
+        """Raw, sent, digest and what was saved against that are those of the agent's own counters."""
         own = {
             dict(series)["errcompact_form"]: v
             for (n, series), v in counted(story.agent.points()).items()
             if n == "errcompact_context_tokens_total"
         }
         expected = {
-            "Raw errors kept out": own["raw"],
-            "Digests let in": own["digest"],
-            "Saved": own["raw"] - own["digest"],
+            "Raw errors, whole": own["raw"],
+            "Without digests": own["sent"],
+            "Digests": own["digest"],
+            "Saved": own["sent"] - own["digest"],
         }
         for name, tokens in expected.items():
             agreed(filled_stack, _named(f"tokens: {name} A"), AGENT, lambda tokens=tokens: {"": tokens})
