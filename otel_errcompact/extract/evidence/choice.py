@@ -22,6 +22,7 @@ from otel_errcompact.extract.statements import (
     statement_of,
     strip_timestamp,
 )
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,15 +61,13 @@ _REASON: Final = re.compile(
     r"|greater than|larger"
     r"|smaller|out of|bad|wrong|only|syntax|segmentation|broken|stale|interrupted|deadlock|unmet|undeliverable|nxdomain"
     r"|servfail|imagepullbackoff|crashloopbackoff|oomkilled)",
-    re.IGNORECASE,
 )
-"""Words that say why something failed, and not only that it did."""
+"""Words in small letters that say why something failed, and not only that it did."""
 
 _ACTION: Final = re.compile(
     r"\b(?:fail|error|abort|crash|cannot|can't|could ?n[o']t|unable|problem|unsuccessful|halted|emergency stop)",
-    re.IGNORECASE,
 )
-"""Words that say that something failed."""
+"""Words in small letters that say that something failed."""
 
 _AFTER_LABEL: Final = r" {0,20}(?:[:=]|\b(?:is|was)\b)? *(?P<rest>.*)"
 _CAUSED: Final = re.compile(
@@ -80,9 +79,12 @@ _DETAILED: Final = re.compile(
     rf"[\W_]{{0,8}}(?:error message|message|msg|error details?|details?|stderr|description){_AFTER_LABEL}",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(
-    r"(?i:caus|reason|because|due to|orig|inner|error|command|->|\u25b6|stderr|mess|msg|detail|descr|why|under)"
-)
+_IN_LABELS: Final = (
+    "caus", "reason", "due to", "orig", "inner", "error", "command", "->", "\u25b6", "stderr", "mess", "msg", "detail",
+    "descr", "why", "under",
+)  # fmt: skip
+"""Strings of which each line with a label has one."""
+
 _GENERIC_HEADING: Final = re.compile(
     r"[\W_]{0,6}(?:[^\s:]{1,200}(?::[0-9]{1,7}){1,2}: )?(?:encountered )?"
     r"(?:(?:unhandled|uncaught|fatal|an?|the|following|internal|unexpected|some|one or more|[0-9]{1,6}) ){0,3}"
@@ -197,7 +199,15 @@ def is_vague(message: str) -> bool:
     """Tell whether a message says that something failed and not why."""
     if not message:
         return True
-    return _ACTION.search(message.rpartition(": ")[2]) is not None and _REASON.search(message) is None
+    return _tells_failure(message.rpartition(": ")[2]) and not _gives_cause(message)
+
+
+def _gives_cause(text: str) -> bool:
+    return _REASON.search(text.lower()) is not None
+
+
+def _tells_failure(text: str) -> bool:
+    return _ACTION.search(text.lower()) is not None
 
 
 def _bound(count: int) -> Iterable[int]:
@@ -224,8 +234,8 @@ def _weigh(lines: Sequence[str], number: int) -> _Candidate | None:
 
 def _tier_of_prose(line: str, kind: Kind) -> _Tier:
     if kind is Kind.OTHER:
-        return _Tier.REASONED if code_of(line) else _Tier.HINTED if _REASON.search(line) else _Tier.OTHER
-    return _Tier.REASONED if _REASON.search(line) else _Tier.VAGUE
+        return _Tier.REASONED if code_of(line) else _Tier.HINTED if _gives_cause(line) else _Tier.OTHER
+    return _Tier.REASONED if _gives_cause(line) else _Tier.VAGUE
 
 
 def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
@@ -234,13 +244,13 @@ def _weigh_heading(lines: Sequence[str], number: int) -> _Candidate:
     following = _following(lines, number)
     if following is None:
         return _Candidate(_Tier.TRAILING, number, statement_of(line))
-    if not (_ACTION.search(line) or _REASON.search(line)):
+    if not (_tells_failure(line) or _gives_cause(line)):
         return _Candidate(_Tier.OTHER, number, statement_of(line))
     inner = state(following.text)
     if inner is not None:
         return _Candidate(_Tier.STRICT_VAGUE if is_vague(inner.message) else _Tier.STRICT, number, inner)
     below = _following(lines, following.number) if is_vague(following.text) else None
-    has_reason = any(_REASON.search(text) for text in (line, following.text, below.text if below is not None else ""))
+    has_reason = any(_gives_cause(text) for text in (line, following.text, below.text if below is not None else ""))
     if is_heading(line) or _ERROR_HEADING.search(line):
         return _Candidate(_Tier.STRICT if has_reason else _Tier.STRICT_VAGUE, number, Statement("error", line))
     return _Candidate(_Tier.REASONED if has_reason else _Tier.VAGUE, number)
@@ -323,7 +333,7 @@ def _is_as_deep(line: str, depth: int) -> bool:
 def _add_root(lines: Sequence[str], number: int, message: str) -> str:
     # What caused the failure that a message states without a reason.
     root = _find_root(lines, number, message)
-    if not root and _REASON.search(message) is None:
+    if not root and not _gives_cause(message):
         beside = range(number + 1, min(len(lines), number + 1 + _MAX_JOINED))
         found = (_weigh(lines, at) for at in beside if lines[at])
         reasoned = next((each for each in found if each is not None and each.tier is _Tier.REASONED), None)
@@ -350,7 +360,7 @@ def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:
         label = _match_label(above, has_reason=False)
         if label is not None:
             above, reach = label["rest"].strip(), _MAX_ABOVE
-        wraps = kind is Kind.HEADING or (_ACTION.search(above) is not None and is_vague(above))
+        wraps = kind is Kind.HEADING or (_tells_failure(above) and is_vague(above))
         if above and wraps and kind >= Kind.HEADING and not _GENERIC_HEADING.match(above):
             message = f"{_strip_severity(above).rstrip(': ')}: {message}"
             reach = _MAX_JOINED
@@ -388,7 +398,7 @@ def _following(lines: Sequence[str], number: int) -> _Following | None:
 def _find_root(lines: Sequence[str], number: int, message: str) -> str:
     # Return the innermost of the causes that the lines behind a wrapper name.
     root = ""
-    has_reason = _REASON.search(message) is not None
+    has_reason = _gives_cause(message)
     for at in range(number + 1, min(len(lines), number + 1 + _FAR)):
         line = lines[at]
         found = _match_label(line, has_reason=has_reason)
@@ -403,6 +413,6 @@ def _find_root(lines: Sequence[str], number: int, message: str) -> str:
 
 
 def _match_label(line: str, *, has_reason: bool) -> re.Match[str] | None:
-    if _LABEL.search(line) is None or line.lstrip()[:1] in ("{", "["):
+    if not has_any(line.lower(), _IN_LABELS) or line.lstrip()[:1] in ("{", "["):
         return None
     return _CAUSED.match(line) or (None if has_reason else _DETAILED.match(line))

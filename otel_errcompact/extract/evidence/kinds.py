@@ -75,9 +75,9 @@ def is_content(line: str) -> bool:
 
 
 def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
-    if forms.MAY_BE_FRAME.search(line) is not None and forms.FRAME.match(line):
+    if forms.MAY_BE_FRAME.search(line) is not None and forms.FRAME.match(lowered):
         return Kind.FRAME
-    if forms.BOILERPLATE.match(line):
+    if forms.BOILERPLATE.match(lowered):
         return Kind.BOILERPLATE
     level = forms.LEVEL.match(line) if has_any(lowered, forms.WORDS_OF_LEVEL) else None
     if level is None:
@@ -86,27 +86,29 @@ def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
 
 
 def _kind_by_words(line: str, lowered: str) -> Kind:
-    is_progress = _is_progress(line)
-    told = forms.NIL_COUNT.sub("", line) if has_any(lowered, forms.WORDS_OF_NIL) else line
-    telling = is_telling(forms.NAME.sub("", told) if is_progress else told)
+    is_progress = _is_progress(line, lowered)
+    told = forms.NIL_COUNT.sub("", lowered) if has_any(lowered, forms.WORDS_OF_NIL) else lowered
+    telling = is_telling(_strip_names(told) if is_progress else told)
     if not telling:
-        if has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(line):
+        if has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(lowered):
             return Kind.SUCCESS
-        if is_progress or told != line:
+        if is_progress or told != lowered:
             return Kind.PROGRESS if is_progress else Kind.SUCCESS
     if line.endswith(":") and len(line) <= _MAX_HEADING:
         return Kind.HEADING
-    if has_any(lowered, forms.WORDS_OF_TRAILERS) and forms.TRAILER.match(line):
+    if has_any(lowered, forms.WORDS_OF_TRAILERS) and forms.TRAILER.match(lowered):
         return Kind.TRAILER
-    return _kind_of_prose(line) if telling else Kind.OTHER
+    if not telling:
+        return Kind.OTHER
+    return Kind.WARNING if forms.RECOVERED.search(lowered) else Kind.TELLING
 
 
-def _kind_of_prose(line: str) -> Kind:
-    return Kind.WARNING if forms.RECOVERED.search(line) else Kind.TELLING
-
-
-def _is_progress(line: str) -> bool:
-    if forms.PROGRESS.match(line) or (has_any(line, forms.SIGNS_OF_BARS) and forms.BAR.search(line)):
+def _is_progress(line: str, lowered: str) -> bool:
+    if forms.PROGRESS.match(lowered) or (has_any(line, forms.SIGNS_OF_BARS) and forms.BAR.search(line)):
         return True
-    found = forms.GERUND.match(line)
-    return found is not None and found["verb"].lower() not in forms.NO_PROGRESS
+    found = forms.GERUND.match(lowered)
+    return found is not None and found["verb"] not in forms.NO_PROGRESS
+
+
+def _strip_names(line: str) -> str:
+    return " ".join(["" if forms.IN_NAME.search(word) else word for word in line.split(" ")])
