@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MIN_WIDTH: Final = 24
 
-MIN_TOKENS: Final = 100
-"""Tokens that a digest may always have: a short error is rarely told in less."""
+MIN_TOKENS: Final = 150
+"""Tokens that a digest may always have: of a text that is little longer the rest is mostly needed too."""
 
 SHARE: Final = 4
 """A digest has the n-th part of its raw error's tokens: digests written by hand had an eighth on average."""

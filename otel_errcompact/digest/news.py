@@ -24,7 +24,7 @@ MAX_VALUES: Final = 3
 MAX_REPEATED_CAUSE: Final = 200
 """Characters of the cause that a repeat shows."""
 
-_HEAD_OF_CAUSE: Final = 72
+_HEAD_OF_CAUSE: Final = 48
 _HEAD_OF_LINE: Final = 28
 """Characters by which an agent knows again what it has read."""
 

@@ -275,17 +275,17 @@ def test_the_lightest_evidence_is_left_out_first_and_counted() -> None:
     """A budget is spent on what helps most, and every cut is visible."""
     found = with_evidence(*((f"line {number} {'word ' * 12}", number) for number in range(9)))
     lines = shown(Memory(), found, text="x" * 1_600).splitlines()
-    assert [line[4:10] for line in lines[1:-1]] == ["line 5", "line 6", "line 7", "line 8"]
-    assert lines[-1] == "  ... 5 more lines"
+    assert [line[4:10] for line in lines[1:-1]] == [f"line {number}" for number in range(2, 9)]
+    assert lines[-1] == "  ... 2 more lines"
 
 
-@pytest.mark.parametrize(("length", "shown_lines"), [(900, 4), (2_400, 7), (4_000, 12), (60_000, 20)])
+@pytest.mark.parametrize(("length", "shown_lines"), [(900, 7), (2_400, 7), (4_000, 12), (60_000, 20)])
 def test_the_budget_follows_the_raw_error(length: int, shown_lines: int) -> None:
-    """A quarter of its tokens, at least a hundred, at most the limit."""
+    """A quarter of its tokens, at least a hundred and fifty, at most the limit."""
     found = with_evidence(*((f"line {number} {'word ' * 12}", 1) for number in range(40)))
     text = shown(Memory(), found, text="x" * length)
     assert text.count("\n  | ") == shown_lines
-    assert estimate_tokens(text) <= min(400, max(100, length // 16)) + 8
+    assert estimate_tokens(text) <= min(400, max(150, length // 16)) + 8
 
 
 def test_a_line_too_long_for_the_room_is_cut_visibly() -> None:
@@ -336,14 +336,12 @@ def test_a_repeat_names_what_differs_in_a_line_that_was_read() -> None:
     shown(memory, facts(cause.format("Miller"), details=(line.format("A"),)))
     again = facts(cause.format("Baker"), details=(line.format("B"),))
     assert shown(memory, again) == (
-        "[ConnectionError]: cannot total the invoices that the accountant has asked for in the name of their new"
-        " customer Baker"
+        "[ConnectionError]: cannot total the invoices that the accountant has ... Baker"
         " #3f2a with new details (x2, 2 in a row)\n"
         "  | raised as IllegalStateException ... [INV-BX]"
     )
     assert shown(memory, again) == (
-        "[ConnectionError]: cannot total the invoices that the accountant has asked for in the name of..."
-        " #3f2a again (x3, 3 in a row)"
+        "[ConnectionError]: cannot total the invoices that the accountant has... #3f2a again (x3, 3 in a row)"
     )
 
 

@@ -85,11 +85,20 @@ _STYLE: Final = re.compile(
 )
 _MIN_STYLES: Final = 2
 _ADVICE: Final = re.compile(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
+_LABELLED: Final = re.compile(
+    r"\W{0,3}(?:(?:[\w-]{0,30}[-_ ])?(?:request|trace|span|correlation|ray|session|event|transaction)[-_ ]?id"
+    r"|cf-ray|content-(?:type|length)|date|timestamp|user-agent|etag|cache-control)[\"']?: "
+    r"|\W{0,3}[\w-]{1,60}[\"']?: ?[\[{(]$|node\.js v[0-9]",
+    re.IGNORECASE,
+)
+"""What tells one answer from another, and no failure: ids, times, headers; a label whose values stand below."""
+
 _FRAME: Final = re.compile(
     r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
 )
 _NUMBER_OF: Final = re.compile(
-    r"(?:[a-z_\])](?:: | ?= ?)|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
+    r"(?:[a-z_\])](?:: | ?= ?)|[~^<>=!][=>]? ?v?"
+    r"|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
 )
 """A number that is a value, and no place of a line, a share or a duration."""
 
@@ -110,8 +119,12 @@ _UNKNOWN: Final = frozenset({"plain", "prose", "shell", "harness"})
 
 _OF_FRAMES: Final = 1
 _LEAST: Final = 1
-_LEAST_BESIDE_FORMAT: Final = 6
-"""The weight of evidence beside the facts of a format that knows its texts: lines that it left out are mostly noise."""
+_LEAST_BESIDE_FORMAT: Final = 3
+"""The weight of evidence beside the facts of a format that knows its texts."""
+
+_LEAST_BESIDE_WHOLE: Final = 6
+_WHOLE: Final = frozenset({"http", "ipython", "pytest", "python", "rich"})
+"""Formats that read all of their texts: lines that they leave out are mostly noise."""
 
 _WEIGHT: Final = {
     Kind.HEADING: 1,
@@ -144,7 +157,7 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
 
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
-    least = _LEAST if facts.format in _UNKNOWN and not _is_echo(facts) else _LEAST_BESIDE_FORMAT
+    least = _least_of(facts)
     looked_at = _blank_listings(_blank_sources(_bound(lines), frames=least > _OF_FRAMES))
     said_by_facts = (facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)
     known = _COMMON.union(*_list_words("\n".join(said_by_facts).lower()))
@@ -190,6 +203,12 @@ def _strip_around(text: str) -> str:
     if _END_OF_PACKAGE.search(text) is not None:
         text = _PACKAGE.sub(" ", text)
     return _CUT_WORD.sub(" ", text) if has_any(text, _CUT) else text
+
+
+def _least_of(facts: Facts) -> int:
+    if facts.format in _WHOLE or _is_echo(facts):
+        return _LEAST_BESIDE_WHOLE
+    return _LEAST if facts.format in _UNKNOWN else _LEAST_BESIDE_FORMAT
 
 
 def _is_echo(facts: Facts) -> bool:
@@ -256,7 +275,9 @@ def _blank_run(lines: list[str], run: Sequence[int]) -> None:
 
 
 def _is_noise(piece: str, cause: str) -> bool:
-    # Style sheets in an answer, and the cause once more with advice that goes without saying.
+    # Labels of one answer, style sheets in it, and the cause once more with advice that goes without saying.
+    if _LABELLED.match(piece) is not None:
+        return True
     if piece.count(";") >= _MIN_STYLES and len(_STYLE.findall(piece)) >= _MIN_STYLES:
         return True
     return bool(cause) and cause in piece and _ADVICE.match(piece.partition(cause)[2]) is not None

@@ -47,7 +47,8 @@ FRAME: Final = _any_of(
 MAY_BE_FRAME: Final = re.compile(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|TRACE|called from")
 
 PROGRESS: Final = _any_of(
-    r"[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
+    r"(?:[\w@./-]{1,30}: )?[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]"
+    r"|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
     r"(?:==>|=>|-->|:::?|::group::|> task ) ?\w|(?:get|hit|ign):[0-9]|step [0-9]{1,4}(?:/[0-9]{1,4})?\b",
     r"(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built|compiled|generated"
     r"|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote|uploaded|added"
@@ -121,7 +122,7 @@ _STATUS: Final = (
 )
 TRAILER: Final = _any_of(
     r"\W{0,3}(?:error|fatal|failed): ?(?:exiting|aborting|stopping) due to\b",
-    rf".{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
+    rf"(?!.{{0,200}}\b(?:expected|got|want)\b).{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
     rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
     r"|terminated|stopped|unsuccessful)(?:[.! ]*$| (?:in|after) [0-9].{0,20}$"
     r"| with (?:[0-9]{1,6} |an? )?(?:errors?|exceptions?)\b[^:]{0,40}$)",

@@ -131,6 +131,30 @@ def test_beside_a_format_only_heavy_lines_are_evidence() -> None:
     assert shown(text, known) == ["setup.cfg:3: expected 'int', got 'str'"]
 
 
+def test_beside_the_facts_of_any_other_format_light_lines_are_left_out() -> None:
+    """One that reads outputs of many programs may have missed what is needed."""
+    known = replace(CAUSE, format="maven")
+    text = "a heading\nprofile: fast\nreads is pinned to 'v2'"
+    assert shown(text, known) == ["reads is pinned to 'v2'"]
+
+
+def test_a_version_is_no_place() -> None:
+    """A range of numbers is a value, even if all words around it are known."""
+    assert shown("cannot align\n  sample a (~> 7.13)\n  sample a (>=8.0)\n  sample a 9") == [
+        "sample a (~> 7.13)",
+        "sample a (>=8.0)",
+    ]
+
+
+def test_labels_of_one_answer_are_no_evidence() -> None:
+    """Ids, times and headers differ in every answer; a label whose values stand below it says nothing."""
+    text = (
+        "x-request-id: req_01HZ\nDate: 2026-11-20T09:14:02Z\nContent-Type: text/html\n"
+        '"span_id": "7f3e2c1a9b4d4e",\n"loc": [\n"reads": "none"\nNode.js v20.20.2'
+    )
+    assert shown(text) == ['"reads": "none"']
+
+
 def test_a_trailer_is_evidence_where_it_names_a_place() -> None:
     """The line of a makefile is the place of the failing command."""
     assert shown("make: *** [Makefile:3: all] Error 2\nBuild failed") == ["make: *** [Makefile:3: all] Error 2"]

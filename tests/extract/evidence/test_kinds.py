@@ -22,6 +22,7 @@ LINES = {
     Kind.PROGRESS: (
         "==> Downloading https://example.com/errors-1.2.tgz",
         "[3/9] Linking app",
+        "rescript: [1/6] src/Show.ast",
         "Compiling thiserror v1.0.40",
         "Collecting exceptiongroup",
         " 45% |####      | 3.2MB",
@@ -88,3 +89,8 @@ def test_a_report_of_what_was_found_is_progress() -> None:
     """Configuring a build names what it found with its place; counts of failures are none."""
     assert kind_of("-- Found ZLIB: /usr/lib/libz.so") is Kind.PROGRESS
     assert kind_of("Found 3 errors in a.py") > Kind.PROGRESS
+
+
+def test_a_status_that_was_not_expected_is_a_reason() -> None:
+    """The status of an answer is compared; that of a program ends its output."""
+    assert kind_of("expected response to have status code 201 but got 422") > Kind.TRAILER
