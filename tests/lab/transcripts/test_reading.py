@@ -27,10 +27,15 @@ FORMAT_OF = {
     "autogen_agentchat.jsonl": "autogen",
     "chat.json": "chat",
     "chats.jsonl": "chat",
+    "chat_messages.jsonl": "chat-messages",
     "claude_code.jsonl": "claude-code",
+    "cline_chat.json": "chat",
+    "cline_ui.json": "cline",
     "codex.jsonl": "codex",
     "codex_items.jsonl": "codex",
     "copilot_cli.jsonl": "copilot-cli",
+    "gemini_cli.json": "gemini-cli",
+    "gemini_cli.jsonl": "gemini-cli",
     "jaeger.json": "jaeger",
     "langchain.json": "langchain",
     "langsmith.jsonl": "langchain",
@@ -86,11 +91,13 @@ def test_other_json_is_no_transcript(tmp_path):
         [
             (
                 ": is no transcript of a known format; known are: Claude Code sessions (.jsonl); Codex rollouts "
-                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench results "
-                "(.json, .jsonl); LangChain messages and LangSmith runs (.json, .jsonl); AutoGen and Magentic-One "
-                "histories (.json, .jsonl); SWE-agent and SWE-smith trajectories (.traj); OpenHands evaluation output "
-                "(output.jsonl); aider histories (.aider.chat.history.md); OTLP/JSON traces, as the trajectory file "
-                "(.jsonl); Jaeger JSON traces (.json)"
+                "(.jsonl); Copilot CLI events (.jsonl); chat messages of OpenAI and Anthropic, and tau-bench "
+                "results (.json, .jsonl); chat messages of one line each (.jsonl); Gemini CLI sessions (.json, "
+                ".jsonl); Cline tasks (ui_messages.json, api_conversation_history.json); LangChain messages and "
+                "LangSmith runs (.json, .jsonl); AutoGen and Magentic-One histories (.json, .jsonl); SWE-agent and "
+                "SWE-smith trajectories (.traj); OpenHands evaluation output (output.jsonl); aider histories "
+                "(.aider.chat.history.md); OTLP/JSON traces, as the trajectory file (.jsonl); Jaeger JSON traces "
+                "(.json)"
             ),
         ],
     )
@@ -285,4 +292,4 @@ def test_the_readers_need_no_opentelemetry():
         "import otel_errcompact.lab.transcripts as t; print(len(t.FORMATS))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "11\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "14\n", "")

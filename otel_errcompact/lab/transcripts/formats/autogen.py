@@ -1,9 +1,9 @@
 """
 AutoGen and Magentic-One: histories of several agents, and AgentChat's messages.
 
-Three shapes exist: `{"history": [{"role" or "name", "content"}]}`, `chat_history` of AutoGen 0.2, and AgentChat's
-messages with `source` and `type`. Code that one agent writes and another runs is a call: its arguments are the code
-before.
+Four shapes exist: `{"history": [{"role" or "name", "content"}]}`, `chat_history` of AutoGen 0.2, AgentChat's messages
+with `source` and `type`, and the lines of Magentic-One's `log.jsonl`, whose text is in `message`. Code that one agent
+writes and another runs is a call: its arguments are the code before.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 AGENT: Final = "autogen"
 
 _HISTORIES: Final = ("chat_history", "history")
+_HOLDERS: Final = frozenset({*_HISTORIES, "messages"})
 _FOREIGN: Final = frozenset({"instance_id", "instruction", "issue", "trajectory"})
 """Fields of other programs that keep a history."""
 
@@ -51,7 +52,7 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
             if _is_message(entry.fields):
                 alone = alone or _Chat(Record({}, place))
                 alone.take(entry)
-            else:
+            elif not _HOLDERS.isdisjoint(entry.fields):
                 number += 1
                 yield _read_history(entry).run(number)
     if alone is not None:
@@ -104,7 +105,7 @@ class _Chat:
         )
 
     def take(self, message: Record) -> None:
-        time_ns = message.time("created_at")
+        time_ns = message.time("created_at" if "created_at" in message.fields else "timestamp")
         kind = message.text("type") if "source" in message.fields else ""
         if kind == "ToolCallRequestEvent":
             for call in message.children("content"):
@@ -160,6 +161,8 @@ def _speaker(message: Record) -> str:
 
 
 def _text_of(message: Record) -> str:
+    if "content" not in message.fields:  # the log of Magentic-One
+        return message.json("message")
     parts = message.fields.get("content")
     if is_list(parts) and any(isinstance(part, str) for part in parts):
         return "\n".join(part for part in parts if isinstance(part, str))

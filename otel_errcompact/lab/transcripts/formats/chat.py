@@ -2,7 +2,8 @@
 Chats of OpenAI Chat Completions, OpenAI Responses and Anthropic Messages.
 
 A list of messages or items, an object that holds one (`messages`, or `input` with `output`), a list of such objects, or
-tau-bench's list of tasks with a `traj` each. One document, or one conversation a line. The interfaces are told apart
+tau-bench's list of tasks with a `traj` each. One document, one conversation a line, or one message a line. Cline's
+`api_conversation_history.json` is such a list, with calls as XML (`xml_calls`). The interfaces are told apart
 message by message, since their lists may begin alike. The records hold no times, so times are made up (`run_builder`).
 """
 
@@ -15,12 +16,13 @@ from otel_errcompact.lab.transcripts.code_executor import Executor
 from otel_errcompact.lab.transcripts.records import Record, conversations_in, fields_of, is_list, is_object, items_of
 from otel_errcompact.lab.transcripts.responses_items import is_item, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.lab.transcripts.xml_calls import XmlCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from otel_errcompact.lab.transcripts.model import RecordedRun
-    from otel_errcompact.lab.transcripts.records import Value
+    from otel_errcompact.lab.transcripts.records import Place, Value
 
 CHAT: Final = "chat"
 TAU_BENCH: Final = "tau-bench"
@@ -35,6 +37,9 @@ _LISTS: Final = ("traj", "messages", "input", "output")
 
 _MESSAGES: Final = frozenset({"messages", "traj"})
 """Those of them that hold nothing but messages; the others may be anything where a conversation has these."""
+
+_FOREIGN: Final = frozenset({"history", "message", "sessionId", "source", "trajectory", "type"})
+"""Fields of lines of other programs, which have roles too."""
 
 _INSTRUCTIONS: Final = ("instructions", "system")
 """Where a request holds what Chat Completions has in a message."""
@@ -58,6 +63,33 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
         for conversation in conversations_in(value, place, is_message=_is_message):
             number += 1
             yield _run(conversation, number)
+
+
+def detect_message(value: object) -> bool:
+    """Recognise a message or item that stands alone on its line."""
+    fields = fields_of(value)
+    says = isinstance(fields.get("role"), str) and not {"content", "tool_calls"}.isdisjoint(fields)
+    return says and _FOREIGN.isdisjoint(fields) and not _is_conversation(value)
+
+
+def read_messages(values: Iterable[Value]) -> Iterator[RecordedRun]:
+    """Read lone messages as runs, each up to the next instructions."""
+    messages: list[object] = []
+    first: Place | None = None
+    number = 0
+    for value, place in values:
+        if _is_instruction(value) and any(not _is_instruction(each) for each in messages) and first is not None:
+            number += 1
+            yield _run(Record({"messages": messages}, first), number)
+            messages, first = [], None
+        messages.append(value)
+        first = first or place
+    if first is not None:
+        yield _run(Record({"messages": messages}, first), number + 1)
+
+
+def _is_instruction(value: object) -> bool:
+    return fields_of(value).get("role") in ("developer", "system")
 
 
 def _is_message(value: object) -> bool:
@@ -109,9 +141,11 @@ class _Chat:
     is_tau_bench: bool
     builder: RunBuilder = field(default_factory=RunBuilder)
     executor: Executor = field(init=False)
+    xml_calls: XmlCalls = field(init=False)
 
     def __post_init__(self) -> None:
         self.executor = Executor(self.builder)
+        self.xml_calls = XmlCalls(self.builder)
 
     def take(self, message: Record) -> None:
         if is_item(message.fields) and message.fields["type"] != "message":
@@ -136,8 +170,9 @@ class _Chat:
 
     def take_content(self, message: Record) -> None:
         if not is_list(message.fields.get("content")):
-            self.executor.take(message.text("content"), speaker=_speaker(message))
+            self.take_texts([message.text("content")], message)
             return
+        texts: list[str] = []
         for block in message.children("content"):
             kind = block.label("type")
             if kind in _CALL_BLOCKS:
@@ -145,7 +180,15 @@ class _Chat:
             elif kind.endswith(_RESULT_BLOCK):
                 _answer_block(block, self.builder)
             elif "text" in block.fields:
-                self.executor.take(block.text("text"), speaker=_speaker(message))
+                texts.append(block.text("text"))
+        self.take_texts(texts, message)
+
+    def take_texts(self, texts: list[str], message: Record) -> None:
+        is_user = message.text("role") == "user"
+        for text in self.xml_calls.take(texts) if is_user else texts:
+            self.executor.take(text, speaker=_speaker(message))
+            if not is_user:
+                self.xml_calls.write(text)
 
 
 def _speaker(message: Record) -> str:

@@ -81,6 +81,8 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
 
 def _is_known(value: object) -> bool:
     fields = fields_of(value)
+    if "projectHash" in fields:  # of Gemini CLI
+        return False
     return _is_run(fields) or any(map(_is_message, items_of(fields.get("messages"))[:1]))
 
 

@@ -153,3 +153,20 @@ def test_plain_messages_of_autogen_are_a_chat(tmp_path):
     path.write_text(json.dumps([{"role": "assistant", "content": CODE}, {"role": "user", "content": result}]))
     (run,) = read(path, on_problem=pytest.fail)
     assert [(run.agent, call.tool, call.exit_code) for call in run.calls] == [("chat", "code_executor", 1)]
+
+
+def test_the_log_of_magentic_one_has_its_text_in_a_field_of_its_own(tmp_path):
+    """Code, the output of its execution, and lines of other kinds."""
+    lines = [
+        {"timestamp": "2026-03-02T10:00:00", "type": "LLMCallEvent", "prompt_tokens": 1},
+        {"timestamp": "2026-03-02T10:00:01", "source": "Coder", "message": "```python\nprint(1/0)\n```",
+         "type": "OrchestrationEvent"},
+        {"timestamp": "2026-03-02T10:00:02", "source": "Executor", "type": "OrchestrationEvent",
+         "message": "The script ran, then exited with Unix exit code: 1\nIts output was:\nZeroDivisionError: x"},
+    ]  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (run,) = read(path, on_problem=lambda problem: None)
+    (call,) = run.calls
+    assert (call.tool, call.exit_code, call.end_ns) == ("code_executor", 1, 1_772_445_602_000_000_000)
+    assert "print(1/0)" in call.arguments

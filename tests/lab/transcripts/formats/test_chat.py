@@ -285,3 +285,22 @@ def test_a_bare_list_of_magentic_one_has_results_of_code(tmp_path, result):
     path.write_text(json.dumps([{"role": "Coder", "content": code}, {"role": "ComputerTerminal", "content": result}]))
     (run,) = read(path, on_problem=pytest.fail)
     assert [(call.tool, call.exit_code, call.result) for call in run.calls] == [("code_executor", 2, result)]
+
+
+def test_messages_of_one_line_each_are_runs_up_to_the_next_instructions(sample):
+    """A message alone says nothing of its conversation, so new instructions begin another one."""
+    runs = sample("chat_messages.jsonl")
+    assert [(run.run_id, [call.result for call in run.calls]) for run in runs] == [
+        ("chat_messages:1", ["KeyError: 'tee'", "2"]),
+        ("chat_messages:2", ["4"]),
+    ]
+
+
+def test_messages_without_instructions_are_one_run(tmp_path):
+    """Several instructions at the beginning are of one run, too."""
+    path = tmp_path / "x.jsonl"
+    lines = ('{"role": "system", "content": "a"}', '{"role": "developer", "content": "b"}', "7", '{"role": "user"}')
+    path.write_text("\n".join(lines))
+    problems = []
+    assert len(list(read(path, on_problem=problems.append))) == 1
+    assert len(problems) == 1
