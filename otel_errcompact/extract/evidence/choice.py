@@ -153,7 +153,6 @@ class _Candidate(NamedTuple):
     statement: Statement | None = None
 
 
-_GIVEN: Final = frozenset({_Tier.REASONED, _Tier.STRICT})
 _REASONS: Final = frozenset({_Tier.HINTED, _Tier.REASONED, _Tier.STRICT})
 
 
@@ -185,14 +184,12 @@ def state(line: str) -> Statement | None:
     return shell_statement(line) or statement_of(line)
 
 
-def gives_reason(lines: Sequence[str], number: int) -> str:
-    """Return what a line says, if it says why something failed; else nothing."""
-    if kind_of(lines[number]) < Kind.OTHER:
-        return ""
+def tells_failure(lines: Sequence[str], number: int) -> bool:
+    """Tell whether a line says that something failed, or why."""
+    if kind_of(lines[number]) <= Kind.TRAILER:
+        return False
     found = _weigh(lines, number)
-    if found is None or found.tier not in _GIVEN:
-        return ""
-    return found.statement.message if found.statement is not None else strip_timestamp(lines[number].strip())
+    return found is not None and found.tier >= _Tier.VAGUE
 
 
 def is_vague(message: str) -> bool:

@@ -17,7 +17,7 @@ MESSAGES: Final = (
     "message", "msg", "detail", "errordescription", "errormessage", "errormsg", "defaultmessage", "description",
     "title", "reason", "details", "faultstring", "string", "text", "summary", "explanation", "issue", "longmessage",
     "usermessage", "statusmessage", "developermessage", "cause", "problem", "warning", "longrepr", "errorstring",
-    "errors", "hint", "error", "err",
+    "errors", "errmsg", "diagnostics", "userpresentablemessage", "hint", "error", "err",
 )  # fmt: skip
 """Names of fields that tell an error, the most telling first."""
 

@@ -79,6 +79,16 @@ _RULES: Final = tuple(
     )
 )  # fmt: skip
 
+_BOUNDED: Final = frozenset({"min", "max", "length"})
+"""Rules that another bound makes another rule."""
+
+_NUMBER: Final = re.compile(r"(?P<bound>-?[0-9][0-9._]{0,20})")
+_BOUND: Final = re.compile(
+    r"(?i)(?:(?:least|most|more than|less than|greater than|fewer than|than|minimum|maximum|min|max|limit|up to"
+    r"|exceeds?)(?: or equal to| value)?(?: of| is| be)?|[<>]=?)[ :]{0,2}(?P<bound>-?[0-9](?:[0-9._]{0,20}[0-9])?)"
+)
+_IS_NULL: Final = re.compile(r"(?:received|got) null\b")
+
 
 class Violation(NamedTuple):
     """One rule that some input breaks."""
@@ -123,6 +133,12 @@ class Violation(NamedTuple):
                 path = f"{path}.{name}" if path else name
         elif rule == "type":
             rule = _type_in(f"{self.rule} {self.expected} {self.message}".lower())
+        if rule not in ("required", "unexpected") and _IS_NULL.search(self.message):
+            rule = f"{rule}, got null".removeprefix(", ")
+        elif rule in _BOUNDED:
+            # Behind this word a mask keeps the number.
+            bound = _BOUND.search(self.message) or _NUMBER.fullmatch(self.expected)
+            rule = f"{rule}, limit {bound['bound']}" if bound else rule
         if not rule:
             message = _LONG_WINDED.sub("", " ".join(self.message.split()))
             rule = f"{self.rule}: {message}" if self.rule and message else self.rule or message

@@ -168,7 +168,7 @@ def _read_words(item: str, *, sure: bool) -> Error | None:
     said = " ".join(item.split())
     if " " in said:
         return Error(message=said)
-    return Error(context=(said,)) if sure and said else None
+    return Error(context=(said,), words=(said,)) if sure and said else None
 
 
 def _label(error: Error, item: object) -> Error:

@@ -136,3 +136,10 @@ def test_rows_of_a_table_are_a_list() -> None:
 def test_codes_and_labels(text: str, message: str) -> None:
     """A code is a reason in any language; a label without content and a bare failure are none."""
     assert cause(text) == message
+
+
+def test_a_label_alone_in_its_line_announces_the_cause():
+    """What stands below an empty label is the cause that it names."""
+    found = choose_cause("error: deploy failed\n  at step 3\nCaused by:\n  no route to host db")
+    assert found is not None
+    assert found.message.endswith("no route to host db")

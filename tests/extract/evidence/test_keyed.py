@@ -50,8 +50,35 @@ def test_further_reasons_are_bounded():
 
 
 def test_what_has_a_structure_keeps_its_key():
-    """Formats that know what belongs together need no further lines, and a whole key is whole."""
+    """Formats that know what belongs together need no further lines, and neither do broken rules."""
     text = f"{FIRST}\n\nerror: no host a"
     assert key(text) != FIRST
-    assert key(text, format="python") == key(text, key_is_whole=True) == FIRST
+    assert key(text, format="python") == FIRST
+    assert key_reasons(Facts(type="ValidationError", cause=FIRST), text).keyed_cause == FIRST
     assert key(f"{FIRST}\n{FIRST}") == FIRST
+
+
+def test_lines_between_reasons_count_and_those_around_do_not():
+    """What a program tells before the first reason is no part; what the last one is about stands behind it."""
+    text = f"{FIRST}\nsection Service of depot\nerror: no host a\nin shop.conf"
+    assert key(f"{text}\nworkers are idle\nworkers are gone") == key(f"{text}\nworkers are idle") == key(text)
+    assert key(text.replace("Service", "Socket")) != key(text) != key(text.replace("shop", "cart"))
+
+
+def test_chatter_does_not_count():
+    """Times, traces of the shell and data in between have no part; nor does the folder of a path."""
+    text = f"{FIRST}\nerror: cannot read /srv/a/depot.conf\nerror: no host a"
+    noise = "real\t0m1.2s\n+ set -e\nready\n  [1, 2]"
+    assert key(text.replace("\n", f"\n{noise}\n", 1).replace("/srv/a", "/srv/b")) == key(text)
+
+
+def test_of_a_list_only_what_it_does_not_hold_counts():
+    """A list that a compiler prints is read; what another program says behind it is not."""
+    cause = "a.c:1:2: error: unknown type name x"
+    read = f"{cause}\nb.c:4:1: error: too few arguments"
+    rest = "\n  in function f, which is not used\nErrors Files\nrender: template {} is missing"
+    facts = {"format": "compilers", "details": ("b.c:4:1: too few arguments",)}
+    assert key(read, **facts) == cause
+    assert key(read + rest.format("cart"), **facts) != key(read + rest.format("page"), **facts)
+    assert "Errors" not in key(read + rest, **facts)
+    assert "function" not in key(read + rest, **facts)

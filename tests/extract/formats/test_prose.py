@@ -16,7 +16,9 @@ def test_the_reason_is_the_cause():
     found = facts(
         "starting\nCommand failed: npm run build\nchunk 1\nchunk 2\nCould not resolve './Chart' from src/Page.jsx\nbye"
     )
-    assert found == Facts(type="error", cause="Could not resolve './Chart' from src/Page.jsx", format="prose")
+    cause = "Could not resolve './Chart' from src/Page.jsx"
+    key = f"{cause} | Command failed: npm run build | chunk <num>"
+    assert found == Facts(type="error", cause=cause, format="prose", key_cause=key)
 
 
 def test_echoed_code_is_not_the_last_telling_line():
