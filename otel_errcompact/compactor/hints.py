@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Hint
 from otel_errcompact.extract.table import listings
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
@@ -18,13 +19,14 @@ def hint_for(facts: Facts) -> str:
     text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
     pattern, numbers = _joined()
     found = sorted({numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)})
-    is_told = bool(found) and _speaks_of_retrying(facts)
     # The words of a server outweigh a general rule, which may contradict them.
-    return next((hints()[number].advice for number in found if not (is_told and _is_on_retrying(number))), "")
+    fits = (number for number in found if not (_is_on_retrying(number) and _speaks_of_retrying(facts)))
+    return next((hints()[number].advice for number in fits), "")
 
 
 def _speaks_of_retrying(facts: Facts) -> bool:
-    return any(map(_RETRYING.search, (facts.cause[:_MAX_CAUSE], *facts.details)))
+    said = "\n".join((facts.cause[:_MAX_CAUSE], *facts.details)).lower()
+    return has_any(said, _WORDS_OF_RETRYING) and _RETRYING.search(said) is not None
 
 
 def _is_on_retrying(number: int) -> bool:
@@ -46,10 +48,13 @@ def _exit(status: str) -> tuple[str, ...]:
 
 _MAX_CAUSE: Final = 1_000
 _RETRYING: Final = re.compile(
-    r"(?i)\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
+    r"\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
     r"|try again (?:in|after|at|later)|idempoten|nothing was|not been (?:charged|applied|saved)|[\w-]reset: "
 )
 """How a server tells whether, when or how often to repeat a request."""
+
+_WORDS_OF_RETRYING: Final = ("try", "repeat", "idempoten", "nothing was", "not been ", "reset: ")
+"""Strings of which each such text has one; both are for small letters."""
 
 _ON_RETRYING: Final = re.compile(r"\bretry|\bwait\b")
 

@@ -17,7 +17,6 @@ from otel_errcompact.extract.text import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.extract.format import Format, Listing
 
 MAX_LINES: Final = 400
 """Lines of an inner output that are looked at, from its end."""
@@ -59,9 +58,18 @@ def _end_of_line(body: str, start: int) -> int:
 
 
 def _recognise(text: Text) -> Facts:
+    # In a context of its own: an interrupt, wherever it comes, leaves no format behind as reading.
+    return copy_context().run(_try_formats, text)
+
+
+def _try_formats(text: Text) -> Facts:
+    reading = _READING.get()
     for prefilter in prefilters():
         for listing in prefilter.candidates(text.body):
-            facts = _read(listing, text)
+            if listing.name in reading:
+                continue
+            _READING.set((*reading, listing.name))
+            facts = load(listing).read(text)
             if facts is not None:
                 return _complete(facts, listing.name)
     return _complete(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
@@ -83,18 +91,6 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
         return None
     facts = recognise(Text(body="\n".join(kept)))
     return facts if any_text or facts.format != LAST_RESORT.name else None
-
-
-def _read(listing: Listing, text: Text) -> Facts | None:
-    if listing.name in _READING.get():
-        return None
-    # In a context of its own: an interrupt, wherever it comes, leaves no format behind as reading.
-    return copy_context().run(_read_as, load(listing), text)
-
-
-def _read_as(found: Format, text: Text) -> Facts | None:
-    _READING.set((*_READING.get(), found.name))
-    return found.read(text)
 
 
 def _complete(facts: Facts, name: str) -> Facts:

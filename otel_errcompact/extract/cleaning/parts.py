@@ -6,6 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.runtime.strings import has_any
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,6 +19,7 @@ _HEADER: Final = re.compile(
     r"|> (?P<package>(?:@[\w.-]{1,60}/)?[\w.-]{1,60}@[0-9][\w.-]{0,40} [\w:.-]{1,60})(?: \S{1,200})?)$"
 )
 _STARTS: Final = ("==> ", "$ ", "% ", "> ")
+_BEHIND_BREAK: Final = tuple(f"\n{start}" for start in _STARTS)
 _ECHO: Final = "> "
 
 
@@ -29,7 +32,7 @@ class Part(NamedTuple):
 
 def split_parts(body: str) -> Sequence[Part]:
     """Return the outputs that a text is glued together of; none if it is one output."""
-    if not any(body.startswith(start) or f"\n{start}" in body for start in _STARTS):
+    if not (body.startswith(_STARTS) or has_any(body, _BEHIND_BREAK)):
         return ()
     parts: list[tuple[str, list[str]]] = [("", [])]
     is_behind_package = False

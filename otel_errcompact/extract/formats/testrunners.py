@@ -10,7 +10,15 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
 from otel_errcompact.extract.testing.blocks import NO_REASON, ends_block, read_block
-from otel_errcompact.extract.testing.headings import Count, Heading, find_count, find_headings, read_list
+from otel_errcompact.extract.testing.headings import (
+    Count,
+    Heading,
+    find_count,
+    find_headings,
+    may_name_tests,
+    read_list,
+)
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +37,9 @@ _BEGIN: Final = re.compile(r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1
 def read(text: Text) -> Facts | None:
     """Return the facts of the failed tests, or of the counts where these are all."""
     lines = text.lines
-    count = find_count(lines) if any(word in text.body for word in _COUNTING) else None
+    count = find_count(lines) if has_any(text.body, _COUNTING) else None
+    if count is None and not may_name_tests(text.body):
+        return None
     headings = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
     headings = sorted((*headings, *_find_sections(lines, headings)), key=lambda heading: heading.number)
     if not any(heading.is_sure for heading in headings) and count is None:

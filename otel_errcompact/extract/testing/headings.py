@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.findings.places import is_file
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,19 +121,26 @@ _FORMS: Final = (
     ),
     _Form(") ", re.compile(r"\s{0,6}[0-9]{1,5}\) (?P<name>\S.{0,400})$"), is_sure=False),
 )
+_SURE_NEEDLES: Final = tuple(form.needle for form in _FORMS if form.is_sure)
 _MARKS: Final = frozenset("\u2717\u2718\u2716\u2715\u00d7\u274c")
 _LISTED: Final = re.compile(r" {2,8}(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}) {1,3}(?:# )?(?P<name>\S.{0,300})$")
 _LIST_TITLE: Final = re.compile(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
 
+_ENDS_OF_TITLES: Final = (" scenarios:", " tests:", " specs:", " examples:")
+
 _COUNT: Final = re.compile(
-    r"(?i)(?:\b(?P<before>[1-9][0-9]{0,6}) (?:\w{1,12} )?(?:failed|failing|failures?|fail|errors?|broken|not ok)\b"
+    r"(?:\b(?P<before>[1-9][0-9]{0,6}) (?:\w{1,12} )?(?:failed|failing|failures?|fail|errors?|broken|not ok)\b"
     r"|\b(?:failed|failures?|fail|errors)\b ?[:=] ?(?P<behind>[1-9][0-9]{0,6})\b| -(?P<minus>[1-9][0-9]{0,6}): )"
 )
 _BESIDE: Final = re.compile(
-    r"(?i)\b(?:[0-9]{1,7} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
+    r"\b(?:[0-9]{1,7} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
     r"|scenarios?|examples?|assertions?|checks?|total|cases?|suites?)"
     r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?[0-9]{1,7})\b|[0-9] \+[0-9]"
 )
+_DIGIT: Final = re.compile(r"[1-9]")
+_COUNTED: Final = ("fail", "error", "broken", "not ok", " -")
+"""Strings of which each line with such a count has one, in small letters as the patterns."""
+
 _ONLY_COUNT: Final = re.compile(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
 
 
@@ -146,6 +154,11 @@ class Heading(NamedTuple):
     is_sure: bool
     is_below: bool
     is_whole: bool
+
+
+def may_name_tests(body: str) -> bool:
+    """Tell for little whether a text may have lines that only runners of tests print."""
+    return has_any(body, _SURE_NEEDLES) or has_any(body, _ENDS_OF_TITLES)
 
 
 def find_headings(lines: Sequence[str], body: str) -> Iterator[Heading]:
@@ -203,13 +216,15 @@ def find_count(lines: Sequence[str]) -> Count | None:
     """Return the last line that counts failed tests beside others."""
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
-        if len(line) > _MAX_LINE or not any(map(str.isdigit, line)):
+        if len(line) > _MAX_LINE or _DIGIT.search(line) is None:
             continue
-        found = _COUNT.search(line)
-        if found is None:
+        lowered = line.lower()
+        if not has_any(lowered, _COUNTED) or _COUNT.search(lowered) is None:
             continue
-        around = " ".join(lines[max(0, number - 2) : number + 2])
-        if _BESIDE.search(_COUNT.sub("", line)) or (_ONLY_COUNT.match(line) and _BESIDE.search(_COUNT.sub("", around))):
-            counted = sum(int(next(filter(None, each.groups()))) for each in _COUNT.finditer(line))
+        around = " ".join(lines[max(0, number - 2) : number + 2]).lower()
+        if _BESIDE.search(_COUNT.sub("", lowered)) or (
+            _ONLY_COUNT.match(line) and _BESIDE.search(_COUNT.sub("", around))
+        ):
+            counted = sum(int(next(filter(None, each.groups()))) for each in _COUNT.finditer(lowered))
             return Count(counted, " ".join(line.strip("= |").split()))
     return None
