@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.bodies import body_reports_error
 from otel_errcompact.detector.complaints import complains_of_argument, complains_only, is_complaint, is_complaint_of_any
@@ -21,7 +21,7 @@ from otel_errcompact.detector.refusals import (
 )
 from otel_errcompact.detector.tallies import ends_with_passed_tests, has_failing_tally
 from otel_errcompact.detector.words import Words, lower
-from otel_errcompact.extract.cleaning.framing import may_be_framed
+from otel_errcompact.extract.cleaning.framing import may_be_framed, read_frame
 from otel_errcompact.extract.format import Sign
 from otel_errcompact.extract.table import listings
 from otel_errcompact.extract.text import read_source
@@ -55,6 +55,9 @@ _WORDS: Final = (
     "bad substitution",
 )  # fmt: skip
 """What the output of a failed program holds at least one of, in small letters, where no sign of a format shows it."""
+
+_EVERYWHERE: Final = ("error", "fail", "exception", "fatal", "could not", "cannot", "no such", "** (")
+"""What is looked for in a whole output; all else at its ends: lines of a format follow each other, to its summary."""
 
 _HARMLESS_LAST: Final = re.compile(r"(?i)[^\n]{0,200}\b(?:0 (?:errors?|failures?|failed)|no errors?|without errors?)\b")
 _LAST_WORDS: Final = re.compile(
@@ -93,6 +96,7 @@ _MAX_CANDIDATES: Final = 600
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
 """What passing tests may print of an error that they provoke."""
 
+_OPENS_ANSWER: Final = frozenset("{<(")
 _LABELS: Final = ("std", "Std", "STD", "Command", "Output", "Ran", "$ ")
 _LABELLED: Final = re.compile(r"(?m)^[\[<]?(?:std(?:out|err)|STD(?:OUT|ERR)|Std(?:out|err)|Command|Output|Ran|\\$ )\b")
 _LABEL: Final = re.compile(
@@ -109,60 +113,78 @@ _HEADER: Final = re.compile(
 _PROVIDES: Final = re.compile(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
 """Commands that provide for a failure, and are judged by how they end."""
 
-_WRAPPED: Final = re.compile(
-    r"\s|[\[({<\"'`>|*]|\S{1,60}:\s|\S{0,60}[0-9]{1,4}[-:/.][0-9]{2}"
+_PREFIXED: Final = re.compile(
+    r"\s|[\[({<>|*#]|\S{1,60}:\s|\S{0,60}[0-9]{1,4}[-:/.][0-9]{2}"
     r"|[^\n]{0,60}(?:[|\t\]]|\b[0-9]{1,2}:[0-9]{2}:[0-9]{2})"
 )
-"""How an output may begin that has a time, a name of a stream or quotation marks in front."""
+"""How each line of an output may begin that has a time or a name of a stream in front."""
+
+_OPENING: Final = frozenset("[({<\"'`bB")
+_CLOSING: Final = frozenset("])}>\"'`")
 
 _LIVE_PAGE: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? [45][0-9]{2}\b")
 
 
-class _Signs(NamedTuple):
-    """How a failure shows in the output of any program."""
+class _Signs:
+    """
+    Hold how a failure shows in the output of any program.
 
-    words: Words
-    """What is looked for everywhere."""
+    Args:
+        signs: The signs of all formats.
+    """
 
-    words_of_formats: Words
-    """What is looked for at the ends of an output: the lines of a format follow each other, up to its summary."""
+    def __init__(self, signs: Sequence[Sign]) -> None:
+        self._of_word: Final[dict[str, list[Sign]]] = {}
+        self._patterns: Final[dict[str, tuple[re.Pattern[str], tuple[str, ...]]]] = {}
+        for sign in signs:
+            for word in sign.words:
+                filed = self._of_word.setdefault(_part_of(word), [])
+                if sign not in filed:
+                    filed.append(sign)
+        words = dict.fromkeys(map(_part_of, (*_WORDS, *self._of_word)))
+        self.words: Final = Words(_EVERYWHERE, (word for word in words if word not in _EVERYWHERE))
 
-    pattern: re.Pattern[str]
-    reasons: tuple[str, ...]
-    """The reason of each group of the pattern."""
+    def match(self, body: str, start: int, word: str) -> str:
+        """Return the reason of the sign with a word that a line shows; empty for none."""
+        if word not in self._of_word:
+            return ""
+        pattern, reasons = self._patterns.get(word) or self._compile(word)
+        found = pattern.match(body, start)
+        return reasons[(found.lastindex or 1) - 1] if found is not None else ""
+
+    def _compile(self, word: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
+        signs = self._of_word[word]
+        pattern = re.compile("|".join(f"{sign.pattern}()" for sign in signs), re.MULTILINE)
+        self._patterns[word] = compiled = pattern, tuple(sign.reason for sign in signs)
+        return compiled
+
+
+def _part_of(word: str) -> str:
+    return next((part for part in _EVERYWHERE if part in word), word)
+
+
+_TOLD_BY: Final = frozenset(map(_part_of, _WORDS))
 
 
 @cache
 def signs_of_formats() -> _Signs:
     """Join the signs of all formats, at the first result."""
-    signs = (*(sign for listing in listings() for sign in listing.signs), *_SIGNS)
-    words = _shortest(*_WORDS, *(word for sign in signs for word in sign.words))
-    common = [word for word in words if any(word in each for each in _WORDS)]
-    return _Signs(
-        words=Words(common),
-        words_of_formats=Words(word for word in words if word not in common),
-        pattern=re.compile("|".join(f"{sign.pattern}()" for sign in signs), re.MULTILINE),
-        reasons=tuple(sign.reason for sign in signs),
-    )
-
-
-def _shortest(*words: str) -> tuple[str, ...]:
-    # Leave out words that hold another one.
-    return tuple(dict.fromkeys(word for word in words if not any(each in word and each != word for each in words)))
+    return _Signs((*(sign for listing in listings() for sign in listing.signs), *_SIGNS))
 
 
 def may_tell_of_failure(text: str) -> bool:
     """Tell whether the output of a program holds a telling word."""
-    if len(text) > 2 * MAX_LOOKED_AT:
-        return True
-    return bool(_telling_words(text))
+    return len(text) > 2 * MAX_LOOKED_AT or bool(_telling_words(text))
 
 
 def _telling_words(text: str) -> tuple[str, ...]:
-    signs = signs_of_formats()
-    lowered = lower(text)
-    ends = lowered if len(lowered) <= 2 * _END else f"{lowered[:_END]}\n{lowered[-_END:]}"
-    return signs.words.find(text, lowered) + signs.words_of_formats.find(text, ends)
+    if len(text) > 2 * MAX_LOOKED_AT:
+        text = _shorten(text)
+    return signs_of_formats().words.find(text, lower(text))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 2 * MAX_LOOKED_AT else f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
 
 
 def _ends_of(text: str) -> str:
@@ -181,22 +203,39 @@ def sign_of_failure(text: str, call: Call, *, says_success: bool = False) -> str
         return "an error in the answer" if is_answer and body_reports_error(text) else ""
     if body_reports_error(text):
         return "an error in the answer"
-    return _sign_in_output(text, call, says_success=says_success) if call.kind == "running" else ""
+    if call.kind != "running":
+        return ""
+    return _sign_in_output(text, _telling_words(text), call, says_success=says_success)
 
 
 def _sign_of_command(text: str, call: Call, *, says_success: bool) -> str:
+    # Command lines are read where the output may be one of a failure: that costs as much as looking at it.
+    head = text[:_HEAD].lstrip()
+    words = _telling_words(text)
+    speaks = begins_with_error(head)
+    if not speaks and head[:1] not in _OPENS_ANSWER and not (words and _may_complain(text, words)):
+        return ""
     if call.kind == "reading":
         return "a shell error" if _complains(text, call) else ""
-    head = text[:_HEAD].lstrip()
-    if SAID_BY_TOOL.match(head) or _is_typed(head) or head.startswith("error: "):
+    if speaks:
         return "" if ends_with_passed_tests(text) else "the tool's own words"
     if body_reports_error(text):
         return "an error in the answer"
-    return _sign_in_output(text, call, says_success=says_success)
+    return _sign_in_output(text, words, call, says_success=says_success)
 
 
-def _is_typed(head: str) -> bool:
+def begins_with_error(head: str) -> bool:
+    """Tell whether an output begins with an error and no stack."""
+    if SAID_BY_TOOL.match(head) or head.startswith("error: "):
+        return True
     return not head.startswith("Traceback") and TYPED.match(head) is not None
+
+
+def _may_complain(text: str, words: Sequence[str]) -> bool:
+    # Without a word of a complaint only a sign of a format may show a failure: no command line has to be read for that.
+    if not (MAX_SHORT < len(text) <= 2 * MAX_LOOKED_AT and _TOLD_BY.isdisjoint(words)):
+        return True
+    return bool(_search_signs(_unwrap(text), words))
 
 
 def _complains(text: str, call: Call) -> bool:
@@ -215,7 +254,12 @@ def _complains(text: str, call: Call) -> bool:
 
 def _is_bare(text: str) -> bool:
     # Tell for little whether nothing wraps an output: to unwrap one costs as much as all else.
-    return not (_WRAPPED.match(text) or "\x1b" in text or "\r" in text or may_be_framed(text))
+    if "\x1b" in text or "\r" in text or (text[:1] in _OPENING and text.rstrip()[-1:] in _CLOSING):
+        return False
+    first, last = text[: text.find("\n") + 1] or text, text[text.rfind("\n") + 1 :]
+    if _PREFIXED.match(first) and _PREFIXED.match(last):
+        return False
+    return not may_be_framed(text) or (read_frame(first.rstrip("\n")) is None and read_frame(last) is None)
 
 
 def _unwrap(text: str) -> str:
@@ -227,12 +271,10 @@ def _unwrap(text: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def _sign_in_output(text: str, call: Call, *, says_success: bool) -> str:
-    if len(text) > 2 * MAX_LOOKED_AT:
-        text = f"{text[:MAX_LOOKED_AT]}\n{text[-MAX_LOOKED_AT:]}"
-    words = _telling_words(text)
+def _sign_in_output(text: str, words: tuple[str, ...], call: Call, *, says_success: bool) -> str:
     if not words:
         return ""
+    text = _shorten(text)
     body = _unwrap(text)
     if body not in text:
         words = _telling_words(body)
@@ -269,26 +311,25 @@ def _complains_at_ends(lines: Sequence[str], call: Call) -> bool:
 
 def _search_signs(body: str, words: Sequence[str]) -> str:
     signs = signs_of_formats()
-    for start in _find_candidates(body, words):
-        found = signs.pattern.match(body, start)
-        reason = signs.reasons[(found.lastindex or 1) - 1] if found is not None else ""
+    for start, word in _find_candidates(body, words):
+        reason = signs.match(body, start, word)
         if reason and (reason not in _PRINTED or not ends_with_passed_tests(body)):
             return reason
     return "failed tests" if has_failing_tally(body) else ""
 
 
-def _find_candidates(body: str, words: Sequence[str]) -> list[int]:
-    # Return where the lines begin that hold a word.
+def _find_candidates(body: str, words: Sequence[str]) -> list[tuple[int, str]]:
+    # Return where the lines begin that hold a word, with that word.
     lowered = lower(body)
-    starts: set[int] = set()
+    lines: list[tuple[int, str]] = []
     for word in words:
         text = lowered if word.isascii() else f"\n{body}"
         at = text.find(word)
-        while at >= 0 and len(starts) < _MAX_CANDIDATES:
-            starts.add(text.rfind("\n", 0, at + 1))
+        while at >= 0 and len(lines) < _MAX_CANDIDATES:
+            lines.append((text.rfind("\n", 0, at + 1), word))
             end = text.find("\n", at + len(word))
             at = text.find(word, end) if end >= 0 else -1
-    return sorted(starts)
+    return sorted(lines)
 
 
 def _sign_at_end(lines: Sequence[str]) -> str:

@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from otel_errcompact.detector.hidden import may_tell_of_failure, sign_of_failure
+from otel_errcompact.detector.hidden import begins_with_error, may_tell_of_failure, sign_of_failure
 from otel_errcompact.detector.operation import last_command, runs_commands
-from otel_errcompact.detector.refusals import SAID_BY_TOOL
 from otel_errcompact.detector.roles import Call, kind_by_name
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 
@@ -31,31 +30,25 @@ class ResultVerdict:
 
 _HEAD: Final = 1_000
 _TAIL: Final = 200
-_IGNORED: Final = (
-    (
-        "declined by the user",
-        re.compile(
-            r"(?:<tool_use_error>|Error: |\[)?(?:The user doesn't want to|Request interrupted by user"
-            r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
-            r"|aborted|interrupted|chose not to|chose to (?:skip|cancel|reject)|did not (?:allow|approve|want to))\b"
-            r"|(?:The )?[Tt]ool (?:call|use|execution) was (?:rejected|denied|declined|not approved|skipped)"
-            r"|This tool call is rejected\.\s*\Z"
-            r"|[Tt]ool execution (?:denied|not approved)\.?\s*\Z|\[?Operation Cancelled\] Reason: User"
-            r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled|interrupted|skipped)"
-            r" by (?:the )?user(?! approval settings)"
-            r"|exec_command failed for `[^\n]{1,600}`: [^\n]{0,100}[Rr]ejected by user\b)"
-        ),
-    ),
-    (
-        "a sibling call failed",
-        re.compile(r"(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)"),
-    ),
-    (
-        "cancelled",
-        re.compile(r"(?:<tool_use_error>)?(?:[\w.]{0,80}CancelledError\b|(?:Cancelled|Canceled)\.?\s*(?:</|\Z))"),
-    ),
-    ("still running", re.compile(r"(?:[^\n]*\n){0,4}?Process running with session ID")),
+_IGNORED: Final = re.compile(
+    r"(?:<tool_use_error>|Error: |\[)?(?:"
+    r"(?P<declined>The user doesn't want to|Request interrupted by user"
+    r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
+    r"|aborted|interrupted|chose not to|chose to (?:skip|cancel|reject)|did not (?:allow|approve|want to))\b"
+    r"|(?:The )?[Tt]ool (?:call|use|execution) was (?:rejected|denied|declined|not approved|skipped)"
+    r"|This tool call is rejected\.\s*\Z"
+    r"|[Tt]ool execution (?:denied|not approved)\.?\s*\Z|\[?Operation Cancelled\] Reason: User"
+    r"|(?:[A-Z][\w ]{0,60} )?(?:rejected|denied|declined|aborted|cancelled|canceled|interrupted|skipped)"
+    r" by (?:the )?user(?! approval settings)"
+    r"|exec_command failed for `[^\n]{1,600}`: [^\n]{0,100}[Rr]ejected by user\b)"
+    r"|(?P<sibling>Sibling tool call errored|Cancelled: parallel tool call)"
+    r"|(?P<cancelled>[\w.]{0,80}CancelledError\b|(?:Cancelled|Canceled)\.?\s*(?:</|\Z)))"
 )
+_REASONS_TO_IGNORE: Final = {
+    "declined": "declined by the user", "sibling": "a sibling call failed", "cancelled": "cancelled",
+}  # fmt: skip
+_RUNS_ON: Final = "Process running with session ID"
+_IN_FIRST_LINES: Final = re.compile(rf"(?:[^\n]*\n){{0,4}}?{_RUNS_ON}")
 """Results that are neither failures nor successes, by how they begin."""
 
 _COMPARING_PROGRAMS: Final = frozenset({"diff", "cmp", "comm", "git diff"})
@@ -143,12 +136,11 @@ def classify_result(
 
 
 def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) -> str:
-    for reason, pattern in _IGNORED:
-        if pattern.match(head):
-            return reason
-    if code == _STILL_RUNNING:
+    if found := _IGNORED.match(head):
+        return _REASONS_TO_IGNORE[found.lastgroup or ""]
+    if code == _STILL_RUNNING or (_RUNS_ON in head and _IN_FIRST_LINES.match(head)):
         return "still running"
-    return "interrupted" if code == _BY_INTERRUPT or _is_interrupted(text[-_HEAD:], arguments) else ""
+    return "interrupted" if code == _BY_INTERRUPT or _is_interrupted(text[-_TAIL:], arguments) else ""
 
 
 def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
@@ -173,7 +165,7 @@ def _may_be_output_of_failure(text: str) -> bool:
 
 def _may_be_answer(text: str) -> bool:
     head = text[:_HEAD].lstrip()
-    return head[:1] in ("{", "<", "(") or SAID_BY_TOOL.match(head) is not None
+    return head[:1] in ("{", "<", "(") or begins_with_error(head)
 
 
 def _is_interrupted(tail: str, arguments: str) -> bool:

@@ -107,7 +107,7 @@ class Call:
         """Whether the call may run programs; no command line is read."""
         return self._runs or kind_by_name(self.tool[:100]) == "running"
 
-    @lazy
+    @property
     def is_command(self) -> bool:
         """Whether a shell or a system runs it."""
         return self._runs and not self.verb
@@ -115,7 +115,7 @@ class Call:
     @property
     def fetches(self) -> bool:
         """Whether a tool brings pages of the web, which may be about errors."""
-        return not self._found and _FETCHING.search(self.tool) is not None
+        return not (self._runs and self._found) and _FETCHING.search(self.tool) is not None
 
     @lazy
     def programs(self) -> tuple[str, ...]:
@@ -125,6 +125,8 @@ class Call:
     @lazy
     def kind(self) -> Kind:
         """What a call gives back: content, matches, or a program's own words."""
+        if not self._runs:
+            return kind_by_name(self.tool[:100])
         if self._invocations:
             return "reading" if _only_reads(self._invocations) else "running"
         # A command without a program only prepares, or prints what the agent has written.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from otel_errcompact.detector.words import lower
+
 _BAD: Final = frozenset(
     {"failed", "fail", "fails", "failure", "failures", "failing", "error", "errors", "errored", "broken"}
 )
@@ -36,6 +38,7 @@ _PASSED: Final = re.compile(
     r"(?im)^\W{0,80}(?:[^\n]{0,60}\b[0-9]{1,7} (?:tests? )?(?:passed|passing|examples?|tests?)\b|ok\b|pass(?:ed)?\b"
     r"|all (?:tests|checks) passed)[^\n]{0,200}$"
 )
+_TELLING: Final = ("fail", "error", "broken")
 _MAX_LINE: Final = 300
 _MAX_CANDIDATES: Final = 200
 _MAX_AFTER: Final = 2_000
@@ -44,18 +47,26 @@ _MAX_AFTER: Final = 2_000
 def has_failing_tally(text: str) -> bool:
     """Tell whether the last counts of a text hold failures."""
     lowered = text.lower()
-    if "fail" not in lowered and "error" not in lowered and "broken" not in lowered:
-        return False
-    last = -1
-    for number, found in enumerate(_CANDIDATE.finditer(text)):
-        if number >= _MAX_CANDIDATES:
-            break
-        start = text.rfind("\n", 0, found.start()) + 1
-        end = text.find("\n", found.end())
-        end = end if end >= 0 else len(text)
-        if end - start <= _MAX_LINE and _is_failing(text[start:end]):
-            last = end
+    if len(lowered) != len(text):
+        lowered = lower(text)[1:]
+    last = max((_end_of_last_tally(text, lowered, word) for word in _TELLING if word in lowered), default=-1)
     return last >= 0 and _PASSED.search(text[last : last + _MAX_AFTER]) is None
+
+
+def _end_of_last_tally(text: str, lowered: str, word: str) -> int:
+    # Lines are looked at from the last one: only the last counts tell how tests ended.
+    at = lowered.rfind(word)
+    for _ in range(_MAX_CANDIDATES):
+        if at < 0:
+            break
+        start = lowered.rfind("\n", 0, at) + 1
+        end = lowered.find("\n", at)
+        end = end if end >= 0 else len(text)
+        line = text[start:end]
+        if len(line) <= _MAX_LINE and _CANDIDATE.search(line) and _is_failing(line):
+            return end
+        at = lowered.rfind(word, 0, start)
+    return -1
 
 
 def _is_failing(line: str) -> bool:

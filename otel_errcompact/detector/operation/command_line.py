@@ -57,7 +57,7 @@ class Invocation(NamedTuple):
 
 def runs_commands(tool: str, arguments: str) -> bool:
     """Tell at once whether `programs_of` may find a program."""
-    return tool.lower() in SHELL_TOOLS or NAMES_COMMAND.search(arguments) is not None
+    return tool.lower() in SHELL_TOOLS or ('"c' in arguments and NAMES_COMMAND.search(arguments) is not None)
 
 
 def programs_of(tool: str, arguments: str | Mapping[str, object] | None) -> Iterator[str]:

@@ -55,7 +55,7 @@ FORMAT: Final = Format(
     read=read,
     markers=(PANICKED, "\nCaused by:\n", " { kind: ", ", kind: ", '\nError: "', "has overflowed its stack"),
     signs=(
-        Sign("an exception", r"Error: \S[^\n]{0,400}\n\nCaused by:$", ("caused by",)),
+        Sign("an exception", r"Error: \S[^\n]{0,400}\n\nCaused by:$", ("error: ",)),
         Sign("an exception", r"thread '[^'\n]{1,200}' (?:\([0-9]+\) )?panicked at ", ("panic",)),
     ),
 )
