@@ -319,6 +319,8 @@ def _items_above(lines: Sequence[str], number: int) -> Iterator[str]:
     first = number
     while first and number - first < MAX_ITEMS and lines[first - 1] and indentation(lines[first - 1]) == depth:
         first -= 1
+    if not first:
+        return  # a text that stands to the right as a whole has no heading
     yield from (lines[at].strip() for at in range(first, number) if is_content(lines[at]))
 
 

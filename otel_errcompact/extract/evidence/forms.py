@@ -35,6 +35,7 @@ FRAME: Final = _any_of(
     rf"from [^\s:]{{1,400}}:{_NUMBER}:in\b",
     rf"(?:\w{{1,20}}: )?[^\s:]{{1,400}}:{_NUMBER}: ?in (?:[`'<]|function|main|method|upvalue|field|local)",
     rf"[^\s:]{{1,400}}:{_NUMBER} in [<\w]",
+    r"#?[0-9]{1,4}[.:]? .{1,300} @ 0x[0-9a-f]{6,16}$",
     r"#[0-9]{1,4} +(?:0x[0-9a-f]|\S{1,300} ?\(|\S.{0,300}[(:][0-9])",
     r"[0-9]{1,4}: +(?:0x[0-9a-f]{4,16} - |\(|[\w:<>$]{1,300}::[\w:<>${}]{1,300}$)",
     rf"(?:\.\.\.|\u2026) ?(?:and )?{_NUMBER} (?:more|common|frames?|lines?|levels?|other|internal)\b",
@@ -49,6 +50,7 @@ MAY_BE_FRAME: Final = re.compile(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|
 PROGRESS: Final = _any_of(
     r"(?:[\w@./-]{1,30}: )?[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]"
     r"|[0-9]{1,7}/[0-9]{1,7} |\[? ?[0-9]{1,3}(?:\.[0-9]{1,4})? ?%",
+    r"section_(?:start|end):[0-9]|##\[(?:section|group|endgroup|debug)\]",
     r"(?:==>|=>|-->|:::?|::group::|> task ) ?\w|(?:get|hit|ign):[0-9]|step [0-9]{1,4}(?:/[0-9]{1,4})?\b",
     r"(?:downloaded|fetched|installed|resolved|created|updated|copied|loaded|started|finished|built|compiled|generated"
     r"|unpacked|cached|cloned|pulled|pushed|connected|configured|initiali[sz]ed|reused|saved|wrote|uploaded|added"

@@ -21,6 +21,9 @@ _REMEMBERED: Final = 512
 """Lines whose kind is remembered: the cause is chosen and evidence found in the same text."""
 
 _MAX_HEADING: Final = 120
+_PASSING: Final = re.compile(r"\b(?:for|of|from|the|all) failed (?=[a-z])|\b[0-9]{1,9} out of [0-9]")
+"""What a report of progress names or counts: no word of its own."""
+
 _LETTER: Final = re.compile(r"[^\W_]")
 _TIME: Final = re.compile(r"[0-9TZ:.,/+-]{5,40}$")
 """A line of a log without words."""
@@ -88,7 +91,7 @@ def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
 def _kind_by_words(line: str, lowered: str) -> Kind:
     is_progress = _is_progress(line, lowered)
     told = forms.NIL_COUNT.sub("", lowered) if has_any(lowered, forms.WORDS_OF_NIL) else lowered
-    telling = is_telling(_strip_names(told) if is_progress else told)
+    telling = is_telling(_PASSING.sub("", _strip_names(told)) if is_progress else told)
     if not telling:
         if has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(lowered):
             return Kind.SUCCESS

@@ -90,7 +90,7 @@ def _terraform(lines: Sequence[str], body: str) -> Facts | None:
     """Read the diagnostics of terraform: a title, a place and a paragraph each."""
     if "  on " not in body and "  with " not in body and _MARGIN not in body:
         return None
-    members = list(_diagnostics(_strip_margin(lines)))
+    members = list(_diagnostics(_strip_margin(lines), is_boxed=_CORNERS[0] in body))
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
 
 
@@ -99,12 +99,12 @@ def _strip_margin(lines: Sequence[str]) -> list[str]:
     return [line.removeprefix(_MARGIN).removeprefix(" ") if line[:1] == _MARGIN else line for line in lines]
 
 
-def _diagnostics(lines: Sequence[str]) -> Iterator[Member]:
+def _diagnostics(lines: Sequence[str], *, is_boxed: bool) -> Iterator[Member]:
     starts = [number for number, line in enumerate(lines) if line.startswith(("Error: ", "Warning: "))]
     for start, end in pairwise((*starts, len(lines))):
         title = _TITLE.match(lines[start])
-        block = [line for line in lines[start + 1 : end] if line not in _CORNERS]
-        if title is not None and any(_ON.match(line) or _WITH.match(line) for line in block):
+        block = list(takewhile(lambda line: line not in _CORNERS, lines[start + 1 : end]))
+        if title is not None and (is_boxed or any(_ON.match(line) or _WITH.match(line) for line in block)):
             yield _diagnostic(title["title"], block)
 
 

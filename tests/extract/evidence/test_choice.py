@@ -29,6 +29,7 @@ def cause(text: str) -> str:
         ("warning: unused x\nunknown key 'a'", "unknown key 'a'"),
         ("Manifest not found, using defaults\nunknown key 'a'", "unknown key 'a'"),
         ("cannot deploy\ncaused by: no answer\n  caused by: unknown host db-3", "cannot deploy: unknown host db-3"),
+        ("cannot deploy\nsee above\ncaused by:\n  unknown host db-3", "cannot deploy: unknown host db-3"),
         (
             'Migration V7 failed\n-----\nState : 42P01\nMessage : ERROR: relation "o" does not exist',
             'Migration V7 failed: relation "o" does not exist',
@@ -143,3 +144,10 @@ def test_a_label_alone_in_its_line_announces_the_cause():
     found = choose_cause("error: deploy failed\n  at step 3\nCaused by:\n  no route to host db")
     assert found is not None
     assert found.message.endswith("no route to host db")
+
+
+def test_a_text_that_stands_to_the_right_is_no_list() -> None:
+    """Items have a heading that stands less deep."""
+    chosen = choose_cause("  Task: upload\n  Version: 2\n  the wheel already exists")
+    assert chosen is not None
+    assert (chosen.message, chosen.items) == ("the wheel already exists", ())

@@ -13,6 +13,7 @@ LINES = {
         "    at Object.<anonymous> (/srv/app.js:3:9)",
         '  File "a.py", line 3, in main',
         "#3  0x00007f main () at a.c:3",
+        "6. start_thread @ 0x0000000000094ac3",
         "#0      main (file:///a.dart:3:5)",
         "\tfrom a.rb:3:in `each'",
         "lua: a.lua:3: in function 'f'",
@@ -23,6 +24,10 @@ LINES = {
         "==> Downloading https://example.com/errors-1.2.tgz",
         "[3/9] Linking app",
         "rescript: [1/6] src/Show.ast",
+        "section_start:1763861581:upload",
+        "##[section]Starting: Finalize Job",
+        "Uploading artifacts for failed job",
+        'Waiting for "web" to finish: 1 out of 3 new replicas have been updated...',
         "Compiling thiserror v1.0.40",
         "Collecting exceptiongroup",
         " 45% |####      | 3.2MB",
@@ -94,3 +99,9 @@ def test_a_report_of_what_was_found_is_progress() -> None:
 def test_a_status_that_was_not_expected_is_a_reason() -> None:
     """The status of an answer is compared; that of a program ends its output."""
     assert kind_of("expected response to have status code 201 but got 422") > Kind.TRAILER
+
+
+def test_progress_that_failed_is_no_progress() -> None:
+    """Only what a report counts or names may hold such words."""
+    assert kind_of("Uploading failed because the disk is full") is Kind.TELLING
+    assert kind_of("Loading a.csv: out of memory") is Kind.TELLING

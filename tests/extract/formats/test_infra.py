@@ -64,6 +64,15 @@ def test_terraform_with_margin():
     )
 
 
+def test_terraform_in_a_box_needs_no_place():
+    """What stands in the box is the diagnostic, and what stands behind it is not."""
+    found = facts(
+        "Initializing modules...\n\u2577\n\u2502 Error: Failed to query packages\n\u2502 \n"
+        "\u2502 no release matches >= 4.0.0,\n\u2502 ~> 4.67\n\u2575\nuploaded the log"
+    )
+    assert found.cause == "Failed to query packages: no release matches >= 4.0.0, ~> 4.67"
+
+
 def test_terraform_without_a_line():
     """A diagnostic that names only the resource has no place."""
     found = facts("Error: quota exceeded\n\n  with aws_instance.web,\n\nAsk for more.")
