@@ -59,7 +59,9 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
 
 def _classify_exception(exception: BaseException, messages: Mapping[int, str] | None, roots: CodeRoots) -> Classified:
     chain = read_chain(exception, messages, roots)
-    return _classify_chain(chain) if _is_small(chain) else _key_facts(facts_of_exceptions(chain))
+    if _is_small(chain):
+        return _classify_chain(chain, roots.configured)
+    return _key_facts(facts_of_exceptions(chain, roots.configured))
 
 
 def _is_small(chain: tuple[Failure, ...]) -> bool:
@@ -73,8 +75,8 @@ def _is_small(chain: tuple[Failure, ...]) -> bool:
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)
-def _classify_chain(chain: tuple[Failure, ...]) -> Classified:
-    return _key_facts(facts_of_exceptions(chain))
+def _classify_chain(chain: tuple[Failure, ...], roots: tuple[str, ...]) -> Classified:
+    return _key_facts(facts_of_exceptions(chain, roots))
 
 
 @lru_cache(maxsize=MAX_REMEMBERED)

@@ -19,7 +19,7 @@ from otel_errcompact.detector.refusals import (
     refuses,
     refuses_argument,
 )
-from otel_errcompact.detector.tallies import ends_with_passed_tests, has_failing_tally
+from otel_errcompact.detector.tallies import ends_with_passed_tests, tally_reason
 from otel_errcompact.detector.words import Words, lower
 from otel_errcompact.extract.cleaning.framing import may_be_framed, read_frame
 from otel_errcompact.extract.format import Sign
@@ -315,7 +315,7 @@ def _search_signs(body: str, words: Sequence[str]) -> str:
         reason = signs.match(body, start, word)
         if reason and (reason not in _PRINTED or not ends_with_passed_tests(body)):
             return reason
-    return "failed tests" if has_failing_tally(body) else ""
+    return tally_reason(body)
 
 
 def _find_candidates(body: str, words: Sequence[str]) -> list[tuple[int, str]]:

@@ -39,9 +39,19 @@ _PASSED: Final = re.compile(
     r"|all (?:tests|checks) passed)[^\n]{0,200}$"
 )
 _TELLING: Final = ("fail", "error", "broken")
+_OF_TESTS: Final = re.compile(
+    r"(?i)\b(?:tests?|doctests?|specs?|examples?|scenarios?|suites?|assertions?|pass|pass(?:ed|es|ing)|steps)\b"
+)
 _MAX_LINE: Final = 300
 _MAX_CANDIDATES: Final = 200
 _MAX_AFTER: Final = 2_000
+
+
+def tally_reason(text: str) -> str:
+    """Return what the last counts of a text show, in a few words; empty without failures."""
+    if not has_failing_tally(text):
+        return ""
+    return "failed tests" if _OF_TESTS.search(text) else "counted errors"
 
 
 def has_failing_tally(text: str) -> bool:

@@ -41,20 +41,20 @@ _MIN_REPEATED: Final = 24
 def extract(raw: RawError, roots: CodeRoots = ANYWHERE) -> Facts:
     """Return the facts of a raw error. Never raises, whatever the input."""
     if raw.exception is not None:
-        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages, roots))
+        return facts_of_exceptions(live.read_chain(raw.exception, raw.messages, roots), roots.configured)
     return extract_text(read_text(raw, roots.configured))
 
 
-def facts_of_exceptions(chain: Sequence[Failure]) -> Facts:
+def facts_of_exceptions(chain: Sequence[Failure], roots: tuple[str, ...] = ()) -> Facts:
     """Return the facts of exceptions at hand, outermost first."""
-    facts = _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON))
+    facts = _look_into_output(replace(facts_of(chain, source_of=live.loaded_line), format=_PYTHON), roots)
     messages = [part for failure in chain for part in (failure.message, failure.extra) if part]
     return _add_evidence(facts, "\n".join(messages))
 
 
 def extract_text(text: Text) -> Facts:
     """Return the facts of a text."""
-    facts = _look_into_output(facts_of_parts(text) or recognise(text))
+    facts = _look_into_output(facts_of_parts(text) or recognise(text), text.roots)
     return _add_evidence(key_reasons(facts, text.body), text.body)
 
 
@@ -72,7 +72,7 @@ def _strip_trailers(output: str) -> str:
     return "\n".join(lines)
 
 
-def _look_into_output(facts: Facts) -> Facts:
+def _look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
     """
     Return the facts of the output that an exception repeats, where a format recognises it; the exception wraps it.
 
@@ -81,7 +81,7 @@ def _look_into_output(facts: Facts) -> Facts:
     if not facts.output:
         return facts
     output = _strip_trailers(facts.output)
-    inner = recognise(read_text(RawError(text=output)))
+    inner = recognise(read_text(RawError(text=output), roots))
     if inner.format in _REPEATING:
         return replace(facts, output="")
     at = f" at {facts.location}" if facts.location else ""

@@ -33,7 +33,7 @@ def facts_of_parts(text: Text) -> Facts | None:
     programs only warned of stands behind all failures.
     """
     parts = split_parts(text.body)
-    failed = [(part, facts) for part in parts if (facts := _read_failure(part)) is not None]
+    failed = [(part, facts) for part in parts if (facts := _read_failure(part, text.roots)) is not None]
     if not failed:
         return None
     warned = [(part, facts) for part, facts in failed if _only_warns(part)]
@@ -67,9 +67,9 @@ def _write_warning(part: Part, facts: Facts) -> str:
     return clip(f"only a warning{at}: {facts.cause}", MAX_DETAIL)
 
 
-def _read_failure(part: Part) -> Facts | None:
+def _read_failure(part: Part, roots: tuple[str, ...]) -> Facts | None:
     opened = unwrap("\n".join(part.lines))
-    facts = recognise(Text(body=opened.text, exit_code=opened.exit_code)) if opened.text else None
+    facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
     if facts is None or facts.format not in _OF_ANY_TEXT:
         return facts
     tells = kind_of(facts.cause) is Kind.TELLING or statement_of(facts.cause) is not None or facts.format == "plain"

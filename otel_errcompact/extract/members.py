@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.dedup.key import signature_of
@@ -30,6 +31,7 @@ _FEW_CAUSES: Final = 8
 """Causes up to which each is told with details; beyond, the names of all matter more."""
 
 _MAX_LINES_OF_NAMES: Final = 16
+_MAX_VARIANTS: Final = 4
 
 
 class Member(NamedTuple):
@@ -176,7 +178,22 @@ def _tally(shown: int, total: int, unit: str) -> str:
 def _around(head: _Cause) -> Iterator[str]:
     """Yield what belongs to the first cause besides its words."""
     yield from _wrap(_names_of(head))
+    yield from _variants(head)
     yield from head.first.details[:_DETAILS_OF_FIRST]
+
+
+def _variants(head: _Cause) -> Iterator[str]:
+    """Yield the expectations of one cause that are worded otherwise than the first, each with its name."""
+    differing = [member for member in head.members if member.assertion and member.cause != head.first.cause]
+    if not differing:
+        return
+    first = mask(head.first.cause)
+    others = {words: member for member in differing if (words := mask(member.cause)) != first}
+    for member in islice(others.values(), _MAX_VARIANTS):
+        name = member.name or str(member.location)
+        yield clip(f"{clip(name, _MAX_PLACE)}: {member.cause}" if name else member.cause, MAX_DETAIL)
+    if len(others) > _MAX_VARIANTS:
+        yield f"{CUT} {len(others) - _MAX_VARIANTS} more expectations"
 
 
 def _others(head: _Cause, causes: Sequence[_Cause]) -> Iterator[str]:

@@ -34,6 +34,9 @@ _AROUND: Final = frozenset({Kind.BLANK, Kind.RULE, Kind.PROGRESS, Kind.SUCCESS, 
 _READING: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_reading", default=())
 """The formats that are reading, outermost first: none of them reads the output inside its own."""
 
+_ROOTS: Final[ContextVar[tuple[str, ...]]] = ContextVar("otel_errcompact_roots", default=())
+"""The configured folders of own code, for the outputs inside the one that is read."""
+
 
 def recognise(text: Text) -> Facts:
     """Return the facts that the first format finds in `text`; progress before an output hides none."""
@@ -64,6 +67,8 @@ def _recognise(text: Text) -> Facts:
 
 def _try_formats(text: Text) -> Facts:
     reading = _READING.get()
+    if text.roots:
+        _ROOTS.set(text.roots)
     for prefilter in prefilters():
         for listing in prefilter.candidates(text.body):
             if listing.name in reading:
@@ -89,7 +94,7 @@ def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | 
     kept = _dedent(lines[-MAX_LINES:])
     if not kept or len(_READING.get()) > MAX_DEPTH:
         return None
-    facts = recognise(Text(body="\n".join(kept)))
+    facts = recognise(Text(body="\n".join(kept), roots=_ROOTS.get()))
     return facts if any_text or facts.format != LAST_RESORT.name else None
 
 

@@ -280,6 +280,7 @@ def test_reported_failure(text: str, flags: dict[str, object], reason: str):
         pytest.param("      Tests  2 failed | 3 passed (5)", "failed tests", id="vitest"),
         pytest.param("Finished\n6 doctests, 182 tests, 11 failures", "failed tests", id="ExUnit"),
         pytest.param("12 examples, 1 failure", "failed tests", id="rspec"),
+        pytest.param("checked\nTotal errors: 2, Skipped: 0", "counted errors", id="checker"),
         pytest.param("x\n  3 failing", "failed tests", id="mocha"),
         pytest.param("FAILURES!\nTests: 3", "failed tests", id="PHPUnit"),
         pytest.param("50% tests passed, 2 tests failed out of 4", "failed tests", id="ctest"),

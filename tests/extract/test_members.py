@@ -172,3 +172,19 @@ def test_members_without_name_and_place():
     """Of members that have neither a name nor a place only the number is told."""
     facts = facts_of_members([Member("Error", "boom"), Member("Error", "boom")], unit="error")
     assert (facts.tally, facts.details) == ("2 errors", ())
+
+
+def test_expectations_that_share_a_cause_keep_their_words():
+    """What the second test expects is told, and a long list of others is counted."""
+    tests = [
+        Member("AssertionError", f"page holds {name!r}", name=f"test_{name}", key="page", assertion=True)
+        for name in "abcdefg"
+    ]
+    found = facts_of_members(tests, unit="test")
+    assert found.tally == "7 tests"
+    assert "test_b: page holds 'b'" in found.details
+    assert "... 2 more expectations" in found.details
+    numbers = [tests[0]._replace(cause=f"got {number}", key="") for number in (10, 20)]
+    assert not any("got 20" in line for line in facts_of_members(numbers, unit="test").details)
+    nameless = [member._replace(name="") for member in tests[:2]]
+    assert "page holds 'b'" in facts_of_members(nameless, unit="test").details

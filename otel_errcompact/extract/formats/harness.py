@@ -231,7 +231,11 @@ _LISTED: Final = re.compile(r"(?m)^(?P<number>[0-9]{1,7})[:|](?P<code>.*)$")
 _MAX_LISTED: Final = 20_000
 """Characters of a listing in which the edges of an edit are looked for."""
 
-_MAX_SHIFT: Final = 16
+_LEFT_BELOW: Final = re.compile(r"(?m)^\((?P<count>[0-9]{1,9}) more lines? below\)$")
+_QUOTED_TOKEN: Final = re.compile(r"'(?P<token>[^'\s\w]{1,3})'")
+_MAX_TOKENS: Final = 2
+"""Lines of an edit that are shown because they hold nothing but the token that the linter quotes."""
+
 _PLACE: Final = re.compile(r"(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?:: (?P<message>\S.*))?\Z")
 _PATCHED_FILE: Final = re.compile(
     r" (?:in|update|delete|file|at) (?P<file>(?:[A-Za-z]:)?[^\s:]{0,400}[./\\][^\s:]{1,400}?)(?=:|\s|\Z)"
@@ -276,41 +280,64 @@ def _rejected_edit(body: str, start: int) -> Facts:
             errors += [place["message"]] if place["message"] else []
         elif line.startswith("- "):
             errors.append(line[2:])
+    errors = list(dict.fromkeys(errors))
     return _facts(
         "EditRejected",
         errors[0] if errors else first.partition(". ")[0].strip("[]."),
         location=location,
-        more=(*errors[1:_MAX_ERRORS], *_edges_of_edit(body, end)),
+        more=(*errors[1:_MAX_ERRORS], *_show_edit(body, end, location.line, errors[0] if errors else "")),
         key=" + ".join(sorted(set(errors))),
     )
 
 
-def _edges_of_edit(body: str, start: int) -> list[str]:
-    """Return the first and last line that an edit changed, and their neighbours: there brackets and margins break."""
+def _show_edit(body: str, start: int, line: int | None, error: str) -> list[str]:
+    """Return the line that the linter names, else the edges of the edit: there brackets and margins break."""
     original = body.find(_ORIGINAL, start) if start >= 0 else -1
     if original < 0:
         return []
-    before, after = (
-        [(found["number"], found["code"].rstrip()) for found in _LISTED.finditer(part[:_MAX_LISTED])]
-        for part in (body[original:], body[start:original])
-    )
-    numbers = dict(before)
-    first = next((at for at, (number, code) in enumerate(after) if numbers.get(number, code) != code), len(after) - 1)
-    last = max(_last_changed([code for _, code in before], [code for _, code in after]), first)
-    shown = dict.fromkeys(at for at in (first - 1, first, last, last + 1) if 0 <= at < len(after))
-    return [_write_listed(*after[at]) for at in shown if after[at][1]]
+    before, after = _read_listing(body[original:]), _read_listing(body[start:original])
+    named = next((at for at, (number, _) in enumerate(after.lines) if number == str(line)), None)
+    shown = _find_edges(before, after, error) if named is None else [at for at in (named - 1, named) if at >= 0]
+    return [_write_listed(*after.lines[at]) for at in shown if after.lines[at][1]]
 
 
-def _last_changed(before: Sequence[str], after: Sequence[str]) -> int:
-    # The two listings may end at different lines of the file.
-    best, last = 0, len(after) - 1
-    for shift in range(-_MAX_SHIFT, _MAX_SHIFT + 1):
-        old, new = before[: len(before) - max(shift, 0)], after[: len(after) - max(-shift, 0)]
-        pairs = zip(reversed(old), reversed(new), strict=False)
-        same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
-        if same > best:
-            best, last = same, len(new) - 1 - same
-    return last
+class _Listing(NamedTuple):
+    """A part of a file, as an editor lists it."""
+
+    lines: list[tuple[str, str]]
+    """Numbers and code."""
+
+    below: int
+    """Lines of the file below it."""
+
+
+def _read_listing(part: str) -> _Listing:
+    below = _LEFT_BELOW.search(part)
+    lines = [(found["number"], found["code"].rstrip()) for found in _LISTED.finditer(part[:_MAX_LISTED])]
+    return _Listing(lines, int(below["count"]) if below else 0)
+
+
+def _find_edges(before: _Listing, after: _Listing, error: str) -> list[int]:
+    """Return the first and last line that an edit changed, their neighbours, and lines of the quoted token alone."""
+    numbers = dict(before.lines)
+    codes = [code for _, code in after.lines]
+    first = next((at for at, (number, code) in enumerate(after.lines) if numbers.get(number, code) != code), None)
+    first = len(codes) - 1 if first is None else first
+    last = max(_last_changed(before, after), first)
+    quoted = _QUOTED_TOKEN.search(error)
+    alone = [at for at in range(first, min(last + 2, len(codes))) if quoted and codes[at].strip() == quoted["token"]]
+    shown = {first - 1, first, last, last + 1, *alone[:_MAX_TOKENS]}
+    return sorted(at for at in shown if 0 <= at < len(codes))
+
+
+def _last_changed(before: _Listing, after: _Listing) -> int:
+    # The two listings may end at different lines of the file; behind the edit the distance to its end is the same.
+    shift = after.below - before.below
+    old = before.lines[: max(len(before.lines) - max(shift, 0), 0)]
+    new = after.lines[: max(len(after.lines) - max(-shift, 0), 0)]
+    pairs = zip(reversed(old), reversed(new), strict=False)
+    same = next((at for at, ((_, one), (_, other)) in enumerate(pairs) if one != other), min(len(old), len(new)))
+    return len(new) - 1 - same
 
 
 def _write_listed(number: str, code: str) -> str:

@@ -36,6 +36,8 @@ _RAISE: Final = ("raise ", "throw ", ".format(", "% ", ")")
 
 _ASSERT: Final = "assert "
 
+_OVERFLOW: Final = "RecursionError"
+
 _NO_ROOTS: Final = frozenset({"CancelledError", "GeneratorExit"})
 
 
@@ -76,7 +78,7 @@ def facts_of(
     claim = source if reading.cause == NO_MESSAGE and source.startswith(_ASSERT) else ""
     shown = "" if claim or source.startswith(_RAISE) else source
     lines = [*reading.details, f"> {shown}" if shown else ""]
-    if len(chain) > 1 or root.innermost is not frame or root.extra or root.attributes or root.recursion:
+    if len(chain) > 1 or root.innermost is not frame or root.extra or root.attributes or root.recursion or root.caller:
         lines.extend(_find_context(chain, frame, source_of, Places(location)))
     return Facts(
         type=reading.type or public_name(root.type),
@@ -111,12 +113,12 @@ def _facts_of_call(reading: Reading) -> Facts:
 
 
 def _to_root(chain: Sequence[Failure]) -> Sequence[Failure]:
-    # A group's causes are its children, and a cancellation is an effect.
+    # A group's causes are its children, a cancellation is an effect, and no overflow is due to what was handled then.
     end = len(chain)
     if end == 1:
         return chain
     for number, failure in enumerate(chain):
-        if failure.children:
+        if failure.children or (failure.follows and failure.type.endswith(_OVERFLOW)):
             return chain[: number + 1]
     while end > 1 and chain[end - 1].type.rpartition(".")[2] in _NO_ROOTS:
         end -= 1
@@ -149,6 +151,8 @@ def _find_context(
     root = chain[-1]
     if root.recursion is not None and root.recursion.cycle:
         yield from _write_recursion(root.recursion, source_of, places)
+    if root.caller is not None and root.own is frame:
+        yield f"called from {places.name(root.caller)}"
     yield from extras_of(chain)
     if root.recursion is None and root.innermost is not frame:
         yield _write_library(root.innermost)

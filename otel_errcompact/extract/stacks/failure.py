@@ -46,5 +46,8 @@ class Failure(NamedTuple):
     shown: Frame | None = None
     """The frame that is shown in place of `own`, which counts for the key all the same."""
 
+    caller: Frame | None = None
+    """The own frame that called `own`, where `own` is a function that only checks."""
+
     attributes: tuple[str, ...] = ()
     """Values that the exception carries and its message does not hold, as `name: value`."""

@@ -31,6 +31,11 @@ _INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|p
 _HANDED_OVER: Final = "<string>"
 _TYPED_IN: Final = (_HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<cell")
 
+_CHECKS: Final = frozenset(
+    {"assert", "check", "validate", "ensure", "require", "verify", "raise", "fail", "expect", "guard", "must"}
+)
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
 _own_files: dict[str, bool] = {}
 
 
@@ -82,6 +87,12 @@ def _remember(file: str) -> bool:
 def is_own_frame(frame: Frame) -> bool:
     """Tell whether a frame is the user's own code."""
     return is_own(frame.file, frame.function)
+
+
+def only_checks(frame: Frame) -> bool:
+    """Tell by its name whether a function only raises what it was asked to check."""
+    name = frame.function.lstrip("_")
+    return name[: len(name) - len(name.lstrip(_LETTERS))] in _CHECKS
 
 
 def library_place(frame: Frame) -> Location:

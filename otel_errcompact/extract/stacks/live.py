@@ -11,7 +11,7 @@ from otel_errcompact.extract.cleaning.characters import clean
 from otel_errcompact.extract.stacks.attributes import attributes_of
 from otel_errcompact.extract.stacks.callers import callers_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing
+from otel_errcompact.extract.stacks.frames import Frame, is_own, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, choose_own, is_within
 from otel_errcompact.runtime.foreign import attribute_of, module_of, qualname_of, string_of, traceback_of
@@ -155,7 +155,12 @@ def _read_failure(exception: BaseException, seen: _Seen, depth: int) -> Failure:
         members = _children(children, seen, depth)
         return Failure(kind.name, message, own, innermost, "", members, attributes=attributes_of(exception, message))
     extra = "" if kind.is_builtin else _extra(exception, message)
-    return Failure(kind.name, message, own, innermost, extra, attributes=attributes_of(exception, message))
+    attributes = attributes_of(exception, message)
+    if own is None or own is not innermost or not only_checks(own):
+        return Failure(kind.name, message, own, innermost, extra, attributes=attributes)
+    outer = (frame for frame in _inside_out(exception.__traceback__) if frame != own and not only_checks(frame))
+    caller = choose_own(outer, is_own_frame, seen.roots.configured)
+    return Failure(kind.name, message, own, innermost, extra, caller=caller, attributes=attributes)
 
 
 class _Kind(NamedTuple):

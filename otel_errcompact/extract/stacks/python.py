@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.characters import LEFT_OUT
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
-from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing
+from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import is_exception_name
@@ -178,7 +178,13 @@ def _failure(
         extra,
         children[int(group[1])] if group is not None and int(group[1]) < len(children) else (),
         recursion=recursion,
+        caller=_find_caller(stack, own, roots) if own is not None and own is innermost and only_checks(own) else None,
     )
+
+
+def _find_caller(stack: str, own: Frame, roots: tuple[str, ...]) -> Frame | None:
+    outer = (frame for frame in _iterate_frames(stack) if frame != own and not only_checks(frame))
+    return choose_own(outer, is_own_frame, roots)
 
 
 def _completed(failure: Failure | None, segment: str, source: _Source) -> Failure | None:

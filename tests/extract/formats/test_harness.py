@@ -225,9 +225,12 @@ def test_edges_of_an_edit():
     """A bracket left behind an edit shows in the line after it, wherever both listings end."""
     after = "7:def sum(\n8:    a):\n9:    return (\n10:        a)\n11:    )\n12:\n13:def f():"
     before = "7:def sum(\n8:    a):\n9:    return a\n10:    )\n11:\n12:def f():\n13:    pass"
-    listing = "This is how your edit would have looked if applied\n{}\nThis is the original code before your edit\n{}\n"
+    listing = (
+        "This is how your edit would have looked if applied\n{}\n(8 more lines below)\n"
+        "This is the original code before your edit\n{}\n(7 more lines below)\n---\nRetry.\n"
+    )
     found = facts(
-        "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: unmatched ')'\n\n"
+        "Your proposed edit has introduced new syntax error(s).\n\nERRORS:\n- E999 SyntaxError: invalid syntax\n\n"
         + listing.format(after, before)
     )
     assert found.details == (
@@ -236,6 +239,50 @@ def test_edges_of_an_edit():
         "> 10 (indented 8): a)",
         "> 11 (indented 4): )",
     )
+
+
+REFUSED = (
+    "Your proposed edit has introduced new syntax error(s).\n{error}\n"
+    "This is how your edit would have looked if applied\n{after}\n"
+    "This is the original code before your edit\n{before}\n"
+)
+
+
+def test_edges_of_an_edit_at_the_end_of_a_file():
+    """What the edit left behind is found by its distance to the end, although the lines before it repeat."""
+    before = "1|a = [\n2|    f(\n3|        x),\n4|]"
+    after = "1|a = [\n2|    f(\n3|        y),\n4|]\n5|        x),\n6|]"
+    found = facts(REFUSED.format(error="- E999 IndentationError: unexpected indent", after=after, before=before))
+    assert found.details[-2:] == ("> 4: ]", "> 5 (indented 8): x),")
+
+
+def test_line_of_the_token_that_a_linter_quotes():
+    """A lonely bracket that the linter does not match is shown, wherever in the edit it stands."""
+    before = "1|a = [\n2|    1,\n3|]\n4|b = 1"
+    after = "1|a = 1\n2|c = 2\n3|    ]\n4|d = 3\n5|e = 4\n6|b = 1"
+    found = facts(REFUSED.format(error="- E999 SyntaxError: unmatched ']'", after=after, before=before))
+    assert "> 3 (indented 4): ]" in found.details
+
+
+def test_line_that_a_linter_names():
+    """It is shown in place of the edges of the edit, with the line before it."""
+    before, after = "1|a\n2|b\n3|c", "1|a\n2|x\n3|y\n4|z\n5|c"
+    found = facts(REFUSED.format(error="/shop/cart.ts:4", after=after, before=before))
+    assert found.details == ("> 3: y", "> 4: z")
+    first = facts(REFUSED.format(error="/shop/cart.ts:1", after=after, before=before))
+    assert first.details == ("> 1: a",)
+
+
+def test_finding_that_repeats():
+    """A name that is missing at many places is one finding."""
+    found = facts("Your proposed edit has introduced new syntax error(s).\nERRORS:" + "\n- F821 undefined name 'x'" * 3)
+    assert (found.cause, found.details) == ("F821 undefined name 'x'", ())
+
+
+def test_edit_that_changes_nothing():
+    """The listings are equal, and the last line is all there is."""
+    found = facts(REFUSED.format(error="- E1 x", after="1|a\n2|b", before="1|a\n2|b"))
+    assert found.details == ("> 1: a", "> 2: b")
 
 
 def test_key_of_an_edit_that_a_linter_refused():

@@ -97,3 +97,15 @@ def test_names_of_places():
         "pong (a.py:2)", "deepcopy (copy.py:128)", "g (/lib/b.py:3)", "pong (/app/a.py:2)", "c.py:4"
     ]  # fmt: skip
     assert Places(NOWHERE).name(PONG) == "pong (/app/a.py:2)"
+
+
+def test_what_was_handled_on_the_way_down_is_no_cause():
+    """A cache that is missed at each level is no reason for an overflow."""
+    missed = Failure("KeyError", "'area'", Frame("/app/shape.py", 4, "size"), Frame("/app/shape.py", 4, "size"))
+    overflow = Failure("RecursionError", "maximum recursion depth exceeded", PING, PING, follows=True)
+    found = facts_of([overflow, missed])
+    assert (found.type, str(found.location)) == ("RecursionError", "ping (/app/a.py:1)")
+    wrapped = facts_of([Failure("ShapeError", "no area", MAIN, MAIN), overflow, missed])
+    assert (found.type, wrapped.wrappers) == ("RecursionError", ("ShapeError",))
+    caused = facts_of([overflow._replace(follows=False), missed])
+    assert caused.type == "KeyError"

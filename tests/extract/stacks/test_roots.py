@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import traceback
 from pathlib import Path
 from typing import NoReturn
@@ -11,8 +12,11 @@ import pytest
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.config import Options
 from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.errors import RawError
+from otel_errcompact.errors import Facts, RawError
+from otel_errcompact.extract import glued
+from otel_errcompact.extract.cleaning.parts import Part
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots, is_within, open_roots
+from otel_errcompact.extract.text import Text
 
 SHOP = CodeRoots(("/srv/shop/",))
 IN_SHOP = CodeRoots(directory="/srv/shop/")
@@ -147,3 +151,37 @@ def test_option():
     assert ledger.roots == SHOP
     observation = ledger.observe("run", RawError(text=TEXT, tool="t"))
     assert str(observation.found.facts.location) == "order (/srv/shop/tools.py:2)"
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        pytest.param("{}", id="bare"),
+        pytest.param("make: Entering directory '/srv/shop'\n{}make: *** [Makefile:3: run] Error 1\n", id="make"),
+        pytest.param("== lint ==\nok\n== run ==\n{}", id="script"),
+    ],
+)
+def test_outputs_inside_outputs(wrapper):
+    """Whoever repeats a traceback, its frames follow the roots."""
+    assert place(RawError(text=wrapper.format(TEXT)), SHOP) == "order (/srv/shop/tools.py:2)"
+
+
+def test_output_that_an_exception_repeats():
+    """The output of a command that failed is read by the same roots."""
+    error = subprocess.CalledProcessError(1, ["python", "tools.py"], stderr=TEXT)
+    assert place(RawError(text="", exception=error), SHOP) == "order (/srv/shop/tools.py:2)"
+    assert place(RawError(text="", exception=error), ANYWHERE) == "run (/opt/harness/runner.py:2)"
+
+
+def test_parts_of_a_glued_output(monkeypatch):
+    """Each part is read by the roots of the whole."""
+    seen: list[tuple[str, ...]] = []
+
+    def recognise(text):
+        seen.append(text.roots)
+        return Facts(type="error", cause="no", format="python")
+
+    monkeypatch.setattr(glued, "recognise", recognise)
+    monkeypatch.setattr(glued, "split_parts", lambda body: [Part("a", ("x",)), Part("b", ("y",))])
+    glued.facts_of_parts(Text(body="x", roots=SHOP.configured))
+    assert seen == [SHOP.configured, SHOP.configured]
