@@ -96,6 +96,8 @@ _LABELLED: Final = re.compile(
 _FRAME: Final = re.compile(
     r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
 )
+_SIGNS_OF_RANGES: Final = ("~", "^", "<=", ">=", "==")
+_RANGE: Final = re.compile(r"[(\s'\"](?:[~^]|[<>=]=|~>) ?v?[0-9]+\.")
 _NUMBER_OF: Final = re.compile(
     r"(?:[a-z_\])](?:: | ?= ?)|[~^<>=!][=>]? ?v?"
     r"|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
@@ -171,7 +173,11 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     alike: dict[str, int] = {}
     for piece in fresh:
         words = piece.words
-        if words <= said or _is_place(piece, words - known) or _is_noise(piece.text, facts.cause):
+        if (
+            (words <= said and not _is_range(piece.text))
+            or _is_place(piece, words - known)
+            or _is_noise(piece.text, facts.cause)
+        ):
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
@@ -272,6 +278,11 @@ def _blank_run(lines: list[str], run: Sequence[int]) -> None:
         return  # a numbered list of failures
     for number in run:
         lines[number] = ""
+
+
+def _is_range(piece: str) -> bool:
+    # In a conflict of versions the same names and numbers stand in many lines, and each pair of them counts.
+    return has_any(piece, _SIGNS_OF_RANGES) and _RANGE.search(piece) is not None
 
 
 def _is_noise(piece: str, cause: str) -> bool:

@@ -64,7 +64,18 @@ _CONDITIONS: Final = StatementTable(
 )
 """How messages of PostgreSQL begin, and the names of their conditions in its manual."""
 
-_FIELD: Final = re.compile(r"(?P<name>LINE [0-9]{1,9}|DETAIL|HINT|CONTEXT|QUERY|WHERE|STATEMENT): {1,3}(?P<value>\S.*)")
+_FIELD: Final = re.compile(
+    r"(?P<name>LINE [0-9]{1,9}|DETAIL|HINT|CONTEXT|QUERY|WHERE|STATEMENT|LOCATION|[A-Z]{4,10} NAME)"
+    r": {1,3}(?P<value>\S.*)"
+)
+_SOURCES: Final = ("LINE", "QUERY", "STATEMENT")
+_KNOWN: Final = ("LOCATION", "SCHEMA", "TABLE", "COLUMN", "CONSTRAINT", "DATATYPE")
+"""Fields that repeat the message, or name a place in the server."""
+
+_CONTINUED: Final = ("DETAIL", "CONTEXT", "WHERE")
+"""Fields of more than one line: who waits for whom, and who called whom."""
+
+_MAX_CONTINUED: Final = 8
 _CONSEQUENCE: Final = "InFailedSqlTransaction"
 
 # --- others ---
@@ -157,11 +168,16 @@ def _statement(found: re.Match[str], after: Sequence[str]) -> Member:
 
 def _fields(after: Sequence[str]) -> Iterator[str]:
     """Yield what PostgreSQL adds to an error."""
+    name, continued = "", 0
     for line in takewhile(lambda line: not any(mark in line for mark in _SEVERITIES), after):
         found = _FIELD.match(line)
         if found is not None:
-            source = found["name"].startswith(("LINE", "QUERY", "STATEMENT"))
-            yield f"> {found['value']}" if source else found["value"]
+            name, continued = found["name"].partition(" ")[0], 0
+            if name not in _KNOWN:
+                yield f"> {found['value']}" if name in _SOURCES else found["value"]
+        elif name in _CONTINUED and line.strip() and continued < _MAX_CONTINUED:
+            continued += 1
+            yield line.strip()
 
 
 # --- others ----------------------------------------------------------------------------------------------------------
@@ -204,7 +220,9 @@ def _oracle(lines: Sequence[str]) -> Iterator[Member]:
     stated = [match for match in found if match["code"] != "ORA-06512"]
     if stated:
         at = Location(function=place["function"], line=int(place["line"])) if place else NOWHERE
-        others = (f"{match['code']}: {match['message']}" for match in stated[1:3])
+        others = [f"{match['code']}: {match['message']}" for match in stated[1:3]]
+        if place is not None:
+            others.insert(0, f"at line {place['line']}")
         yield Member(stated[0]["code"], stated[0]["message"], at, details=tuple(others))
 
 

@@ -30,6 +30,7 @@ def cause(text: str) -> str:
         ("Manifest not found, using defaults\nunknown key 'a'", "unknown key 'a'"),
         ("cannot deploy\ncaused by: no answer\n  caused by: unknown host db-3", "cannot deploy: unknown host db-3"),
         ("cannot deploy\nsee above\ncaused by:\n  unknown host db-3", "cannot deploy: unknown host db-3"),
+        ("error: invalid plan\ncaused by:\n  unknown host db-3", "invalid plan: unknown host db-3"),
         (
             'Migration V7 failed\n-----\nState : 42P01\nMessage : ERROR: relation "o" does not exist',
             'Migration V7 failed: relation "o" does not exist',

@@ -146,6 +146,12 @@ def test_a_version_is_no_place() -> None:
     ]
 
 
+def test_each_side_of_a_conflict_is_evidence() -> None:
+    """The same names and numbers stand in many lines, and each pair of them counts."""
+    text = "cannot align\nauth ~> 8.0.1 and mail ~> 7.1\n  mail (~> 8.0.1)\nmail 7.1, auth 8.0.1"
+    assert shown(text) == ["auth ~> 8.0.1 and mail ~> 7.1", "mail (~> 8.0.1)"]
+
+
 def test_labels_of_one_answer_are_no_evidence() -> None:
     """Ids, times and headers differ in every answer; a label whose values stand below it says nothing."""
     text = (
