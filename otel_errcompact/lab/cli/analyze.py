@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
-from otel_errcompact.lab.cli.output import Problems, say, write_json
+from otel_errcompact.lab.cli.output import Problems, say, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
-from otel_errcompact.lab.transcripts import RecordedLife, RecordedTrace, find, read
+from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, find, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,15 +61,19 @@ class Analysis:
         self.calibration = Calibration(options.thresholds)
         self.traces = 0
         """Traces that were left out."""
+        self._forks = Forks()
         self._analyzer = Analyzer(options)
         self._outcomes = None if request.outcomes is None else read_outcomes(request.outcomes)
 
     def runs(self) -> Iterator[RunAnalysis]:
         """Yield the analysis of each run, then report what is missing."""
-        files = list(find(self.request.paths, on_problem=self.problems.take))
+        files = list(find(self.request.paths, on_problem=self.problems.take, on_skipped=self._say_skipped))
         with progress(files, "analyzing") as advance:
             for file in files:
-                for record in read(file, on_problem=self.problems.take, on_bytes=advance):
+                for found in read(file, on_problem=self.problems.take, on_bytes=advance):
+                    record = self._forks.own_part(found)
+                    if record is None:
+                        continue
                     if isinstance(record, RecordedTrace | RecordedLife):
                         self.traces += 1
                         continue
@@ -79,10 +83,17 @@ class Analysis:
                     yield run
         self._say_what_is_missing()
 
+    def _say_skipped(self, folder: Path, files: tuple[Path, ...]) -> None:
+        labels = self.request.outcomes
+        others = tuple(file for file in files if labels is None or not file.samefile(labels))
+        if others:
+            say_skipped(folder, others)
+
     def _label(self, run: RecordedRun) -> RecordedRun:
         return run if self._outcomes is None else replace(run, succeeded=self._outcomes.of(run))
 
     def _say_what_is_missing(self) -> None:
+        say_shared(self._forks.shared)
         if self.traces:
             traces = "1 trace is" if self.traces == 1 else f"{self.traces:,} traces are"
             say(f"{traces} left out: spans do not record what the agent read; try 'errcompact replay' on them")

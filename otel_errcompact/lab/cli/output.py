@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 
 PROGRAM: Final = "errcompact"
 MALFORMED: Final = 1
 """The exit code when some input was malformed and the rest was processed."""
+
+MAX_NAMED: Final = 5
+"""Files that are named of those that are left out."""
 
 MAX_SAID: Final = 100
 """Log messages that are said; a command that has more of them to say is not read any more."""
@@ -46,6 +51,21 @@ class Problems:
     def exit_code(self) -> int:
         """The exit code of a command that has met these problems."""
         return MALFORMED if self.count else 0
+
+
+def say_skipped(folder: Path, files: tuple[Path, ...]) -> None:
+    """Name the files of a folder that are no transcripts."""
+    names = ", ".join(str(file.relative_to(folder)) for file in files[:MAX_NAMED])
+    more = f" and {len(files) - MAX_NAMED:,} more" if len(files) > MAX_NAMED else ""
+    count = "1 other file is no transcript" if len(files) == 1 else f"{len(files):,} other files are no transcripts"
+    say(f"{folder}: {count} of a known format and left out: {names}{more}")
+
+
+def say_shared(calls: int) -> None:
+    """Tell how many calls stand in several sessions."""
+    if calls:
+        are = "1 call stands" if calls == 1 else f"{calls:,} calls stand"
+        say(f"{are} in an earlier session too, as in forks and copies of one, and counted once")
 
 
 class OneLineHandler(logging.Handler):

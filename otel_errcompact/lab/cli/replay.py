@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
 from otel_errcompact.exceptions import ConfigurationError
-from otel_errcompact.lab.cli.output import Problems, write_json
+from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.summary import print_summary
 from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.lab.replay import open_pipeline, total_of
-from otel_errcompact.lab.transcripts import find, read
+from otel_errcompact.lab.transcripts import Forks, find, read
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
@@ -67,15 +67,21 @@ def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) ->
 
 def replay_files(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
     """Yield the result of each recorded run, with a progress bar."""
-    files = list(find(paths, on_problem=problems.take))
+    files = list(find(paths, on_problem=problems.take, on_skipped=say_skipped))
+    forks = Forks()
     with open_pipeline(options) as pipeline, progress(files) as advance:
         for file in files:
-            yield from _play(file, pipeline, problems, advance)
+            yield from _play(file, pipeline, problems, advance, forks)
+    say_shared(forks.shared)
     if pipeline.lost_spans:
         problems.report(otlp.ENDPOINT, 0, f"{pipeline.lost_spans:,} spans could not be exported; is a collector there?")
 
 
-def _play(file: Path, pipeline: Pipeline, problems: Problems, advance: Callable[[int], None]) -> Iterator[ReplayedRun]:
-    for record in read(file, on_problem=problems.take, on_bytes=advance):
-        yield from pipeline.play(record)
+def _play(
+    file: Path, pipeline: Pipeline, problems: Problems, advance: Callable[[int], None], forks: Forks
+) -> Iterator[ReplayedRun]:
+    for found in read(file, on_problem=problems.take, on_bytes=advance):
+        record = forks.own_part(found)
+        if record is not None:
+            yield from pipeline.play(record)
     yield from pipeline.finish()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from otel_errcompact.lab.cli.output import Problems, printable, say, write_json
+from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.replay import Settings, replay_files
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
@@ -49,7 +49,7 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
     check_output(output)
     problems = Problems()
     collector = Collector(raw=raw)
-    files = list(find(paths, on_problem=problems.take))
+    files = list(find(paths, on_problem=problems.take, on_skipped=say_skipped))
     with progress(files) as advance:
         lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
     if lost:

@@ -79,6 +79,9 @@ def _list_numbers(run: ReplayedRun) -> tuple[int, ...]:
 
 
 def _describe_total(total: ReplayTotal) -> Iterator[str]:
+    if total.context_tokens and not total.tool_calls and not total.failures:
+        yield f"No tool results (runs: {total.runs:,}): whether anything failed cannot be told."
+        return
     if not total.failures:
         yield f"No failures (runs: {total.runs:,}, calls: {total.tool_calls:,})."
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
-from otel_errcompact.lab.transcripts import RecordedTrace, read
+from otel_errcompact.lab.transcripts import Forks, RecordedTrace, read
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ def play(
     options = options or Options.from_environ()
     options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update={"enabled": False})})
     with ExitStack() as stack:
-        played = _Played(options, collector, stack)
+        played, forks = _Played(options, collector, stack), Forks()
         for file in files:
-            played.play(file, read(file, on_problem=on_problem, on_bytes=on_bytes))
+            records = map(forks.own_part, read(file, on_problem=on_problem, on_bytes=on_bytes))
+            played.play(file, filter(None, records))
     return played.lost_spans
 
 

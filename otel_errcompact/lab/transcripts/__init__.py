@@ -6,6 +6,7 @@ Malformed lines and fields are reported with file and line, and the rest is read
 
 from __future__ import annotations
 
+from otel_errcompact.lab.transcripts.forks import Forks
 from otel_errcompact.lab.transcripts.formats import FORMATS, Format
 from otel_errcompact.lab.transcripts.model import (
     AttributeValue,
@@ -22,6 +23,7 @@ from otel_errcompact.lab.transcripts.reading import beside, find, read, rotated_
 __all__ = [
     "FORMATS",
     "AttributeValue",
+    "Forks",
     "Format",
     "RecordedCall",
     "RecordedEvent",

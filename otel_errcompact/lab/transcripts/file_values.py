@@ -31,6 +31,9 @@ LONG_BYTES: Final = 16 * 1024 * 1024
 _HEAD_LINES: Final = 32
 """Lines that are read to tell JSON lines with a broken beginning from a document."""
 
+_TEXT_LINES: Final = 4_096
+"""Further lines among which a known text may begin."""
+
 _SHORT_BYTES: Final = 64 * 1024
 """Up to this length a first line is parsed to see whether it is whole."""
 
@@ -119,9 +122,15 @@ class _Source:
         elif _is_whole(first[1]):
             yield from self._json_lines(itertools.chain((first,), lines))
         else:
-            yield from self._lines_or_document([first, *self._head(lines)], lines)
+            yield from self._lines_or_document(first, lines)
 
-    def _lines_or_document(self, head: list[_Line], lines: Iterator[_Line]) -> Iterator[Value]:
+    def _lines_or_document(self, first: _Line, lines: Iterator[_Line]) -> Iterator[Value]:
+        head = [first, *self._head(lines, _HEAD_LINES)]
+        if self._texts and not first[1].lstrip().startswith((b"{", b"[")):
+            head += self._head(lines, _TEXT_LINES)
+            if any(line.startswith(self._texts) for _, line in head):
+                yield from self._text(itertools.chain(head, lines))
+                return
         if _is_broken_json_lines(head):
             yield from self._json_lines(itertools.chain(head, lines))
         else:
@@ -150,9 +159,9 @@ class _Source:
                 self._too_long(self._at_line(number))
             number, line = number + 1, self._readline(self._limit)
 
-    def _head(self, lines: Iterator[_Line]) -> Iterator[_Line]:
+    def _head(self, lines: Iterator[_Line], number: int) -> Iterator[_Line]:
         length = 0
-        for line in itertools.islice(lines, _HEAD_LINES - 1):
+        for line in itertools.islice(lines, number - 1):
             yield line
             length += len(line[1])
             if length > self._long:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.config import runs_path
 from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 from otel_errcompact.lab.transcripts.file_values import read_values
-from otel_errcompact.lab.transcripts.formats import FORMATS, otlp_json
+from otel_errcompact.lab.transcripts.formats import FORMATS, cline, otlp_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -90,16 +90,22 @@ def beside(path: Path) -> tuple[Path, ...]:
     return (*rotated_files(path), *runs_of(path))
 
 
-def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Iterator[Path]:
+def find(
+    paths: Iterable[Path],
+    *,
+    on_problem: OnProblem | None = None,
+    on_skipped: Callable[[Path, tuple[Path, ...]], None] | None = None,
+) -> Iterator[Path]:
     """
     Find transcript files.
 
-    A file that is named is taken as it is, so that `read` can say what is wrong with it. In folders, hidden folders,
-    files with other suffixes and JSON files that hold something else are skipped in silence. No file is found twice.
+    A file that is named is taken as it is, so that `read` can say what is wrong with it. In folders, hidden folders
+    and files with other suffixes are skipped in silence. No file is found twice.
 
     Args:
         paths: Files and folders.
         on_problem: Takes each folder that cannot be read, or that holds no transcript.
+        on_skipped: Takes, for each folder with transcripts, the other files with such suffixes.
 
     Yields:
         The files, those of a folder in the order of their names.
@@ -110,13 +116,16 @@ def find(paths: Iterable[Path], *, on_problem: OnProblem | None = None) -> Itera
     seen.update(os.path.realpath(other) for path in paths if path.is_file() for other in beside(path))
     for path in paths:
         found = path.is_file() and os.path.realpath(path) in seen
-        for file in _walk(path, on_problem) if path.is_dir() else (path,):
+        skipped: list[Path] = []
+        for file in _walk(path, on_problem, skipped) if path.is_dir() else (path,):
             found = True
             real = os.path.realpath(file)
             if real not in seen:
                 seen.add(real)
                 seen.update(map(os.path.realpath, beside(file)))
                 yield file
+        if found and skipped and on_skipped is not None:
+            on_skipped(path, tuple(skipped))
         if not found and on_problem is not None:
             on_problem(TranscriptError(str(path), 0, "holds no transcript; name a file, or another folder"))
 
@@ -131,7 +140,7 @@ def _detect(values: Iterator[Value]) -> tuple[list[Value], Format | None]:
     return first, None
 
 
-def _walk(folder: Path, on_problem: OnProblem | None) -> Iterator[Path]:
+def _walk(folder: Path, on_problem: OnProblem | None, skipped: list[Path]) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if on_problem is not None:
             on_problem(TranscriptError(str(error.filename), 0, f"cannot be read ({error.strerror})"))
@@ -140,8 +149,17 @@ def _walk(folder: Path, on_problem: OnProblem | None) -> Iterator[Path]:
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         for file in sorted(files):
             path = Path(name, file)
-            if path.suffix.lower() in SUFFIXES and path.is_file() and not _is_foreign(path):
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or _is_seen_by_user_only(path):
+                continue
+            if not _is_foreign(path):
                 yield path
+            elif path.suffix.lower() not in _TEXT_SUFFIXES:
+                skipped.append(path)
+
+
+def _is_seen_by_user_only(path: Path) -> bool:
+    # The file beside it has the same calls, as the model has seen them.
+    return path.name == cline.FILE and path.with_name(cline.MODEL_FILE).is_file()
 
 
 def _is_foreign(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,6 @@ from otel_errcompact.lab.transcripts import read
 from tests.lab.cli.transcripts import REFUSED, conversation, write_lines
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.lab.cli.conftest import Errcompact
 
 RUN_KEYS = [
@@ -264,3 +263,25 @@ def test_a_terminal_gets_a_table_of_its_width(
     assert lines[1].split()[1:] == numbers
     said = " ".join(out.split("No room here for: ")[1].split(". A wider")[0].split()) if missing else ""
     assert (said, "No room" in out) == (missing, bool(missing))
+
+
+def test_runs_without_tool_results_tell_nothing_of_failures(errcompact: Errcompact, tmp_path: Path) -> None:
+    """No call is no success."""
+    file = tmp_path / "chat.json"
+    file.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]')
+    assert errcompact("replay", file).out == "No tool results (runs: 1): whether anything failed cannot be told.\n"
+
+
+def test_files_that_are_left_out_and_calls_of_forks_are_told(errcompact: Errcompact, tmp_path: Path) -> None:
+    """Each of them on a line of its own, and neither is a problem."""
+    sample = Path(__file__).parents[1] / "transcripts" / "samples" / "gemini_cli.jsonl"
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(sample.read_bytes())
+    for number in range(7):
+        (tmp_path / f"x{number}.json").write_text("{}")
+    for command in ("replay", "analyze"):
+        done = errcompact(command, tmp_path)
+        assert done.code == 0
+        assert "7 other files are no transcripts of a known format and left out: x0.json, x1.json" in done.err
+        assert "x4.json and 2 more" in done.err
+        assert "3 calls stand in an earlier session too" in done.err

@@ -293,3 +293,27 @@ def test_the_readers_need_no_opentelemetry():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "14\n", "")
+
+
+def test_other_files_beside_transcripts_are_named(tmp_path):
+    """Notes are none of them; a folder of nothing else is told as such."""
+    (tmp_path / "run.json").write_text('[{"role": "user", "content": "hi"}]')
+    (tmp_path / "package.json").write_text('{"name": "shop"}')
+    (tmp_path / "notes.md").write_text("# notes")
+    skipped = []
+    found = list(find([tmp_path], on_skipped=lambda folder, files: skipped.append((folder, files))))
+    assert found == [tmp_path / "run.json"]
+    assert skipped == [(tmp_path, (tmp_path / "package.json",))]
+    assert list(find([tmp_path])) == found
+
+
+def test_of_a_task_of_cline_the_file_for_the_model_counts(tmp_path):
+    """What the user has seen of it are the same calls; alone it counts."""
+    for name in ("one/ui_messages.json", "one/api_conversation_history.json", "two/ui_messages.json"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((SAMPLES / ("cline_ui.json" if "ui" in path.name else "cline_chat.json")).read_bytes())
+    assert [path.relative_to(tmp_path).as_posix() for path in find([tmp_path])] == [
+        "one/api_conversation_history.json",
+        "two/ui_messages.json",
+    ]

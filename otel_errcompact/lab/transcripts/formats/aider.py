@@ -55,11 +55,22 @@ _QUESTION: Final = "Attempt to fix "
 
 _APPLIED: Final = "Applied edit to "
 _ASKED_TO_RUN: Final = ("/run ", "!")
+_COMMANDS: Final = ("/", "!")
+_MIN_REPEATED: Final = 20
+"""Characters that show that a message repeats what the user was told."""
+
+_ASKED: Final = re.compile(r"(?:(?P<run>/run |!)|/test\b) ?(?P<command>[^\n]*)")
+_HOUSEKEEPING: Final = re.compile(
+    r"Added [0-9,]{1,12} lines? of output to the chat\.|Add (?:[0-9.]{1,12}k tokens of command|the) output "
+    r"to the chat\?"
+    r"|Attempt to fix |https?://\S{1,300}\Z"
+)
+"""What aider tells of an output itself."""
 
 
 def detect(value: object) -> bool:
-    """Recognise the line with which a chat begins."""
-    return isinstance(value, TextLine) and value.startswith(BEGINS)
+    """Recognise a line of a text in which a chat begins."""
+    return isinstance(value, TextLine)
 
 
 def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
@@ -71,7 +82,10 @@ def read(values: Iterable[Value]) -> Iterator[RecordedRun]:
             if chat is not None:
                 yield chat.run()
             chat = _Chat(place, line.removeprefix(BEGINS).strip())
-        elif chat is not None:
+            continue
+        if chat is None and line.startswith(f"{_USER} "):  # the rest of a chat whose beginning was cut off
+            chat = _Chat(place, "")
+        if chat is not None:
             chat.take(line, place.line)
     if chat is not None:
         yield chat.run()
@@ -115,6 +129,9 @@ class _Chat:
     asked: str = ""
     """What the user asked for last."""
 
+    command: re.Match[str] | None = None
+    """The command that the user asked for last, until its output was seen."""
+
     def __post_init__(self) -> None:
         begin = parse_time(self.started)
         if begin is not None:
@@ -141,7 +158,7 @@ class _Chat:
 
     def is_told_failure(self) -> bool:
         told = self.part.speaker == _TOLD
-        return told and any(_tool_of(line) for line in self.part.lines[:_MOST_TOLD])
+        return told and self.command is None and any(_tool_of(line) for line in self.part.lines[:_MOST_TOLD])
 
     def end_part(self) -> None:
         part, text = self.part, self.part.text
@@ -155,15 +172,16 @@ class _Chat:
         else:
             self.settle()
             self.builder.say(text)
-            self.answer = text
+            self.answer, self.command = text, None
 
     def take_user(self, text: str, line: int) -> None:
         ran = _RAN.match(text)
         tool = _tool_of(text)
         failure = self.failure
-        if failure is not None and (failure.tool == tool or text in failure.text):
+        if failure is not None and (failure.tool == tool or _repeats(text, failure.text)):
             self.failure, tool = None, failure.tool
         self.settle()
+        self.command = None if ran else _ASKED.match(text)
         if ran:
             by_user = self.asked.startswith(_ASKED_TO_RUN)
             self.note(
@@ -180,6 +198,9 @@ class _Chat:
         self.asked = text
 
     def take_told(self, part: _Part) -> None:
+        if self.command is not None:
+            self.take_output(self.command, part)
+            return
         first = next((index for index, line in enumerate(part.lines) if _tool_of(line)), len(part.lines))
         for line in part.lines[:first]:
             if line.startswith(_APPLIED):
@@ -188,6 +209,17 @@ class _Chat:
         if told:
             self.settle()
             self.failure = _Failure(_tool_of(told[0]), "\n".join(told).strip("\n"), part.last)
+
+    def take_output(self, asked: re.Match[str], part: _Part) -> None:
+        self.command = None
+        said = [line for line in part.lines if not _HOUSEKEEPING.match(line)]
+        output = "\n".join(said).strip("\n")
+        if output:
+            # Of tests aider keeps the output only where they failed.
+            flagged = None if asked["run"] else True
+            self.note(
+                _RUN if asked["run"] else _TEST, output, part.last, arguments=asked["command"].strip(), flagged=flagged
+            )
 
     def settle(self) -> None:
         """Record a failure that the model has not seen."""
@@ -214,6 +246,11 @@ class _Chat:
     ) -> None:
         self.builder.request("", tool=tool, arguments=arguments, spoken=spoken)
         self.builder.answer("", result=result, line=line, flagged=flagged)
+
+
+def _repeats(text: str, failure: str) -> bool:
+    # What the user types next may be any word of a failure.
+    return len(text) >= _MIN_REPEATED and failure.endswith(text) and not text.startswith(_COMMANDS)
 
 
 def _tool_of(text: str) -> str:

@@ -139,3 +139,70 @@ def test_invalid_bytes_are_told_with_their_line(tmp_path):
         "Applied edit to \ufffd.py",
         [":2: is not valid UTF-8 (byte 19); the invalid bytes read as U+FFFD"],
     )
+
+
+def test_what_the_user_runs_is_a_call_with_what_was_printed(tmp_path):
+    """`/run`, `!` and `/test`; what aider tells of an output itself is no output, and tests are kept if they failed."""
+    run = read_chat(
+        tmp_path,
+        "#### /run pytest -q  ",
+        "> FAILED cart_test.py::test_sum  ",
+        "> 1 failed in 0.1s  ",
+        "> Add 0.1k tokens of command output to the chat? (Y)es/(N)o [Yes]: y  ",
+        "> Added 2 lines of output to the chat.  ",
+        "",
+        "#### !ls none  ",
+        "> ls: cannot access 'none'  ",
+        "",
+        "#### /test make check  ",
+        "> make: *** [check] Error 2  ",
+        "",
+        "#### /run true  ",
+        "> Added 0 lines of output to the chat.  ",
+    )
+    assert [(call.tool, call.arguments, call.result, call.flagged) for call in run.calls] == [
+        ("run", "pytest -q", "FAILED cart_test.py::test_sum\n1 failed in 0.1s", None),
+        ("run", "ls none", "ls: cannot access 'none'", None),
+        ("test", "make check", "make: *** [check] Error 2", True),
+    ]
+
+
+@pytest.mark.parametrize("command", ["cart.py", "/run flake8", "sum"])
+def test_the_next_command_of_the_user_is_no_result(tmp_path, command):
+    """Although its words stand in the failure before it."""
+    run = read_chat(
+        tmp_path,
+        "> # Fix any errors below, if possible.  ",
+        "> ## Running: flake8 cart.py  ",
+        "> cart.py:1:1: F821 undefined name 'sum'  ",
+        "",
+        f"#### {command}  ",
+        "",
+        "Fine.",
+    )
+    assert [(call.tool, call.result.splitlines()[-1]) for call in run.calls] == [
+        ("lint", "cart.py:1:1: F821 undefined name 'sum'")
+    ]
+
+
+@pytest.mark.parametrize("before", [["Notes of mine", ""], ["", "<<<<<<< HEAD", *["- a note"] * 3_000]])
+def test_text_before_the_first_header_is_passed_over(tmp_path, before):
+    """However long; without a word of a user it is no chat."""
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text("\n".join([*before, "# aider chat started at 2026-03-02 10:00:00", "", "#### hi", "", "Hello."]))
+    (run,) = read(path, on_problem=pytest.fail)
+    assert run.run_id == "2026-03-02 10:00:00"
+
+
+def test_the_rest_of_a_chat_before_the_first_header_is_a_run(tmp_path):
+    """A history that was cut at its beginning."""
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(
+        "and so on\n\n#### !ls none\n> ls: cannot access 'none'\n\n"
+        "# aider chat started at 2026-03-02 10:00:00\n\n#### hi\n"
+    )
+    first, second = read(path, on_problem=pytest.fail)
+    assert [(run.run_id, len(run.calls)) for run in (first, second)] == [
+        (".aider.chat.history", 1),
+        ("2026-03-02 10:00:00", 0),
+    ]
