@@ -227,7 +227,8 @@ RULES: Final[tuple[MaskRule, ...]] = (
     MaskRule(
         name="maximum",
         pattern=(
-            r"[Mm](?:ax|in)(?:imum)?(?: (?!after|by|exceeded|for|got|reached|used|with)[a-z]{1,20}){0,4}"
+            r"[Mm](?:ax|in)(?:imum)?"
+            r"(?: (?!after|attempts|by|exceeded|for|got|reached|retries|tries|used|with)[a-z]{1,20}){0,4}"
             rf"[ :=(]{{1,3}}{_NUMBER}(?:{_SIZE}|{_TIME_UNIT})?{_END}"
         ),
         masks=(
@@ -236,6 +237,7 @@ RULES: Final[tuple[MaskRule, ...]] = (
                 "maximum context length is 131072 tokens, you requested <num>",
             ),
             ("maximum exceeded after 7 tries", "maximum exceeded after <num> tries"),
+            ("reached max retries: 4", "reached max retries: <num>"),
         ),
         keeps=("exceeds maximum allowed tokens (25000)",),
     ),
@@ -596,6 +598,20 @@ RULES: Final[tuple[MaskRule, ...]] = (
         by_parts="row",
         masks=(("Key (email)=(ann) already exists.", "Key (email)=(<value>) already exists."),),
         keeps=("Key (email) is not present in the table",),
+    ),
+    MaskRule(
+        name="failing_row",
+        pattern=r"F(?<![^\s'\"(].)ailing row contains \([^\n]*\)",
+        placeholder="Failing row contains (<value>)",
+        masks=(("Failing row contains (1, ada, -20.00).", "Failing row contains (<value>)."),),
+        keeps=("Failing row contains nothing",),
+    ),
+    MaskRule(
+        name="duplicate_key",
+        pattern=r"d(?<= .)up key: \{[^{}\n]*\}",
+        placeholder="dup key: {<value>}",
+        masks=(('index: mail_1 dup key: { mail: "ann" }', "index: mail_1 dup key: {<value>}"),),
+        keeps=("no dup key: none",),
     ),
     MaskRule(
         name="email",

@@ -192,6 +192,11 @@ def tells_failure(lines: Sequence[str], number: int) -> bool:
     return found is not None and found.tier >= _Tier.VAGUE
 
 
+def has_reason(text: str) -> bool:
+    """Tell whether a text has a word that says why something failed."""
+    return _REASON.search(text) is not None
+
+
 def is_vague(message: str) -> bool:
     """Tell whether a message says that something failed and not why."""
     if not message:

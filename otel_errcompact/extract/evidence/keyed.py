@@ -10,7 +10,6 @@ from otel_errcompact.dedup.masking import mask
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.evidence.choice import is_vague, tells_failure
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
-from otel_errcompact.extract.payload.error import VALIDATION
 from otel_errcompact.extract.statements import strip_timestamp
 from otel_errcompact.redaction.redact import redact
 
@@ -33,6 +32,9 @@ _LOOSE: Final = frozenset({
 })  # fmt: skip
 """Formats of texts that have no structure to tell what belongs together."""
 
+_CHOSEN: Final = frozenset({"plain", "prose"})
+"""Formats of one statement: where its key is whole, it is a class of its own, such as broken rules."""
+
 _LISTS: Final = frozenset({"compilers"})
 """Formats of lists behind which other programs go on: what they have not read counts."""
 
@@ -42,8 +44,15 @@ _CHATTER: Final = re.compile(
 )
 """Lines of the shell, of a runtime and of data, which have no part in what failed."""
 
-_FOLDER: Final = re.compile(r"(?<![\w.:/>-])/(?:[\w.@+<>-]{1,100}/){1,30}(?=[\w.<])")
-"""The folders of an absolute path."""
+_ROW: Final = re.compile(r"\s{0,16}[|\u2502] ")
+"""The start of a table's row."""
+
+_ELSEWHERE: Final = re.compile(
+    r"(?<![\w.:/>-])/(?:[\w.@+<>-]{1,100}/){1,30}(?=[\w.<])|^<time> \S{1,100} (?=\S{1,100}\[<num>\]: )"
+)
+"""The folders of an absolute path, and the host of a log."""
+
+_MAX_LINE: Final = 1_000
 
 
 def key_reasons(facts: Facts, body: str) -> Facts:
@@ -53,7 +62,8 @@ def key_reasons(facts: Facts, body: str) -> Facts:
     What a program tells before and after does not count, and as a sorted set neither do order and repeats.
     """
     is_list = facts.format in _LISTS
-    if not (is_list or facts.format in _LOOSE) or facts.type == VALIDATION or "\n" not in body:
+    is_class = facts.key_is_whole and facts.format in _CHOSEN
+    if not (is_list or facts.format in _LOOSE) or is_class or "\n" not in body:
         return facts
     said = facts.keyed_cause
     known = (facts.cause, *facts.details) if is_list else ()
@@ -69,14 +79,20 @@ def _find_lines(lines: Sequence[str], said: Sequence[str], known: Sequence[str])
         kind = kind_of(lines[number])
         if kind <= (Kind.OTHER if known else Kind.TRAILER) or kind is Kind.WARNING:
             continue
+        if kind is Kind.OTHER and _ROW.match(lines[number]):
+            continue
         if _CHATTER.match(lines[number]) or (known and (lines[number][0].isspace() or is_vague(lines[number]))):
             continue
         line = strip_timestamp(lines[number].strip())
         if line not in said[0] and not any(each in line for each in said) and not _is_known(line, known):
-            found.add(_FOLDER.sub("", mask(redact(clip(" ".join(line.split()))))))
+            found.add(_template_of(line))
             if len(found) == MAX_REASONS:
                 break
     return found
+
+
+def _template_of(line: str) -> str:
+    return clip(_ELSEWHERE.sub("", mask(redact(" ".join(line[:_MAX_LINE].split())))))
 
 
 def _is_known(line: str, known: Sequence[str]) -> bool:

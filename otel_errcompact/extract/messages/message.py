@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import MAX_CAUSE, clip
+from otel_errcompact.extract.evidence.choice import has_reason
+from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.grpc import read_status
 from otel_errcompact.extract.messages.html import page_start, read_page
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_LINES: Final = 200
 """Lines of one message that are looked at from either end."""
+
+_MAX_REASON: Final = 8
+"""Lines behind the first one among which its reason is looked for."""
 
 _QUOTES: Final = '"""'
 _RECURSION: Final = "maximum recursion depth exceeded"
@@ -171,11 +176,20 @@ def _read_lines(lines: Sequence[str]) -> Reading:
     if first.endswith(":") and rest:
         joined = rest[0] if first[:-1] in GENERIC_TYPES else f"{first} {rest[0]}"
         first, rest = joined, rest[1:]
-    plain = _read_command(first) if first.startswith("Command ") else Reading(clip(first))
-    last = last_statement(rest, besides=first)
+    # Where a long line is cut depends on the length of its values, so that the key takes all of it.
+    shown = clip(first)
+    plain = _read_command(first) if first.startswith("Command ") else Reading(shown, first if shown != first else "")
+    last = last_statement(rest, besides=first) or _first_reason(rest, first)
     if last:
         return Reading(plain.cause, f"{plain.key or plain.cause} | {clip(last)}", (last, *rest))
     return Reading(plain.cause, plain.key, tuple(rest))
+
+
+def _first_reason(lines: Sequence[str], first: str) -> str:
+    if not lines or has_reason(first):
+        return ""
+    telling = (line for line in lines[:_MAX_REASON] if kind_of(line) is Kind.TELLING)
+    return next((line for line in telling if first not in line and has_reason(line)), "")
 
 
 def _telling_part(lines: Sequence[str]) -> list[str]:

@@ -54,7 +54,8 @@ def test_what_has_a_structure_keeps_its_key():
     text = f"{FIRST}\n\nerror: no host a"
     assert key(text) != FIRST
     assert key(text, format="python") == FIRST
-    assert key_reasons(Facts(type="ValidationError", cause=FIRST), text).keyed_cause == FIRST
+    assert key(text, key_is_whole=True) == FIRST
+    assert key(text, format="findings", key_is_whole=True) != FIRST
     assert key(f"{FIRST}\n{FIRST}") == FIRST
 
 
@@ -68,8 +69,10 @@ def test_lines_between_reasons_count_and_those_around_do_not():
 def test_chatter_does_not_count():
     """Times, traces of the shell and data in between have no part; nor does the folder of a path."""
     text = f"{FIRST}\nerror: cannot read /srv/a/depot.conf\nerror: no host a"
-    noise = "real\t0m1.2s\n+ set -e\nready\n  [1, 2]"
+    noise = "real\t0m1.2s\n+ set -e\nready\n  [1, 2]\n| rows | 3 |"
     assert key(text.replace("\n", f"\n{noise}\n", 1).replace("/srv/a", "/srv/b")) == key(text)
+    log = f"{FIRST}\nMar  2 10:11:12 web-a depot[77]: error: no host a"
+    assert key(log) == key(log.replace("web-a", "web-b")) != key(log.replace("host a", "host b"))
 
 
 def test_of_a_list_only_what_it_does_not_hold_counts():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otel_errcompact.dedup.masking import mask
 from otel_errcompact.extract.messages.message import command_key, read_message
 from otel_errcompact.extract.reading import Reading
 
@@ -177,3 +178,25 @@ def test_any_message_has_a_cause_in_one_line(message):
     cause = read_message(message).cause
     assert cause
     assert "\n" not in cause
+
+
+def test_a_reason_below_a_first_line_without_one_counts_for_the_key():
+    """Parsers print a place first and what is wrong with it below."""
+    text = "Template render error: (mail.njk) [Line 3]\n  see below\n  unknown block tag: {}"
+    one, other = read_message(text.format("fr")), read_message(text.format("iff"))
+    assert one.cause == other.cause
+    assert one.key.endswith(" | unknown block tag: fr")
+    assert one.key != other.key
+    assert read_message("invalid literal x\nunknown block tag: fr").key == ""
+    assert read_message("Parsed 3 rows\nthat is all").key == ""
+
+
+def test_a_long_line_is_cut_for_the_reader_alone():
+    """Where it is cut depends on the length of its values."""
+    words = "of the memory 1.2 GiB is in use " * 40
+    assert template_of(words) == template_of(words.replace("1.2 GiB", "812.25 MiB"))
+
+
+def template_of(message: str) -> str:
+    reading = read_message(f"{message}\nas seen")
+    return mask(reading.key or reading.cause)

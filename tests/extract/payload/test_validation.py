@@ -159,6 +159,11 @@ def test_a_missing_field_is_one_class(text):
         ("data/limit must be integer", "data/limit must be string"),
         ("data/limit must be integer", "data/limit must be >= 1"),
         ("data/limit must be integer", "data/limit must be integer, data/offset must be integer"),
+        ("data/limit must be >= 1", "data/limit must be >= 2"),
+        (
+            "\u2716 Invalid input: expected number, received string\n  \u2192 at limit",
+            "\u2716 Invalid input: expected number, received null\n  \u2192 at limit",
+        ),
         ("'a' is a required property", "'b' is a required property"),
         ("'a' is a required property", "Additional properties are not allowed ('a' was unexpected)"),
     ],
