@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
+from otel_errcompact.errors import Location
+from otel_errcompact.extract.arguments import file_in_call
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
 from otel_errcompact.extract.messages.calls import MAX_BARE, cause_of_call
 from otel_errcompact.extract.stacks.live import read_chain
@@ -48,6 +50,15 @@ def classify(raw: RawError, roots: CodeRoots = ANYWHERE) -> Classified:
         raw: The raw error.
         roots: The folders of the user's own code.
     """
+    found = _classify(raw, roots)
+    file = file_in_call(found.facts, raw.arguments) if raw.arguments else ""
+    if not file:
+        return found
+    facts = replace(found.facts, location=Location(file=redact(file)))
+    return Classified(facts=facts, key=dedup_key(facts, found.template), template=found.template)
+
+
+def _classify(raw: RawError, roots: CodeRoots) -> Classified:
     if raw.exception is not None:
         return _classify_exception(raw.exception, raw.messages, roots)
     if raw.tool and len(raw.text) <= MAX_BARE and (cause := cause_of_call(raw.text, raw.tool, raw.arguments)):

@@ -11,11 +11,13 @@ from otel_errcompact.digest import DigestOptions, one_line
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.engine.pipeline import FailureMemory, Pipeline
 from otel_errcompact.errors import RawError
+from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.history.history import History
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from otel_errcompact.errors import Facts
 
@@ -34,6 +36,7 @@ def compact_errors(
     *,
     options: DigestOptions | None = None,
     count_tokens: TokenCounter = estimate_tokens,
+    workspace_roots: Iterable[Path] = (),
 ) -> str:
     """
     Return the `[RECENT ERRORS] ... [/RECENT ERRORS]` block of a list of events; empty if nothing failed.
@@ -51,13 +54,14 @@ def compact_errors(
         events: What happened, oldest first unless each has a time.
         options: The budget of the block and the length of its lines.
         count_tokens: How tokens are counted.
+        workspace_roots: The folders of the user's own code, as in `Options`.
 
     Raises:
         ConfigurationError: An event is none, a field of a result is malformed, or no field of a result is known; the
             message names it, what is wrong, and what to do.
     """
     memory = FailureMemory(history=History(max_classes=MAX_CLASSES))
-    pipeline = Pipeline(options or DigestOptions(), count_tokens)
+    pipeline = Pipeline(options or DigestOptions(), count_tokens, roots=open_roots(workspace_roots))
     for event in read_events(events):
         _add(event, memory, pipeline)
     return pipeline.render_block(memory)

@@ -22,6 +22,7 @@ from otel_errcompact.context.schedule import Schedule, check_options
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.extract.stacks.roots import open_roots
 from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.runtime.guard import Guard
 
@@ -97,6 +98,7 @@ class ContextWindow:
             summaries=CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds),
             digest=digest or environment.digest,
             hidden_failures=environment.hidden_failures,
+            roots=open_roots(environment.workspace_roots),
         )
         self._clock = clock
         self._timer = timer

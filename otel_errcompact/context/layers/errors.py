@@ -110,7 +110,12 @@ class _Pass:
         self._messages = conversation.messages
         self._workspace = workspace
         self._settings = settings
-        self._pipeline = Pipeline(settings.digest, workspace.count_tokens, hidden_failures=settings.hidden_failures)
+        self._pipeline = Pipeline(
+            settings.digest,
+            workspace.count_tokens,
+            hidden_failures=settings.hidden_failures,
+            roots=workspace.roots,
+        )
         self._failures = Failures(workspace, self._pipeline)
         self._edits: dict[Spot, _New] = {}
         self._open: dict[str, set[Operation]] = {}

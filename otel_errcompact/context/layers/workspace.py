@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers.requests import Answer, SummaryRequest
 from otel_errcompact.digest import DigestOptions
+from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
 
 if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
@@ -43,6 +44,9 @@ class Workspace:
     digest: DigestOptions = field(default_factory=DigestOptions)
     hidden_failures: bool = True
     """Whether a result counts as a failure that is plainly one although its tool reported none."""
+
+    roots: CodeRoots = ANYWHERE
+    """The folders of the user's own code."""
 
     least_gain_tokens: int = 0
     """What editing old messages must gain at once, since a prompt cache then reads anew what follows."""
