@@ -96,6 +96,7 @@ def forget() -> None:
     classifying._classify_text.cache_clear()  # noqa: SLF001 - what is measured is the cost without it
     classifying._classify_chain.cache_clear()  # noqa: SLF001 - as above
     choice.choose_cause.cache_clear()
+    choice._judge.cache_clear()  # noqa: SLF001 - as above
     kinds._kind_of.cache_clear()  # noqa: SLF001 - as above
 
 

@@ -37,6 +37,9 @@ _MAX_JOINED: Final = 3
 """Headings and their contents that are told in one line."""
 
 _REMEMBERED: Final = 8
+_REMEMBERED_LINES: Final = 512
+"""Lines that are judged once for the cause, what stands beside it and the key."""
+
 _MAX_BLANK: Final = 8
 """Lines behind a heading in which its content begins."""
 
@@ -219,19 +222,24 @@ def _bound(count: int) -> Iterable[int]:
 
 
 def _weigh(lines: Sequence[str], number: int) -> _Candidate | None:
-    line = lines[number]
+    line = lines[number].strip()
+    if kind_of(line) is Kind.HEADING:
+        return _weigh_heading(lines, number)
+    judged = _judge(line)
+    return _Candidate(judged[0], number, judged[1]) if judged is not None else None
+
+
+@lru_cache(maxsize=_REMEMBERED_LINES)
+def _judge(line: str) -> tuple[_Tier, Statement | None] | None:
     kind = kind_of(line)
     if kind <= Kind.TRAILER:
-        return _Candidate(_Tier.TRAILING, number) if kind is Kind.TRAILER else None
-    line = line.strip()
+        return (_Tier.TRAILING, None) if kind is Kind.TRAILER else None
     if kind is Kind.WARNING:
-        return _Candidate(_Tier.WARNED, number, statement_of(line))
-    if kind is Kind.HEADING:
-        return _weigh_heading(lines, number)
+        return _Tier.WARNED, statement_of(line)
     statement = state(line)
     if statement is not None:
-        return _Candidate(_Tier.STRICT_VAGUE if is_vague(statement.message) else _Tier.STRICT, number, statement)
-    return _Candidate(_tier_of_prose(line, kind), number)
+        return (_Tier.STRICT_VAGUE if is_vague(statement.message) else _Tier.STRICT), statement
+    return _tier_of_prose(line, kind), None
 
 
 def _tier_of_prose(line: str, kind: Kind) -> _Tier:

@@ -77,10 +77,14 @@ IN_NAME: Final = re.compile(r"[/@=]|[-_.]\w*[0-9]|\w[-_]\w")
 SUCCESS: Final = _any_of(
     r"[\u2713\u2714\u2705\u2611] ?|\(pass\)|\[ {0,2}(?:ok|pass(?:ed)?|success|done) {0,2}\]",
     r"(?:ok|pass(?:ed)?|success|done)(?::|\b(?! to\b))",
-    r".{0,300}\b(?:successful(?:ly)?|success|succeeded|up[ -]to[ -]date|all (?:checks|tests) pass\w{0,2}|completed in"
-    r"|100 ?%|passed)\b",
-    r".{0,300}(?:\.\.\.|\u2026|: ?| )(?:ok|done|passed|yes)\.?$",
 )
+SUCCEEDED: Final = _any_of(
+    r"\b(?:successful(?:ly)?|success|succeeded|up[ -]to[ -]date|all (?:checks|tests) pass\w{0,2}|completed in"
+    r"|100 ?%|passed)\b",
+    r"(?:\.\.\.|\u2026|: ?| )(?:ok|done|passed|yes)\.?$",
+)
+"""Words of success anywhere in a line."""
+
 WORDS_OF_SUCCESS: Final = (
     "succe", "up to date", "up-to-date", "pass", "complete", "100", "ok", "done", "yes",
     "\u2713", "\u2714", "\u2705", "\u2611",
@@ -122,13 +126,16 @@ _STATUS: Final = (
     r"(?:exit(?:ed|s|ing)?|return(?:ed)?|finished|completed|terminated|failed|ended|died|quit|status)\b.{0,30}?"
     r"\b(?:exit[ -])?(?:code|status|rc)[ :=]{1,2}-?[0-9]{1,6}\b|\bnon-?zero\b.{0,20}\b(?:status|code|exit)"
 )
+EXITED: Final = _any_of(
+    rf"(?!.{{0,200}}\b(?:expected|got|want)\b).{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
+    r".{0,200}\b(?:failed|exited|died)\b.{0,60}\((?:exit|code|status|rc)[ :=]{0,2}(?:code|status)? ?-?[0-9]{1,6}\)$",
+)
+WORDS_OF_STATUS: Final = ("code", "status", "zero", "rc ", "rc:", "rc=", "(rc", "exit")
 TRAILER: Final = _any_of(
     r"\W{0,3}(?:error|fatal|failed): ?(?:exiting|aborting|stopping) due to\b",
-    rf"(?!.{{0,200}}\b(?:expected|got|want)\b).{{0,200}}?\b(?:{_STATUS})(?!.{{0,200}}: \S)",
     rf"(?:\W|error: ){{0,3}}{_SUBJECT}(?: run| step| has| was| is)? (?:failed|failure|aborted|cancel(?:led|ed)"
     r"|terminated|stopped|unsuccessful)(?:[.! ]*$| (?:in|after) [0-9].{0,20}$"
     r"| with (?:[0-9]{1,6} |an? )?(?:errors?|exceptions?)\b[^:]{0,40}$)",
-    r".{0,200}\b(?:failed|exited|died)\b.{0,60}\((?:exit|code|status|rc)[ :=]{0,2}(?:code|status)? ?-?[0-9]{1,6}\)$",
     r"(?:fatal )?(?:errors?|failures?|failed|fail|failing)[.! ]*$",
     r"(?:aborting|exiting|terminating|giving up|bailing out|aborted|stopping|quitting)\b"
     r"(?! (?:because|as|since)\b)[^:]{0,60}$",

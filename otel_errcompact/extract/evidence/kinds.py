@@ -93,17 +93,27 @@ def _kind_by_words(line: str, lowered: str) -> Kind:
     told = forms.NIL_COUNT.sub("", lowered) if has_any(lowered, forms.WORDS_OF_NIL) else lowered
     telling = is_telling(_PASSING.sub("", _strip_names(told)) if is_progress else told)
     if not telling:
-        if has_any(lowered, forms.WORDS_OF_SUCCESS) and forms.SUCCESS.match(lowered):
+        if has_any(lowered, forms.WORDS_OF_SUCCESS) and _is_success(lowered):
             return Kind.SUCCESS
         if is_progress or told != lowered:
             return Kind.PROGRESS if is_progress else Kind.SUCCESS
     if line.endswith(":") and len(line) <= _MAX_HEADING:
         return Kind.HEADING
-    if has_any(lowered, forms.WORDS_OF_TRAILERS) and forms.TRAILER.match(lowered):
+    if has_any(lowered, forms.WORDS_OF_TRAILERS) and _is_trailer(lowered):
         return Kind.TRAILER
     if not telling:
         return Kind.OTHER
     return Kind.WARNING if forms.RECOVERED.search(lowered) else Kind.TELLING
+
+
+def _is_success(lowered: str) -> bool:
+    return forms.SUCCESS.match(lowered) is not None or forms.SUCCEEDED.search(lowered) is not None
+
+
+def _is_trailer(lowered: str) -> bool:
+    if forms.TRAILER.match(lowered):
+        return True
+    return has_any(lowered, forms.WORDS_OF_STATUS) and forms.EXITED.match(lowered) is not None
 
 
 def _is_progress(line: str, lowered: str) -> bool:
