@@ -26,6 +26,8 @@ _FRAME: Final = re.compile(
     r"(?:, in (?P<function>[\w<>.]{1,200}))?[^\n]*$",
     re.MULTILINE,
 )
+_CELL: Final = "<cell>"
+_NUMBERED: Final = "Cell In"
 _LINK: Final = re.compile(
     r"\n(?:The above exception was the direct cause of|(?P<how>During) handling of the above exception,)"
 )
@@ -56,7 +58,17 @@ def _failure(kind: str, said: str, message: str) -> Failure:
     recursion = recursion_of(calls, is_own_frame, is_cut=LEFT_OUT in said) if kind == "RecursionError" else None
     own = next((frame for frame in reversed(frames) if is_own_frame(frame)), None)
     own = recursion.place if recursion is not None else own
-    return Failure(kind, rest if stack else message, own, frames[-1] if frames else None, recursion=recursion)
+    # The number of a cell rises with each run, so it does not count for the key.
+    keyed = own._replace(file=_CELL) if own is not None and own.file.startswith(_NUMBERED) else own
+    innermost = frames[-1] if frames else None
+    return Failure(
+        kind,
+        rest if stack else message,
+        keyed,
+        keyed if innermost is own else innermost,
+        recursion=recursion,
+        shown=own if own is not keyed else None,
+    )
 
 
 def _calls(stack: str) -> list[tuple[Frame, int]]:
@@ -80,7 +92,7 @@ def _read_skipped(text: str, calls: Sequence[tuple[Frame, int]]) -> Iterator[tup
 def _frame(found: re.Match[str], current: re.Match[str] | None) -> Frame:
     line = int(found["line"] or found["cell_line"])
     source = current["source"].strip() if current is not None else ""
-    return Frame(found["file"] or "<cell>", line, found["function"] or "<module>", source)
+    return Frame(found["file"] or found["cell"], line, found["function"] or "<module>", source)
 
 
 FORMAT: Final = Format(

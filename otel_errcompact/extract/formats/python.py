@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _JSON: Final = JSONDecoder()
 
+_OF_NOTEBOOK: Final = "  Traceback (most recent call last)\n"
+"""How a notebook ends the first line of a traceback."""
+
 _IGNORED: Final = "Exception ignored "
 
 _MAX_BEFORE: Final = 2_000
@@ -28,6 +31,8 @@ _MAX_LINES_BEFORE: Final = 5
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details."""
+    if text.body.rfind(_OF_NOTEBOOK) > text.body.rfind(HEADER):
+        return None  # the message of the last exception is what a notebook printed, with links of its own
     body = _strip_ignored(_strip_prefix(text.body))
     found = chains_of(body, text.type, text.message, text.roots)
     if not found:

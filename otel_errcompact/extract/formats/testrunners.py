@@ -31,7 +31,11 @@ CUT_OFF: Final = "TestsFailed"
 
 _STACK: Final = re.compile(r"(?m)^Traceback |^\s+at \S|^panic: ")
 _TITLE: Final = re.compile(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,200}?) [\u2500\u2501]{4,})$")
-_BEGIN: Final = re.compile(r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$")
+_BEGIN: Final = re.compile(
+    r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$|Test Case .{1,300} (?:started|passed)\b"
+)
+_MAX_TITLE: Final = 16
+"""Lines above a heading in which its title stands."""
 
 
 def read(text: Text) -> Facts | None:
@@ -41,6 +45,7 @@ def read(text: Text) -> Facts | None:
     if count is None and not may_name_tests(text.body):
         return None
     headings = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
+    headings = _strip_titles(lines, headings)
     headings = sorted((*headings, *_find_sections(lines, headings)), key=lambda heading: heading.number)
     if not any(heading.is_sure for heading in headings) and count is None:
         return None
@@ -63,7 +68,7 @@ def _read_members(lines: Sequence[str], headings: Sequence[Heading]) -> list[Mem
     for heading in headings:
         block = _block_above(lines, heading, starts) if heading.is_below else _block_below(lines, heading, starts)
         name, block = _name_of(lines, heading, block)
-        member = read_block(name, block, heading.location, heading.said)
+        member = read_block(name, block, heading.location, heading.said, is_exact=heading.is_exact)
         known = members.get(name)
         if known is None or (known.cause == NO_REASON and member.cause != NO_REASON):
             members[name] = member
@@ -78,6 +83,12 @@ def _find_sections(lines: Sequence[str], headings: Sequence[Heading]) -> Iterato
         heading = listed.get(line.strip(" \u2500-=")) if number not in known else None
         if heading is not None and number > heading.number:
             yield heading._replace(number=number, is_whole=True)
+
+
+def _strip_titles(lines: Sequence[str], headings: Sequence[Heading]) -> Sequence[Heading]:
+    # What stands between rules above a heading without a name is that name, and no test of its own.
+    titles = {at for heading in headings if not heading.name for at in _find_title(lines, heading)}
+    return [heading for heading in headings if heading.number not in titles] if titles else headings
 
 
 def _block_above(lines: Sequence[str], heading: Heading, starts: set[int]) -> Sequence[str]:
@@ -96,17 +107,22 @@ def _block_below(lines: Sequence[str], heading: Heading, starts: set[int]) -> Se
     if not heading.is_whole:
         return ()
     end = heading.number + 1
-    while end < len(lines) and end not in starts and not ends_block(lines[end]):
+    while end < len(lines) and end not in starts and not ends_block(lines[end]) and not _BEGIN.match(lines[end]):
+        if not heading.name and _TITLE.match(lines[end]):
+            break  # the title of the next test
         end += 1
     return lines[heading.number + 1 : end]
 
 
 def _name_of(lines: Sequence[str], heading: Heading, block: Sequence[str]) -> tuple[str, Sequence[str]]:
-    above = range(max(0, heading.number - 16), heading.number)
-    rules = [] if heading.name else [at for at in above if _TITLE.match(lines[at])]
-    if len(rules) > 1:
-        return " > ".join(line.strip() for line in lines[rules[-2] + 1 : rules[-1]] if line.strip()), block
-    return heading.name, block
+    title = [] if heading.name else [lines[at].strip() for at in _find_title(lines, heading)]
+    return " > ".join(filter(None, title)) or heading.name, block
+
+
+def _find_title(lines: Sequence[str], heading: Heading) -> range:
+    above = range(max(0, heading.number - _MAX_TITLE), heading.number)
+    rules = [at for at in above if _TITLE.match(lines[at])]
+    return range(rules[-2] + 1, rules[-1]) if len(rules) > 1 else range(0)
 
 
 def _read_count(text: Text, count: Count) -> Facts | None:

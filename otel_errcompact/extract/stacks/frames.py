@@ -19,6 +19,7 @@ _FOREIGN: Final = re.compile(
     | [/\\](?:\.?v?env|\.local|usr(?:[/\\]local)?)[/\\](?:bin|Scripts)[/\\]
     | [/\\]opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)[/\\]
     | [/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])
+    | [/\\]pyspark(?:\.zip)?[/\\]
     | \A(?![/\\]|[A-Za-z]:)[^:]{1,300}\.p(?:yx|xi|xd)\Z # compiled in, wherever that was
     """,
     re.VERBOSE,
@@ -29,7 +30,9 @@ _PLUMBING: Final = re.compile(
 )
 _INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"
-_TYPED_IN: Final = (_HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<cell")
+_TYPED_IN: Final = (
+    _HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<input", "<cell", "<command-",
+)  # fmt: skip
 
 _CHECKS: Final = frozenset(
     {"assert", "check", "validate", "ensure", "require", "verify", "raise", "fail", "expect", "guard", "must"}

@@ -67,7 +67,7 @@ def _lines_of(wrappers: Sequence[Failure], cause: str, frame: Frame | None, plac
             continue
         names = ", then as ".join((*_count_names(pending), wrapper.type))
         words = "" if repeats else f": {message}"
-        yield f"{_LINKS[wrapper.follows]} {names}{_format_place(wrapper.own, frame, places)}{words}"
+        yield f"{_LINKS[wrapper.follows]} {names}{_format_place(wrapper.shown or wrapper.own, frame, places)}{words}"
         yield from told
         pending.clear()
         said.add(message)

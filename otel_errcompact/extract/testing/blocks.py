@@ -63,7 +63,7 @@ _STEP: Final = re.compile(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|Bu
 _UNDEFINED: Final = re.compile(r"\s*(?P<step>(?:Given|When|Then|And|But) .{1,300}?) +# None$|.*Undefined\. Implement")
 _OF_LIBRARIES: Final = (
     "node_modules/", "site-packages/", "node:", "ext:", "/usr/lib", "internal/", "<Jasmine>", "vendor/", ".pub-cache",
-    "package:test", "lib/python",
+    "package:test", "lib/python", "https://",
 )  # fmt: skip
 _EXPECTING: Final = re.compile(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")
 _EMPTY: Final = (_RULE, _TITLE, _CARETS)
@@ -72,8 +72,19 @@ _STOP: Final = re.compile(
 )
 
 
-def read_block(name: str, lines: Sequence[str], location: Location = NOWHERE, said: str = "") -> Member:
-    """Return a failed test from the lines printed for it."""
+def read_block(
+    name: str, lines: Sequence[str], location: Location = NOWHERE, said: str = "", *, is_exact: bool = False
+) -> Member:
+    """
+    Return a failed test from the lines printed for it.
+
+    Args:
+        name: The name of the test.
+        lines: The lines.
+        location: The place that the line with its name gives.
+        said: What that line says of the failure.
+        is_exact: Whether that place is the one of the failure; else the lines tell a nearer one.
+    """
     parts = _Reading(lines[:_MAX_LINES])
     words = [said, *parts.words] if said else parts.words
     statements = [line for line in words if statement_of(line) is not None]
@@ -93,7 +104,7 @@ def read_block(name: str, lines: Sequence[str], location: Location = NOWHERE, sa
     is_assertion = not kind or "Assert" in kind or "Expectation" in kind
     asserted = ASSERTION if parts.values or parts.changes or _EXPECTING.search(told) else FAILED
     kind = asserted if is_assertion else kind
-    place = location if location and not parts.place else parts.place
+    place = location if location and (is_exact or not parts.place) else parts.place
     return Member(
         kind,
         clip(told) or NO_REASON,

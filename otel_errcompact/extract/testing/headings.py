@@ -28,6 +28,9 @@ class _Form(NamedTuple):
     is_whole: bool = True
     """Whether something is said of the test around the line."""
 
+    is_exact: bool = False
+    """Whether its place is the one of the failure, and not where the test begins."""
+
 
 _FORMS: Final = (
     _Form("(fail) ", re.compile(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
@@ -69,13 +72,14 @@ _FORMS: Final = (
             r"(?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
             r" : (?P<said>\S.*)$"
         ),
+        is_exact=True,
     ),
     _Form("[-] ", re.compile(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
     _Form('FAIL  "', re.compile(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
     _Form(
         "Failure in test ", re.compile(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$")
     ),
-    _Form(": FAILED:", re.compile(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$")),
+    _Form(": FAILED:", re.compile(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$"), is_exact=True),
     _Form("TEST CASE: ", re.compile(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
     _Form(
         "[fail]: ",
@@ -154,6 +158,7 @@ class Heading(NamedTuple):
     is_sure: bool
     is_below: bool
     is_whole: bool
+    is_exact: bool = False
 
 
 def may_name_tests(body: str) -> bool:
@@ -185,7 +190,7 @@ def _find_heading(line: str, number: int, forms: Sequence[_Form]) -> Heading | N
         name = (parts.get("name") or parts.get("objc") or "").strip(" .:\"'")
         if name and not any(map(str.isalpha, name)):
             continue
-        return Heading(number, name, location, parts.get("said") or "", form.is_sure, form.is_below, form.is_whole)
+        return Heading(number, name, location, parts.get("said") or "", *form[2:])
     return None
 
 

@@ -24,11 +24,12 @@ KeyError: 'a'
 
 
 def test_notebook():
-    """The innermost cell is the place; the line with the arrow is its source."""
+    """The innermost cell is the place, and its number, which rises with each run, is no part of the key."""
     assert facts(NOTEBOOK) == Facts(
         type="KeyError",
         cause="'a'",
-        location=Location(function="load", file="<cell>", line=2),
+        location=Location(function="load", file="Cell In[2]", line=2),
+        key_location=Location(function="load", file="<cell>", line=2),
         details=("> return table[name]", "raised in UserDict.__getitem__ (collections/__init__.py:1106)"),
         format="ipython",
     )
@@ -37,7 +38,31 @@ def test_notebook():
 def test_notebook_frame_without_source():
     """A frame may be printed without its lines."""
     text = NOTEBOOK.replace('----> 1 load("a")\n', "").replace("----> 2     return table[name]\n", "")
-    assert facts(text).location == Location(function="load", file="<cell>", line=2)
+    assert facts(text).location == Location(function="load", file="Cell In[2]", line=2)
+
+
+def test_notebook_that_a_program_has_run():
+    """The message of the exception that the program raises is the traceback of the notebook."""
+    program = (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3/dist-packages/nbclient/a.py", line 9, in run\n'
+        "    raise CellExecutionError(cell)\nnbclient.exceptions.CellExecutionError: An error occurred:\n"
+    )
+    again = NOTEBOOK[NOTEBOOK.index("KeyError") :]
+    linked = f"{NOTEBOOK}\nThe above exception was the direct cause of the following exception:\n\n{again}"
+    found = facts(program + linked)
+    assert (found.type, str(found.location), found.wrappers) == ("KeyError", "load (Cell In[2]:2)", ("KeyError",))
+    assert "raised as KeyError" in found.details
+
+
+def test_commands_of_a_hosted_notebook():
+    """What was typed in is the user's own code, and what hands it to the cluster is not."""
+    found = facts(
+        "ValueError                                Traceback (most recent call last)\n"
+        "File <command-17>:3\n----> 3 daily.write()\n\n"
+        "File /databricks/spark/python/pyspark/errors.py:230, in deco(*a, **kw)\n--> 230     raise converted\n\n"
+        "ValueError: no column regoin\n"
+    )
+    assert (found.location.file, found.details[0]) == ("<command-17>", "> daily.write()")
 
 
 def test_notebook_cut_off():

@@ -171,6 +171,43 @@ def test_one_failed_test(runner):
     assert facts.members == 1
 
 
+def test_two_tests_of_catch2():
+    """Each test keeps its own place; its title is no further test, and a message's place is not that of the claim."""
+    second = (
+        "-------------------------------------------------------------------------------\n"
+        "Scenario: Rates are read\n"
+        "-------------------------------------------------------------------------------\n"
+        "/src/test_rates.cpp:8\n"
+        "...............................................................................\n\n"
+        "/src/test_rates.cpp:11: FAILED:\n  CHECK_NOTHROW( read() )\n"
+        'due to unexpected exception with message:\n  rates.csv:3: "19 %" is not a number\n\n'
+    )
+    before, rule, count = CATCH2.partition("=" * 79)
+    facts = facts_of(f"{before}{second}{rule}{count}".replace("1 passed | 1 failed", "0 passed | 2 failed"))
+    assert (str(facts.location), facts.members) == ("Scenario: Rates are read (/src/test_rates.cpp:11)", 2)
+    assert any("cart total > with tax (/src/test_cart.cpp:17)" in line for line in facts.details)
+
+
+def test_crash_of_another_test():
+    """A test that has begun behind a failed one says nothing of that."""
+    facts = facts_of(
+        "Test Case '-[Shop.CartTests testTax]' started.\n"
+        '/app/CartTests.swift:27: error: -[Shop.CartTests testTax] : XCTAssertEqual failed: ("9") is not ("7")\n'
+        "Test Case '-[Shop.CartTests testTax]' failed (0.104 seconds).\n"
+        "Test Case '-[Shop.CartTests testShip]' started.\n"
+        "/app/Carrier.swift:14: Fatal error: Unexpectedly found nil while unwrapping an Optional value\n"
+    )
+    assert str(facts.location) == "Shop.CartTests testTax (/app/CartTests.swift:27)"
+    assert facts.cause == 'XCTAssertEqual failed: ("9") is not ("7")'
+
+
+def test_assertion_of_a_library_at_an_address():
+    """What was loaded from an address is not the user's own code."""
+    library = "    at assertEquals (https://jsr.io/@std/assert/1.0.0/equals.ts:64:9)\n    at file:///app/cart_test.ts"
+    facts = facts_of(DENO.replace("    at file:///app/cart_test.ts", library))
+    assert str(facts.location) == "total is right (/app/cart_test.ts:1)"
+
+
 def test_scenarios():
     """A step that nobody wrote is told as such, and scenarios have the place of their feature."""
     facts = facts_of(BEHAVE)
