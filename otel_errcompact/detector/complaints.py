@@ -17,16 +17,20 @@ _MAX_LINES: Final = 12
 
 _SHELL: Final = r"-?(?:/\S{1,60}/)?(?:ba|z|da|a|k|mk|fi|tc|c)?sh"
 OF_SHELL: Final = re.compile(
-    rf"(?:{_SHELL}: (?:-c: )?(?:(?:line )?[0-9]{{1,7}}: )?(?!warning: |no job control|cannot set terminal"
+    rf"(?:{_SHELL}(?::[0-9]{{1,7}})?: (?:-c: )?(?:(?:line )?[0-9]{{1,7}}: )?"
+    rf"(?!warning: |no job control|cannot set terminal"
     rf"|initialize_job)\S"
     rf"|[^\s:]{{1,200}}: (?:line )?[0-9]{{1,7}}: [^\n]{{1,300}}?: (?:command not found|not found"
-    r"|No such file or directory|Permission denied|Is a directory|cannot execute|unbound variable|bad substitution)"
+    r"|No such file or directory|Permission denied|Is a directory|cannot execute|unbound variable|bad substitution"
+    r"|too many arguments|(?:integer|unary|binary|conditional)[\w ]{0,12} expected|ambiguous redirect"
+    r"|bad array subscript|not a valid identifier|numeric argument required|division by 0|readonly variable"
+    r"|parameter (?:null or )?not set)"
     r"|[^\s:]{1,200}: (?:line [0-9]{1,7}|[0-9]{1,7}): (?:[Ss]yntax error|unexpected EOF)"
     r"|zsh:(?:[0-9]{1,7}:)? (?:command not found|no matches found|parse error|no such file or directory"
     r"|permission denied|bad pattern|unmatched|[^\n]{1,80}: command not found)"
     r"|fish: (?:Unknown command|Expected|Unknown|Unable|No matches|[^\n]{1,80}: command not found)"
     r"|\(eval\):[0-9]{1,7}: "
-    r"|(?:\S{1,80}: )?command not found: \S|Command '[^'\n]{1,100}' not found"
+    r"|(?:\S{1,80}: )?[Cc]ommand not found: \S|Command '[^'\n]{1,100}' not found"
     r"|(?:cd|pushd)(?::[a-z]{2,5}:[0-9]{1,7})?: [^\n]{1,300}?(?:[Nn]o such file|[Nn]ot a directory|does not exist"
     r"|doesn't exist|too many arguments|string not in pwd)"
     r"|(?:cd|pushd): (?:no such file or directory|not a directory|permission denied): "
@@ -34,9 +38,17 @@ OF_SHELL: Final = re.compile(
     r"|(?:[^\n:]{1,80}: )?The term '[^'\n]{1,200}' is not recognized"
     r"|The system cannot find the (?:path|file|drive) specified|'[^'\n]{1,200}' is not recognized as"
     r"|[A-Z][a-z]{1,20}-[A-Z]\w{1,30} ?: (?:Cannot|Could not|A positional|A parameter|Access|The)[ \w]"
+    r"|The syntax of the command is incorrect|[^\n]{1,80} was unexpected at this time|\S{1,80}: Command not found\."
     r"|Access is denied\.?$|No such file or directory\Z)"
 )
 """What shells say of a command that they could not run, in the spellings of all of them."""
+
+OF_PARSER: Final = re.compile(
+    r"Error: nu::(?:shell|parser)::|(?:ParserError|ParseException): ?$|At line:[0-9]{1,7} char:[0-9]{1,7}$"
+    r"|error: [^\n]{1,300}\n\n?[Uu]sage:",
+    re.MULTILINE,
+)
+"""How shells begin that show what they could not run, in lines of their own."""
 
 _OF_WRAPPERS: Final = re.compile(
     r"(?:/\S{1,60}/)?(?:sudo|doas|su|env|xargs|timeout|nohup|nice|ionice|time|exec|setsid|strace|chroot|watch|stdbuf|unbuffer|gtimeout|parallel|runuser|nsenter|npx|uvx|pipx):"
@@ -60,7 +72,7 @@ _WRONG: Final = re.compile(
 _HARMLESS: Final = re.compile(
     r"(?i)[^\n]{0,120}?(?:\bwarning|note|info|debug|notice|nothing to be done|ignoring input|\(ignored\)"
     r"|unable to resolve host|failed writing body|failure writing output|is up to date|Removing leading"
-    r"|write error: broken pipe|Entering directory|Leaving directory)\b"
+    r"|unable to initialize frontend|falling back|write error: broken pipe|Entering directory|Leaving directory)\b"
 )
 _OWN: Final = re.compile(
     r"(?:/\S{1,100}/)?(?P<name>[A-Za-z][\w.+-]{0,40})(?:\.exe)?(?:\[[0-9]+\])?: {1,2}(?P<rest>\S[^\n]*)"
@@ -70,14 +82,15 @@ _SUBJECT: Final = re.compile(
     r"|unable to) [\w ]{1,40}?)?[\"'`\u2018]?(?P<subject>[^\"'`\u2018\u2019:\n]{1,300}?)[\"'\u2019]?: "
     r"(?:[Cc]ommand not found|[Nn]ot found|[Nn]o such|[Pp]ermission denied|[Ii]s a |[Nn]ot a |can't cd|cannot)"
     r"|(?:no such file or directory|not a directory|command not found|no matches found|can't cd to"
-    r"|Cannot find path):? '?(?P<last>[^'\n]{2,300}?)'?(?: because [^\n]*)?$"
+    r"|Cannot find path|The (?:directory|path|file)):? '?(?P<last>[^'\n]{2,300}?)'?"
+    r"(?: because [^\n]*| does not exist)?$"
 )
 _FOLLOWS: Final = re.compile(
     rf"{_SHELL}: |"
     r"\s|Try [`'\u2018\"]|[Uu]sage: |hint: |Use '--'|'git <command>|See '|See [\w-]+ --help|For more (?:information"
     r"|help)|[0-9]+ director|"
     r"[0-9]+ total|total 0|    |\^|Did you mean|\+ |At line:|\(|\Z|Available commands|Run '|Hint: |options:|where:"
-    r"|Perhaps you|Get-"
+    r"|Perhaps you|Get-|To \w"
 )
 _FORMS: Final = {
     "git": r"fatal: |error: |usage: git",
@@ -87,7 +100,10 @@ _FORMS: Final = {
     "docker-compose": r"Error response from daemon|Cannot connect|no such service|ERROR: |no configuration file",
     "podman": r"Error: ",
     "ssh": r"ssh: |\S{1,100}: Permission denied|Host key |Connection |kex_exchange|Permission denied",
-    "gh": r"[a-z][\w ]{2,40} failed: |You are not logged|HTTP [45][0-9]{2}\b|GraphQL: |gh: |failed to |could not "
+    "gh": r"X (?:[A-Z]\w{2,20} ){1,3}[^\n]{0,200}?\b(?:not|failed|cannot|closed|denied)\b"
+    r"|[a-z]{3,20} not found$|no checks|must |[a-z][\w ]{2,40} failed: |You are not logged|HTTP [45][0-9]{2}\b"
+    r"|GraphQL: |gh: |failed to "
+    r"|could not "
     "|Could not |invalid |unknown |no (?:pull requests|git remotes|default|open|commit)|none of the|error |accepts "
     "|To get started|Not Found|argument required|cannot |run [0-9]+|expected the|not found|unable to",
     "glab": r"(?:ERROR|Error|404|HTTP [45])",
@@ -114,7 +130,7 @@ _EXPANDED: Final = re.compile(r"[$`*?~]|<\(|\bxargs\b|\bfind\b|\bfor\b|\bgrep\b|
 _ALIASES: Final = {"awk": {"gawk", "mawk", "nawk", "original-awk"}, "zcat": {"gzip"}, "which": {"type"}}
 
 
-_OF_COMPLAINTS: Final = (": ", "not ", "denied", "cannot find", "(eval):")
+_OF_COMPLAINTS: Final = (": ", "not ", "denied", "cannot find", "(eval):", "incorrect")
 _OF_ANY: Final = re.compile(
     r"[a-z][\w.-]{0,30}: {1,2}(?:cannot|can't|unable to|could not|failed to|fatal: |error: ) ?\S"
     r"|[a-z][\w.-]{0,30}: [^\n:]{1,300}: (?:No such file or directory|Permission denied|(?:Is|Not) a directory)\s*\Z"
@@ -166,7 +182,7 @@ def _is_by(line: str, call: Call) -> bool:
 def _may_be_about(line: str, call: Call) -> bool:
     # Tell whether the subject of a complaint may be one of this call: what it names, or what a shell made of that.
     found = _SUBJECT.search(line)
-    if call.kind != "reading" or found is None or _EXPANDED.search(call.arguments):
+    if call.kind != "reading" or found is None or "gh" in call.names or _EXPANDED.search(call.arguments):
         return True
     return _is_named(line, call)
 
@@ -186,4 +202,7 @@ def _is_named(line: str, call: Call) -> bool:
     found = _SUBJECT.search(line)
     subject = (found["subject"] or found["last"] or "").strip() if found else ""
     subject = subject.rpartition(": ")[2].rpartition(" ")[2]
-    return bool(subject) and re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", call.arguments) is not None
+    # A shell has put its own folder in front: `~/shop` is `/home/dev/shop`.
+    last = re.split(r"[/\\]", subject)[-1] if OF_SHELL.match(line) else ""
+    names = (name for name in (subject, last) if len(name) > 1 or name == subject != "")
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", call.arguments) is not None for name in names)

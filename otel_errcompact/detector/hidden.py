@@ -7,7 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.bodies import body_reports_error
-from otel_errcompact.detector.complaints import complains_of_argument, complains_only, is_complaint, is_complaint_of_any
+from otel_errcompact.detector.complaints import (
+    OF_PARSER,
+    complains_of_argument,
+    complains_only,
+    is_complaint,
+    is_complaint_of_any,
+)
 from otel_errcompact.detector.refusals import (
     MAX_SHORT,
     SAID_BY_TOOL,
@@ -52,7 +58,10 @@ _WORDS: Final = (
     "does not exist", "doesn't exist", "not exist", "(eval):", ":in ", "segmentation fault", "time limit", "too long",
     "sh: ", "cancel", "no output", "took more", "not known", "unterminated", "can not",
     "no match", "not permitted", "expired", "no manual", "required", "no entry", "requires an", "bad option",
-    "bad substitution",
+    "bad substitution", "zsh:", "unmatched", "unbalanced",
+    "ambiguous", "unsupported", "not allowed", "unreachable", "no route", "syntax of", "are not ", "is not ",
+    "bad math",
+    "too many", "expected", "auth login", "must ", "accepts ", "no checks",
 )  # fmt: skip
 """What the output of a failed program holds at least one of, in small letters, where no sign of a format shows it."""
 
@@ -60,12 +69,16 @@ _EVERYWHERE: Final = ("error", "fail", "exception", "fatal", "could not", "canno
 """What is looked for in a whole output; all else at its ends: lines of a format follow each other, to its summary."""
 
 _HARMLESS_LAST: Final = re.compile(r"(?i)[^\n]{0,200}\b(?:0 (?:errors?|failures?|failed)|no errors?|without errors?)\b")
+_ENDS_WELL: Final = re.compile(r"Successfully [a-z]{3,20}\b|Setting up \S{1,100} \(|Processing triggers for \S")
+"""Last lines of package managers whose earlier complaints did not stop them."""
+
 _LAST_WORDS: Final = re.compile(
     r"(?:(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error|ERROR|error|fatal|FATAL|Fatal error|fatal error|panic"
     r"|Exception)(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\))?: \S"
     r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,80}(?:(?:Error|Exception|Timeout|Exit|Interrupt)$|: \S)"
     r"|[^\n]{1,300} at \S{1,200} line [0-9]{1,7}\.$|\S[^\n:]{0,200}: (?:No such file or directory|Permission denied"
-    r"|Invalid argument|Invalid data found when processing input|Connection refused|command not found)$"
+    r"|(?:file|directory) not found|Invalid argument|Invalid data found when processing input|Connection refused"
+    r"|command not found)$"
     r"|(?:Segmentation fault|Bus error|Aborted|Killed|Terminated|Illegal instruction"
     r"|Floating point exception)(?: \(core dumped\))?(?:: [0-9]{1,2})?$"
     r"|exit status [1-9]|(?:[Pp]rocess|[Cc]ommand) [^\n]{0,60}(?:by|with|on) signal\b|(?:\u2717|\u274c|\u2716"
@@ -89,12 +102,27 @@ _SIGNS: Final = (
         r"| line [0-9]{1,7}: +[0-9]{1,9} (?:Killed|Segmentation fault|Aborted|Bus error)\b)",
         ("error", ":in ", "killed", "segmentation fault", "abort"),
     ),
+    Sign("an error in a file", r" {1,8}[0-9]{1,7}:[0-9]{1,7} {1,12}error {1,12}\S", ("error",)),
+    Sign("an error in a file", r"error\[[\w:-]{1,60}\]: [^\n]{1,500}\n {0,8}--> [^\n]{1,300}:[0-9]", ("error",)),
+    Sign("an error in a file", r"[^\S\n]{0,300}\^-{0,300}\^? SC[1-3][0-9]{3}\b", ("sc1", "sc2", "sc3")),
+    Sign(
+        "an error in a file",
+        r"\timports \S{1,300}: (?:import cycle|use of internal package \S{1,300}) not allowed",
+        ("imports",),
+    ),
+    Sign(
+        "a shell error",
+        r"[^\n]{0,300}\bexec: \"[^\"\n]{1,200}\": executable file not found in [$%]PATH",
+        ("executable file",),
+    ),
 )
 """How a failure shows in the output of programs of several formats."""
 
 _MAX_CANDIDATES: Final = 600
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
 """What passing tests may print of an error that they provoke."""
+
+_WORK_FAILED: Final = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,3} failed: \S")
 
 _OPENS_ANSWER: Final = frozenset("{<(")
 _LABELS: Final = ("std", "Std", "STD", "Command", "Output", "Ran", "$ ")
@@ -218,7 +246,8 @@ def _sign_of_command(text: str, call: Call, *, says_success: bool) -> str:
     if call.kind == "reading":
         return "a shell error" if _complains(text, call) else ""
     if speaks:
-        return "" if ends_with_passed_tests(text) else "the tool's own words"
+        ends_well = _ENDS_WELL.match(text.rstrip().rpartition("\n")[2]) or ends_with_passed_tests(text)
+        return "" if ends_well else "the tool's own words"
     if body_reports_error(text):
         return "an error in the answer"
     return _sign_in_output(text, words, call, says_success=says_success)
@@ -244,7 +273,7 @@ def _complains(text: str, call: Call) -> bool:
         return False
     if len(text) <= 2 * _HEAD and text.count("\n") <= _MAX_LINES_OF_COMPLAINT:
         body = _unwrap(text)
-        if complains_only(body, call) or is_of_harness(body):
+        if complains_only(body, call) or is_of_harness(body) or OF_PARSER.match(body):
             return True
         lines = body.split("\n")
     else:
@@ -285,7 +314,11 @@ def _sign_in_output(text: str, words: tuple[str, ...], call: Call, *, says_succe
         return "the tool's own words"
     if sign := _search_signs("\n".join(lines[-_MAX_CLOSING:]) if _PROVIDES.search(call.arguments) else body, words):
         return sign
-    if _complains_at_ends(lines, call) or complains_only(body, call):
+    return "" if _ENDS_WELL.match(lines[-1]) else _complaint_in(body, lines, call, says_success=says_success)
+
+
+def _complaint_in(body: str, lines: Sequence[str], call: Call, *, says_success: bool) -> str:
+    if OF_PARSER.match(body) or _complains_at_ends(lines, call) or complains_only(body, call):
         return "a shell error"
     sign = _sign_at_end(lines)
     return sign if sign or says_success else _sign_in_few_lines(body, call)
@@ -294,7 +327,8 @@ def _sign_in_output(text: str, words: tuple[str, ...], call: Call, *, says_succe
 def _sign_in_few_lines(body: str, call: Call) -> str:
     if len(body) > MAX_SHORT or body.count("\n") >= _FIRST_LINES:
         return ""
-    return "the tool's own words" if UNABLE.match(body) or refuses_argument(body, call) else ""
+    failed = UNABLE.match(body) or _WORK_FAILED.match(body) or refuses_argument(body, call)
+    return "the tool's own words" if failed else ""
 
 
 def _complains_at_ends(lines: Sequence[str], call: Call) -> bool:

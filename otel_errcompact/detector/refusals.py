@@ -98,7 +98,7 @@ _ABOUT_FILES: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?i)(?:the )?(?:[a-z][\w-]{1,20} ){0,3}(?:['\"`]?[\w.:/#-]{1,100}['\"`]? )?"
-    rf"{_NOT_THERE}(?: [^\n]{{0,80}})?\Z"
+    rf"{_NOT_THERE}(?: [^\n]{{0,80}})?\.?\Z"
 )
 _NO_SESSION: Final = re.compile(
     r"(?i)(?:(?:error|failed)[: ]+)?(?:(?:no|unknown|invalid|unrecognized|nonexistent)(?: such| active| running"
@@ -135,6 +135,13 @@ _SOUGHT: Final = re.compile(
     r"|references|symbols|errors?|issues?|problems?|changes|tests?|output|warnings|updates?|new|more|open|pull|need"
     r"|action)\b"
 )
+_ERRNO: Final = re.compile(
+    r"E[A-Z]{3,12}: [^\n]{3,200}, (?:open|read|l?stat|scandir|access|mkdir|unlink|rmdir|write|realpath)\b"
+)
+_SEARCH_FAILED: Final = re.compile(r"[\w-]{2,20} failed: \S|regex parse error:")
+_HIT: Final = re.compile(r"[^\s:]{1,300}:[0-9]{1,7}[:-]")
+"""A line that a search has found, in which any words may stand."""
+
 _HEALTHY: Final = re.compile(r"(?i)(?:found|successfully|created|updated|wrote|written|done|ok\b|no )")
 
 
@@ -154,12 +161,16 @@ def refuses(text: str, call: Call) -> bool:
 
 
 def _refuses_in_words(text: str, call: Call) -> bool:
-    if text[:1] == "[" or _SOUGHT.match(text):
+    if text[:1] == "[" or _SOUGHT.match(text) or _HIT.match(text):
         return False
     if call.kind == "other":
         return _STATEMENT.match(text) is not None or _is_bare_refusal(text) or refuses_argument(text, call)
     if call.kind == "searching":
+        if _SEARCH_FAILED.match(text):
+            return True
         return _refuses_file(text, call) or ("\n" not in text and _OF_SEARCH.match(text) is not None)
+    if _ERRNO.match(text):
+        return True
     return refuses_argument(text, call) or (_STATEMENT.match(text) is not None and names_argument(text, call))
 
 

@@ -71,6 +71,9 @@ _ASKING_OPTIONS: Final = {
 }
 """Commands that answer a question by their exit status, where they have one of these options."""
 
+_LOCATING_PROGRAMS: Final = frozenset({"command", "which", "type", "hash", "whereis"})
+_PLACE: Final = re.compile(r"(?:alias )?(?:/|~/|[A-Za-z]:\\|\S{1,100} is |\S{1,100}=|\S{1,100} not found$)")
+
 _EXIT_CODE: Final = re.compile(
     r"(?:\A|\n)[\[(<]?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
 )
@@ -101,6 +104,9 @@ _SAYS_NOTHING: Final = re.compile(
 _INTERRUPTING: Final = re.compile(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
 _SILENCED: Final = re.compile(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
 """The end of a command that is run for its exit status alone."""
+
+_ASKED_BEFORE: Final = re.compile(r"(?:\[{1,2} |\b(?:test|which|command -v) )[^;\n]{0,300}? && ")
+"""A question on which the rest of a command line depends."""
 
 _BY_INTERRUPT: Final = 130
 
@@ -188,7 +194,7 @@ def _found_nothing(head: str, call: Call, code: int | None, *, says_nothing: boo
 
     A comparison answers with status 1, and mostly with what differs.
     """
-    if code == 1 and says_nothing and _SILENCED.search(call.arguments):
+    if code == 1 and says_nothing and (_SILENCED.search(call.arguments) or _ASKED_BEFORE.search(call.arguments)):
         return True
     command = last_command(call.tool, call.arguments)
     if command:
@@ -199,8 +205,14 @@ def _found_nothing(head: str, call: Call, code: int | None, *, says_nothing: boo
         asks = not names.isdisjoint(_ASKING_PROGRAMS) or any(
             not _ASKING_OPTIONS[name].isdisjoint(command) for name in names if name in _ASKING_OPTIONS
         )
-        return asks and (says_nothing or _ANSWERS_NO.match(head) is not None)
+        asks = asks or (command[:2] == ("git", "config") and sum(word[:1] != "-" for word in command[2:]) == 1)
+        return asks and (says_nothing or _ANSWERS_NO.match(head) is not None or _finds_some(program, head))
     return call.kind == "searching" and _NOTHING_FOUND.match(head) is not None
+
+
+def _finds_some(program: str, head: str) -> bool:
+    # Tell whether some of several programs were found: `command -v bun && command -v deno`.
+    return program in _LOCATING_PROGRAMS and all(map(_PLACE.match, head.rstrip().split("\n")))
 
 
 def _exit_code_in(text: str, arguments: str) -> int | None:
