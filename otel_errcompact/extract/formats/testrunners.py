@@ -44,8 +44,8 @@ def read(text: Text) -> Facts | None:
     count = find_count(lines) if has_any(text.body, _COUNTING) else None
     if count is None and not may_name_tests(text.body):
         return None
-    headings = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
-    headings = _strip_titles(lines, headings)
+    named = [*find_headings(lines, text.body), *read_list(lines)][: 4 * MAX_MEMBERS]
+    headings = _strip_titles(lines, named)
     headings = sorted((*headings, *_find_sections(lines, headings)), key=lambda heading: heading.number)
     if not any(heading.is_sure for heading in headings) and count is None:
         return None
