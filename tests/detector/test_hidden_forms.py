@@ -149,6 +149,8 @@ FAILURES = [
     ("write_stdin", {"session_id": 7, "chars": "ls"}, "Unknown session: 7"),
     ("terminal_read", {"id": "t1"}, "Terminal t1 not found"),
     ("bash_output", {"id": "b_1"}, "No shell found with ID: b_1"),
+    ("read_file", {"path": "a.py"}, "EISDIR: illegal operation on a directory, read"),
+    ("grep", {"pattern": "("}, "ripgrep failed: regex parse error:\n    (\n    ^\nerror: unclosed group"),
     # Tests that could not even be collected.
     (
         "bash",
@@ -189,6 +191,10 @@ SUCCESSES = [
     ("search", {"query": "timeout"}, "src/a.py:3:    raise TimeoutError('timed out after 3s')", None),
     ("Grep", {"pattern": "No such", "path": "tests"}, "tests/a.py:3: No such file or directory", None),
     ("read_file", {"path": "a.sh"}, "#!/bin/sh\n# a.sh: line 4: depot: command not found\nexit 0", None),
+    ("bash", "cat ci.log", "a row\n" * 90 + "error: late\n" + "a row\n" * 90, None),
+    ("bash", "; ".join(["make a"] * 40), "cc: warning: error of rounding", None),
+    ("bash", "make check", "Total \u0130: 1\nerrors are counted", None),
+    ("bash", "./list", "row of a table\n" * 60 + "see a.py: 3 issues of last week", None),
     ("bash", "python serve.py", "^CKeyboardInterrupt", 130),
 ]
 
