@@ -6,8 +6,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from otel_errcompact.extract.messages.calls import INVALID_ARGUMENTS, UNKNOWN_TOOL
-from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.error import INVALID_ARGUMENTS, UNKNOWN_TOOL, VALIDATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

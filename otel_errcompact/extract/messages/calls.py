@@ -7,12 +7,9 @@ import re
 from typing import Final
 
 from otel_errcompact.extract.clipping import clip
-from otel_errcompact.extract.payload.error import VALIDATION
+from otel_errcompact.extract.payload.error import INVALID_ARGUMENTS, UNKNOWN_TOOL, VALIDATION
 from otel_errcompact.extract.payload.violation import Violation, key_of
 from otel_errcompact.extract.reading import Reading
-
-UNKNOWN_TOOL: Final = "UnknownTool"
-INVALID_ARGUMENTS: Final = "InvalidArguments"
 
 TYPES: Final = frozenset({UNKNOWN_TOOL, INVALID_ARGUMENTS})
 """Types of calls that no tool could take; no code of anyone's has failed there."""
@@ -23,6 +20,15 @@ MAX_BARE: Final = 300
 _MAX_HEAD: Final = 400
 _MAX_TEXT: Final = 20_000
 _MAX_LINES: Final = 12
+_LEADS: Final = frozenset({"ERROR:", "Error:", "error:"})
+_FIRST_WORDS: Final = frozenset({
+    "1", "action", "an", "argument", "arguments", "bad", "cannot", "could", "error", "failed", "function", "invalid",
+    "malformed", "model", "no", "nonexistent", "registered", "requested", "the", "there", "tool", "unable", "unknown",
+    "unrecognised", "unrecognized", "unsupported",
+})  # fmt: skip
+"""First words of what is stated of calls, in small letters."""
+
+_NO_VALID_TOOL: Final = " is not a valid tool"
 _SIGNS: Final = ("ool", "unction", "rgument", "JSON", "unsupported c", "Action '")
 
 # --- unknown tools ---
@@ -95,6 +101,9 @@ _NO_JSON: Final = re.compile(r"\bare not valid JSON\. (?:Received (?:JSONDecodeE
 _OF_A_CALL: Final = ("1 validation error:\n", " for call[", "nvalid arguments for", "nvalid input for")
 """What tells that a validation error is about the arguments of a call."""
 
+_BARE: Final = ("(char ", " JSON", "at line 1 column ")
+"""What the words of a parser hold at least one of."""
+
 _AUTOGEN: Final = "The argument must be in JSON format"
 
 
@@ -108,7 +117,7 @@ def read_call(message: str) -> Reading | None:
         message: The text, from its first character on.
     """
     head = message[:_MAX_HEAD]
-    if not any(sign in head for sign in _SIGNS):
+    if not _may_be_about_call(head):
         return None
     return _read_unknown(message, head) or _read_arguments(message)
 
@@ -129,9 +138,19 @@ def cause_of_call(text: str, tool: str, arguments: str) -> str:
         found = _KEY_ERROR.match(text)
         if found is not None and found["tool"] == tool:
             return f"unknown tool '{tool}'"
-    if not arguments or ("(char " not in text and " column " not in text and "JSON" not in text):
+    if not arguments or not any(sign in text for sign in _BARE):
         return ""
     return f"bad JSON arguments: {text}" if _PARSER.search(text) and not _is_json(arguments) else ""
+
+
+def _may_be_about_call(head: str) -> bool:
+    # Most messages are told apart by their first word, which costs less than a pattern.
+    first, _, rest = head.partition(" ")
+    if first in _LEADS:
+        first = rest.partition(" ")[0]
+    if first.lower() in _FIRST_WORDS:
+        return any(sign in head for sign in _SIGNS)
+    return _NO_VALID_TOOL in head or _AUTOGEN in head
 
 
 def _read_unknown(message: str, head: str) -> Reading | None:

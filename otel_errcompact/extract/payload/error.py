@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 VALIDATION: Final = "ValidationError"
+UNKNOWN_TOOL: Final = "UnknownTool"
+INVALID_ARGUMENTS: Final = "InvalidArguments"
 """The type of input that breaks rules, whatever library says so."""
 
 _MAX_LINES: Final = 48
