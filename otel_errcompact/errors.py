@@ -194,6 +194,13 @@ class Facts:
     tally: str = ""
     """The members in words, where there are several: `40 tests`, or `3 of 40 tests` if only three share the cause."""
 
+    def revise(self, **changes: object) -> Facts:
+        """Return these facts with changes, in half the time of `dataclasses.replace`."""
+        revised = object.__new__(Facts)
+        for name in Facts.__slots__:
+            object.__setattr__(revised, name, changes[name] if name in changes else getattr(self, name))
+        return revised
+
     @property
     def keyed_location(self) -> Location:
         """The place that enters the dedup key."""

@@ -60,7 +60,7 @@ def extract_text(text: Text) -> Facts:
 
 def _add_evidence(facts: Facts, body: str) -> Facts:
     if len(body) >= MIN_EVIDENCE:
-        facts = replace(facts, evidence=find_evidence(body.split("\n"), facts))
+        facts = facts.revise(evidence=find_evidence(body.split("\n"), facts))
     return fold_temporary(facts)
 
 

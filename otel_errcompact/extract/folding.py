@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.runtime.strings import has_any
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,8 +26,8 @@ def fold_temporary(facts: Facts) -> Facts:
 
     Twenty-seven such folders cost more tokens in a digest than all that it lacked.
     """
-    lines = (facts.cause, *facts.details, *(line for line, _ in facts.evidence))
-    if not any(mark in line for line in lines for mark in _MARKS):
+    lines = (facts.cause, *facts.details, *[line for line, _ in facts.evidence])
+    if not has_any("\n".join(lines), _MARKS):
         return facts
     named = {found[0] for found in _ROOT.finditer(f"{facts.location.file}\n{facts.cause}")}
     details = _fold_lines(facts.details, named)

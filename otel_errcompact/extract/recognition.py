@@ -105,7 +105,7 @@ def _complete(facts: Facts, name: str) -> Facts:
     kind, cause = facts.type, facts.cause
     if len(kind) > MAX_DETAIL or "\n" in kind:
         kind = clip(" ".join(kind.split()), MAX_DETAIL)
-    return replace(facts, format=name, type=kind, cause=cause or NO_MESSAGE)
+    return facts.revise(format=name, type=kind, cause=cause or NO_MESSAGE)
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:

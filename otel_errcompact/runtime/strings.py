@@ -1,4 +1,4 @@
-"""Strings that are looked for in texts, where a regular expression would cost several times as much."""
+"""Look for strings in texts, without regular expressions."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.payload.error import INVALID_ARGUMENTS, UNKNOWN_TOOL, VALIDATION
 from otel_errcompact.extract.payload.violation import Violation, key_of
 from otel_errcompact.extract.reading import Reading
+from otel_errcompact.runtime.strings import has_any
 
 TYPES: Final = frozenset({UNKNOWN_TOOL, INVALID_ARGUMENTS})
 """Types of calls that no tool could take; no code of anyone's has failed there."""
@@ -149,7 +150,7 @@ def _may_be_about_call(head: str) -> bool:
     if first in _LEADS:
         first = rest.partition(" ")[0]
     if first.lower() in _FIRST_WORDS:
-        return any(sign in head for sign in _SIGNS)
+        return has_any(head, _SIGNS)
     return _NO_VALID_TOOL in head or _AUTOGEN in head
 
 
