@@ -51,14 +51,14 @@ _FOREIGN: Final = re.compile(
 """How programs in other languages begin a statement of an error."""
 
 _CODE: Final = re.compile(
-    r"\[?(?P<code>[A-Z]{1,6}-[0-9]{3,6}|[A-Z]{1,6}[0-9]{3,6}|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|0x[0-9A-Fa-f]{8})\]?(?=[:\s]|$)"
+    r"\[?(?P<code>[A-Z]{1,6}-[0-9]{3,6}|[A-Z]{1,6}[0-9]{3,6}|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|0x[0-9A-Fa-f]{8})\]?(?=:?(?:\s|$))"
 )
 _MAX_TYPES: Final = 4
 """Types before one message that are looked through: `Error: Error: KeyError: 'id'`."""
 
 _LEVEL: Final = re.compile(
     rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|ALERT|EMERG|CRIT|ERR!|error(?=\]))"
-    r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? ?(?P<message>\S.*)"
+    r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? {0,8}(?P<message>\S.*)"
 )
 _HEADING: Final = re.compile(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
 _TELLING_WORDS: Final = (

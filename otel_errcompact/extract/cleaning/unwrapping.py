@@ -8,6 +8,7 @@ from otel_errcompact.extract.cleaning.answers import answer_of
 from otel_errcompact.extract.cleaning.characters import clean, dedent, strip_blanks
 from otel_errcompact.extract.cleaning.envelope import Opened, open_envelope
 from otel_errcompact.extract.cleaning.framing import strip_framing
+from otel_errcompact.extract.cleaning.margins import strip_margins
 from otel_errcompact.extract.cleaning.markup import strip_fence, strip_tags
 from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
 
@@ -37,7 +38,7 @@ def _peel(text: str) -> Opened | None:
     opened = open_envelope(text) or strip_tags(text) or strip_fence(text)
     if opened is not None:
         return opened
-    body = dedent(strip_prefixes(text))
+    body = strip_margins(dedent(strip_prefixes(text)))
     if body != text:
         return Opened(body)
     opened = strip_framing(text)

@@ -372,7 +372,7 @@ def _add_wrapper(lines: Sequence[str], number: int, message: str) -> str:
         label = _match_label(above, has_reason=False)
         if label is not None:
             above, reach = label["rest"].strip(), _MAX_ABOVE
-        wraps = kind is Kind.HEADING or (_tells_failure(above) and is_vague(above))
+        wraps = kind is Kind.HEADING or (kind is not Kind.WARNING and _tells_failure(above) and is_vague(above))
         if above and wraps and kind >= Kind.HEADING and not _GENERIC_HEADING.match(above):
             message = f"{_strip_severity(above).rstrip(': ')}: {message}"
             reach = _MAX_JOINED

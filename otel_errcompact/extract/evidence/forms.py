@@ -26,6 +26,9 @@ REPEATED: Final = re.compile(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[0-
 
 BANNER: Final = re.compile(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
 
+ECHO: Final = re.compile(r"[+>] (?:[a-z][\w.-]{0,30}|\.{0,2}/[\w./-]{1,200})(?: [\w./=:@-]{1,200}){0,4} --?[a-zA-Z]")
+"""A command with an option, as shells and runners print it before they run it; its words tell nothing."""
+
 SOURCE: Final = re.compile(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
 
 FRAME: Final = _any_of(

@@ -20,6 +20,7 @@ _COLUMNS: Final = 3
 _REMEMBERED: Final = 512
 """Lines whose kind is remembered: the cause is chosen and evidence found in the same text."""
 
+_MARKS_OF_ECHO: Final = ("+ ", "> ")
 _MAX_HEADING: Final = 120
 _PASSING: Final = re.compile(r"\b(?:for|of|from|the|all) failed (?=[a-z])|\b[0-9]{1,9} out of [0-9]")
 """What a report of progress names or counts: no word of its own."""
@@ -59,7 +60,7 @@ def _kind_of(line: str) -> Kind:
     line = strip_timestamp(line)
     if line[:1] in "n#" and (repeated := forms.REPEATED.match(line)):
         line = line[repeated.end() :]
-    if line.startswith("$ "):
+    if line.startswith("$ ") or (line[:2] in _MARKS_OF_ECHO and forms.ECHO.match(line)):
         return Kind.PROGRESS
     if not line[:1].isalpha():
         if (_TIME.match(line) and ":" in line) or (forms.BANNER.match(line) and not is_telling(line)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
@@ -13,6 +13,7 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import StatementTable
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,8 +53,10 @@ _TITLE: Final = re.compile(r"Error: (?P<title>\S.{0,400})$")
 _ON: Final = re.compile(r"  on (?P<file>[^\n]{1,300}?) line (?P<line>[0-9]{1,9})(?:, in (?P<block>.{1,300}))?:$")
 _WITH: Final = re.compile(r"  with (?P<address>\S{1,300}),$")
 _SOURCE: Final = re.compile(r" {1,8}[0-9]{1,9}: (?P<source>.*)")
+_FIELD: Final = re.compile(r" {2,4}[A-Z]\w{1,20}: {1,20}\S")
 _MARGIN: Final = "\u2502"
 _CORNERS: Final = ("\u2577", "\u2575")
+_SIGNS_OF_DIAGNOSTICS: Final = ("  on ", "  with ", _MARGIN, _CORNERS[0])
 _ANSIBLE: Final = re.compile(r"fatal: \[(?P<host>[^\]]{1,200})\]: (?P<outcome>[A-Z]{1,20})! => (?P<result>\{.*)")
 _TASK: Final = re.compile(r"TASK \[(?P<task>[^\]]{1,300})\]")
 
@@ -88,7 +91,7 @@ def _refusal(line: str, after: Sequence[str]) -> Member | None:
 
 def _terraform(lines: Sequence[str], body: str) -> Facts | None:
     """Read the diagnostics of terraform: a title, a place and a paragraph each."""
-    if "  on " not in body and "  with " not in body and _MARGIN not in body:
+    if not has_any(body, _SIGNS_OF_DIAGNOSTICS):
         return None
     members = list(_diagnostics(_strip_margin(lines), is_boxed=_CORNERS[0] in body))
     return facts_of_members(members, unit="error", first_is_root=True) if members else None
@@ -112,14 +115,30 @@ def _diagnostic(title: str, block: Sequence[str]) -> Member:
     """Return what a diagnostic says; its paragraph tells what its title only names."""
     on = next((match for line in block if (match := _ON.match(line))), None)
     sources = [match["source"].strip() for line in block if (match := _SOURCE.match(line))]
-    words = " ".join(line.strip() for line in block if line[:1].strip())
+    words, *more = [*_paragraphs(block), ""]
     place = (
         Location(function=(on["block"] or "").replace('"', ""), file=on["file"], line=int(on["line"]))
         if on
         else NOWHERE
     )
     source = (f"> {sources[0]}",) if sources else ()
-    return Member("TerraformError", clip(f"{title}: {words}" if words else title), place, details=source)
+    told = clip(f"{title}: {words}" if words else title)
+    return Member("TerraformError", told, place, details=(*source, *_listed(block), *filter(None, more)))
+
+
+def _paragraphs(block: Sequence[str]) -> Iterator[str]:
+    """Yield the prose of a diagnostic, a paragraph each; one that ends with a colon has what it announces."""
+    for is_blank, lines in groupby(block, lambda line: not line.strip()):
+        prose = [] if is_blank else [line for line in lines if not (_ON.match(line) or _WITH.match(line))]
+        words = " ".join(line.strip() for line in prose if line[:1].strip())
+        announced = prose[-1].strip() if len(prose) > 1 and words.endswith(":") and prose[-2][:1].strip() else ""
+        if words:
+            yield f"{words} {announced}".rstrip()
+
+
+def _listed(block: Sequence[str]) -> Iterator[str]:
+    """Yield the fields that a diagnostic lists below its prose."""
+    return (" ".join(line.split()) for line in block if _FIELD.match(line))
 
 
 # --- ansible ---------------------------------------------------------------------------------------------------------

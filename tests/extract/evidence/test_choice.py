@@ -152,3 +152,23 @@ def test_a_text_that_stands_to_the_right_is_no_list() -> None:
     chosen = choose_cause("  Task: upload\n  Version: 2\n  the wheel already exists")
     assert chosen is not None
     assert (chosen.message, chosen.items) == ("the wheel already exists", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            " > git rev-parse --is-inside # timeout=10\nsigner: Chain not found for: depot\ndone with it",
+            "signer: Chain not found for: depot",
+        ),
+        ("+ ./deploy.sh --fail-on-error\nno route to the registry", "no route to the registry"),
+        ("WARNING  Error during upload.\nERROR    400 Bad Request\nbye", "400 Bad Request"),
+        ("SHA256:4mQ0pPfvC7r1mZ9E2xKqT0nB8sVhYc3w.\nthe key is not the known one", "the key is not the known one"),
+        ("ORA-00942: no such table\nb", "ORA-00942: no such table"),
+    ],
+)
+def test_what_surrounds_a_cause_is_none(text: str, message: str) -> None:
+    """The words of a repeated command, a warning above the error, and a checksum say nothing of the cause."""
+    chosen = choose_cause(text)
+    assert chosen is not None
+    assert chosen.message == message

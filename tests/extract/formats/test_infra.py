@@ -73,6 +73,31 @@ def test_terraform_in_a_box_needs_no_place():
     assert found.cause == "Failed to query packages: no release matches >= 4.0.0, ~> 4.67"
 
 
+def test_terraform_below_other_output():
+    """The first paragraph is the cause; fields, and what a later one announces, are told line by line."""
+    found = facts(
+        "Acquiring state lock.",
+        "\u2577",
+        "\u2502 Error: Error acquiring the state lock",
+        "\u2502 ",
+        "\u2502 The conditional request failed",
+        "\u2502 ",
+        "\u2502   Path:      depot/prod.tfstate",
+        "\u2502   Who:       ci@runner-31",
+        "\u2502 ",
+        "\u2502 To see who holds it, run the",
+        "\u2502 following command:",
+        "\u2502     terraform show",
+        "\u2575",
+    )
+    assert found.cause == "Error acquiring the state lock: The conditional request failed"
+    assert found.details == (
+        "Path: depot/prod.tfstate",
+        "Who: ci@runner-31",
+        "To see who holds it, run the following command: terraform show",
+    )
+
+
 def test_terraform_without_a_line():
     """A diagnostic that names only the resource has no place."""
     found = facts("Error: quota exceeded\n\n  with aws_instance.web,\n\nAsk for more.")
