@@ -123,6 +123,8 @@ class Location:
     function: str = ""
     file: str = ""
     line: int | None = None
+    column: int | None = None
+    """For readers alone: no key, metric or attribute holds it."""
 
     @property
     def file_name(self) -> str:
@@ -134,6 +136,8 @@ class Location:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.file and self.line is not None else self.file
+        if self.column is not None:
+            place = f"{place}:{self.column}"
         if self.function and place:
             return f"{self.function} ({place})"
         return self.function or place

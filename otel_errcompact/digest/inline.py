@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.digest import wording
 from otel_errcompact.digest.budget import budget_of, fit_lines, shorten_lines
+from otel_errcompact.digest.columns import show_columns
 from otel_errcompact.digest.known import drop_known
 from otel_errcompact.digest.news import MAX_REPEATED_CAUSE, find_news
 from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
@@ -93,6 +94,8 @@ def render_inline(
         return _render_raw(raw, error_class, shown, situation)
     is_known = error_class.count > 1 and not shown.of(error_class.key).forgotten
     render = _render_repeat if is_known else _render_first
+    if raw.text:
+        error_class = replace(error_class, facts=show_columns(error_class.facts, raw.text))
     digest = render(raw, error_class, shown, situation, options, count_tokens)
     if raw.exception is not None or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
         return digest

@@ -75,10 +75,11 @@ def facts_of_diagnostics(
             return None
         readers.append(reader)
         if own:
-            kept = dict.fromkeys(_keep_errors(own))
-            found.extend(kept)
-            beside.extend(each for each in own if with_warnings and each not in kept)
             counts.append(_read_total(reader, text.body))
+            kept = _keep_errors(own)
+            # What the tool counts once and the text repeats is one: another program has printed it again.
+            found.extend(kept if counts[-1] >= len(kept) else dict.fromkeys(kept))
+            beside.extend(each for each in own if with_warnings and each not in kept)
     errors = _keep_errors(found)
     # Of a tool that only warns the warnings failed the hook, whatever another tool found.
     beside.extend(each for each in found if len(errors) < len(found) and each not in errors)

@@ -205,3 +205,20 @@ def test_lists_without_words_of_failure():
     """Lines that all begin with a place are findings, whatever they say."""
     facts = facts_of("README.md:9: teh ==> the\nREADME.md:12: recieve ==> receive")
     assert (facts.format, facts.cause, facts.tally) == ("findings", "teh ==> the", "1 of 2 findings")
+
+
+COUNTED = """/srv/page.html
+  5:2   error  <img> is missing required "alt" attribute        wcag/h37
+  7:2   error  <input> is missing recommended "type" attribute  no-implicit-input-type
+  7:16  error  <input> is missing recommended "type" attribute  no-implicit-input-type
+
+"""
+
+
+def test_equal_findings_that_the_tool_counts_are_several():
+    """Two in one line are told twice; printed again by another program they are one."""
+    found = facts_of(f"{COUNTED}✖ 3 problems (3 errors, 0 warnings)")
+    assert (found.members, found.details[-1].endswith("(2x: page.html:7)")) == (3, True)
+    found = facts_of(f"{COUNTED}✖ 2 problems (2 errors, 0 warnings)")
+    assert found.members == 2
+    assert not any("not in the text" in line for line in found.details)

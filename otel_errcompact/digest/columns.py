@@ -1,0 +1,81 @@
+"""Columns of places, for readers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from otel_errcompact.errors import Facts
+
+MAX_PLACES: Final = 64
+"""Occurrences of one place that are compared."""
+
+_COMPARED: Final = 24
+"""Characters of a message that tell which of several findings in a line it is."""
+
+_COLUMN: Final = re.compile(r"([0-9]{1,5})(?![0-9])(.{0,200})")
+_PLACE: Final = re.compile(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![0-9]|:[0-9])")
+_ROW: Final = re.compile(
+    r"^[ \t]*(?:[A-Z]{1,4}[0-9]{1,5}[ \t]+)?([0-9]{1,7}):([0-9]{1,5})(?![^ \t\n])(.{0,200})", re.MULTILINE
+)
+"""A finding below the name of its file."""
+
+
+def show_columns(facts: Facts, text: str) -> Facts:
+    """
+    Return the facts with the columns that the text prints.
+
+    Of several columns of a line that one counts behind which the text says the same; where none does, or several do,
+    the place stays as it is.
+
+    Args:
+        facts: The facts of a failure.
+        text: Its raw error.
+    """
+    location = facts.location
+    details = tuple(_add_columns(line, text) for line in facts.details)
+    column = None
+    if location.line is not None and location.column is None:
+        column = _find_column(location.file_name, str(location.line), facts.cause, text)
+    if column is None and details == facts.details:
+        return facts
+    return replace(facts, location=replace(location, column=column), details=details)
+
+
+def _add_columns(line: str, text: str) -> str:
+    # Most details name no place.
+    if ":" not in line:
+        return line
+    return _PLACE.sub(lambda found: _with_column(found, text), line)
+
+
+def _with_column(place: re.Match[str], text: str) -> str:
+    said = place.string[place.end() :].lstrip(" :")
+    column = _find_column(place[1], place[2], said, text)
+    return place[0] if column is None else f"{place[0]}:{column}"
+
+
+def _find_column(file: str, line: str, said: str, text: str) -> int | None:
+    found = _list_columns(f"{file}:{line}:", text) or _list_columns(f"{file}({line},", text)
+    if not found and file in text and f"{line}:" in text:
+        found = [(row[2], row[3]) for row in _ROW.finditer(text) if row[1] == line]
+    columns = {column for column, _ in found}
+    if len(columns) > 1 and said:
+        columns = {column for column, rest in found if said[:_COMPARED] in rest}
+    return int(columns.pop()) if len(columns) == 1 else None
+
+
+def _list_columns(before: str, text: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    start = 0
+    for _ in range(MAX_PLACES):
+        start = text.find(before, start)
+        if start < 0:
+            break
+        start += len(before)
+        column = _COLUMN.match(text, start)
+        if column is not None:
+            found.append((column[1], column[2]))
+    return found
