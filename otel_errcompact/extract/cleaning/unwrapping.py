@@ -8,6 +8,7 @@ from otel_errcompact.extract.cleaning.answers import answer_of
 from otel_errcompact.extract.cleaning.characters import clean, dedent, strip_blanks
 from otel_errcompact.extract.cleaning.envelope import Opened, open_envelope
 from otel_errcompact.extract.cleaning.framing import strip_framing
+from otel_errcompact.extract.cleaning.layout import fold_document
 from otel_errcompact.extract.cleaning.margins import strip_margins
 from otel_errcompact.extract.cleaning.markup import strip_fence, strip_tags
 from otel_errcompact.extract.cleaning.prefixes import strip_prefixes
@@ -30,7 +31,7 @@ def unwrap(source: str) -> Opened:
         if opened is None:
             break
         text, status = strip_blanks(clean(opened.text)), status or opened.exit_code
-    return Opened(text, status)
+    return Opened(fold_document(text), status)
 
 
 def _peel(text: str) -> Opened | None:
