@@ -27,6 +27,7 @@ _MAX_REASON: Final = 8
 """Lines behind the first one among which its reason is looked for."""
 
 _QUOTES: Final = '"""'
+_QUOTE_MARKS: Final = ('"', "'")
 _RECURSION: Final = "maximum recursion depth exceeded"
 _COMMAND: Final = re.compile(
     r"Command (?:'(?P<quoted>.{1,2000})'|(?P<listed>\[.{1,2000}\])) "
@@ -145,8 +146,10 @@ def _read_body(message: str) -> Reading | None:
     found = find_body(message) if "{" in message else None
     if found is None:
         return None
-    before = _prefix(found.before)
-    after = found.after.strip()
+    before, after = found.before.strip(), found.after.strip()
+    if before[-1:] in _QUOTE_MARKS and after[:1] == before[-1:]:
+        before, after = before[:-1], after[1:]
+    before = _prefix(before)
     named = found.body.message and found.body.code and found.body.code in before
     shown = _join_lines(before, found.body.message if named else found.body.summary(), after)
     key = _join_lines(before, found.body.key, after) if found.body.key else ""

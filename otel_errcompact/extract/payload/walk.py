@@ -16,6 +16,9 @@ from otel_errcompact.extract.payload.violation import MAX_VIOLATIONS, Violation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_OF_ERRORS: Final = "type.googleapis.com/google.rpc."
+"""How the types of what services of gRPC add to an error begin."""
+
 _MAX_LISTED: Final = 300
 _MAX_LABEL: Final = 32
 
@@ -51,6 +54,7 @@ def _read_object(fields: Mapping[str, Any], depth: int, *, sure: bool) -> Error 
     if violations:
         return Error(violations=violations)
     values = fields_of(fields)
+    sure = sure or str(fields.get("@type", "")).startswith(_OF_ERRORS)
     own, used = _read_own({name: value for name, (_, value) in values.items()})
     children = [
         (name, error)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.payload.walk import read_body
 from tests.extract.reading import facts, key
 
@@ -296,3 +297,16 @@ def test_what_is_bounded():
     for _ in range(40):
         nested = {"a": nested}
     assert read_body({"message": "no", "more": nested}).details == ()
+
+
+def test_details_of_grpc_without_words():
+    """A service lists what it adds to a message; when to retry is told though no entry has words."""
+    message = (
+        "<HttpError 429 returned \"Quota exceeded\". Details: \"[{'@type': 'type.googleapis.com/google.rpc.ErrorInfo', "
+        "'reason': 'RATE_LIMIT_EXCEEDED', 'metadata': {'quota_limit_value': '60'}}, "
+        "{'@type': 'type.googleapis.com/google.rpc.RetryInfo', 'retryDelay': '31s'}]\">"
+    )
+    reading = read_message(message)
+    assert reading.cause == '<HttpError 429 returned "Quota exceeded". Details: RATE_LIMIT_EXCEEDED'
+    assert "retryDelay: 31s" in reading.details
+    assert any("quota_limit_value: 60" in line for line in reading.details)
