@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
-from otel_errcompact.extract.evidence.kinds import Kind, kind_of
+from otel_errcompact.extract.evidence.kinds import Kind, is_content, kind_of
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.statements import indentation
 from otel_errcompact.extract.table import LAST_RESORT, load, prefilters
@@ -23,6 +24,9 @@ MAX_LINES: Final = 400
 
 MAX_DEPTH: Final = 3
 """Outputs inside outputs that are looked into: a hook that runs a build that runs a compiler."""
+
+_MAX_ANNOUNCED: Final = 3
+"""Lines below a cause that are told with it."""
 
 _NOTHING: Final = Facts(type="error", cause=NO_MESSAGE)
 
@@ -76,8 +80,24 @@ def _try_formats(text: Text) -> Facts:
             _READING.set((*reading, listing.name))
             facts = load(listing).read(text)
             if facts is not None:
-                return _complete(facts, listing.name)
+                return _complete(_add_announced(facts, text), listing.name)
     return _complete(load(LAST_RESORT).read(text) or _NOTHING, LAST_RESORT.name)
+
+
+def _add_announced(facts: Facts, text: Text) -> Facts:
+    # A cause that ends with a colon says nothing without the lines that it announces.
+    if not facts.cause.endswith(":"):
+        return facts
+    lines, heading = text.lines, facts.cause.rpartition("\n")[2]
+    at = next((number for number, line in enumerate(lines) if line.endswith(heading)), len(lines))
+    below = list(takewhile(is_content, islice(lines, at + 1, at + 1 + _MAX_ANNOUNCED)))
+    if not below:
+        return facts
+    margin = lines[at][: -len(heading)].strip()
+    said = (" ".join(line.strip().removeprefix(margin).split()) for line in below)
+    cause = clip(f"{facts.cause} {'; '.join(said)}".replace(":; ", ": "))
+    details = tuple(line for line in facts.details if line not in cause)
+    return replace(facts, cause=cause, details=details, key_cause=facts.key_cause or facts.cause)
 
 
 def facts_of_output(lines: Sequence[str], *, any_text: bool = False) -> Facts | None:

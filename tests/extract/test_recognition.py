@@ -46,3 +46,11 @@ def test_depth_is_limited(monkeypatch):
     monkeypatch.setattr(recognition, "MAX_DEPTH", 0)
     found = facts(*step("cat a", "cat: a: No such file or directory"))
     assert (found.format, found.type) == ("docker", "exit code 2")
+
+
+def test_cause_that_announces_lines():
+    """What a cause with a colon announces stands with it, and alone it stays as it is."""
+    heading = '[!] CocoaPods could not find compatible versions for pod "Utilities":'
+    found = facts(heading, "  In snapshot (Podfile.lock):", "    Utilities (= 7.11)", "", "  other")
+    assert found.cause.endswith('for pod "Utilities": In snapshot (Podfile.lock): Utilities (= 7.11)')
+    assert found.key_cause.startswith(facts(heading).cause)
