@@ -171,6 +171,9 @@ class _Scanner:
         while True:
             token = self._take()
             if token["sign"] == "}" or token["end"] is not None:
+                if members and not fields and token["sign"] is None:
+                    # A set without an end is mostly no set: a brace and a quote at the end of a string.
+                    raise _MalformedError
                 return members if members and not fields else fields
             if token["sign"] == ",":
                 continue
