@@ -16,6 +16,7 @@ _COMPARED: Final = 24
 """Characters of a message that tell which of several findings in a line it is."""
 
 _COLUMN: Final = re.compile(r"([0-9]{1,5})(?![0-9])(.{0,200})")
+_MORE_OF_PLACE: Final = re.compile(r":?[0-9]")
 _PLACE: Final = re.compile(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![0-9]|:[0-9])")
 _ROW: Final = re.compile(
     r"^[ \t]*(?:[A-Z]{1,4}[0-9]{1,5}[ \t]+)?([0-9]{1,7}):([0-9]{1,5})(?![^ \t\n])(.{0,200})", re.MULTILINE
@@ -28,7 +29,8 @@ def show_columns(facts: Facts, text: str) -> Facts:
     Return the facts with the columns that the text prints.
 
     Of several columns of a line that one counts behind which the text says the same; where none does, or several do,
-    the place stays as it is.
+    the place stays as it is. So it does where the text prints the line without a column, and its only column behind
+    other words.
 
     Args:
         facts: The facts of a failure.
@@ -62,9 +64,22 @@ def _find_column(file: str, line: str, said: str, text: str) -> int | None:
     if not found and file in text and f"{line}:" in text:
         found = [(row[2], row[3]) for row in _ROW.finditer(text) if row[1] == line]
     columns = {column for column, _ in found}
-    if len(columns) > 1 and said:
+    if said and (len(columns) > 1 or (columns and _stands_without_column(f"{file}:{line}", text))):
         columns = {column for column, rest in found if said[:_COMPARED] in rest}
     return int(columns.pop()) if len(columns) == 1 else None
+
+
+def _stands_without_column(place: str, text: str) -> bool:
+    # Then the column that the text prints elsewhere may be that of another finding in the line.
+    start = text.find(place)
+    for _ in range(MAX_PLACES):
+        if start < 0:
+            return False
+        end = start + len(place)
+        if not _MORE_OF_PLACE.match(text, end):
+            return True
+        start = text.find(place, end)
+    return False
 
 
 def _list_columns(before: str, text: str) -> list[tuple[str, str]]:

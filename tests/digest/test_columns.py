@@ -56,6 +56,20 @@ def test_details_get_theirs() -> None:
     assert shown.details == ("W1 at a.py:2:0: Dangerous", "W2 at a.py:2:10: Unused", "a.py:5:4", "no place")
 
 
+def test_the_column_of_another_finding_is_not_taken() -> None:
+    """Where the text prints the line without a column, the only column counts for the words behind it."""
+    text = "loop: Prefer a list\nsrc/x.c:3 in main\nnaming: Use snake case\nsrc/x.c:3:9 Total"
+    facts = facts_of("Prefer a list")
+    assert show_columns(facts, text) is facts
+    assert str(show_columns(facts_of("Total"), text).location) == "src/x.c:3:9"
+
+
+def test_only_the_first_places_are_compared() -> None:
+    """A text that repeats a place with its column over and over is not searched to its end."""
+    text = "src/x.c:3:9: one\n" * (MAX_PLACES + 1) + "src/x.c:3"
+    assert str(show_columns(facts_of("two"), text).location) == "src/x.c:3:9"
+
+
 def test_a_place_without_a_line_has_no_column() -> None:
     """A file alone stays a file."""
     facts = facts_of(line=None)
