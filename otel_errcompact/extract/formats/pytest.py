@@ -328,10 +328,21 @@ def _without_sums(members: Sequence[Member]) -> list[Member]:
 
 
 def _named(members: Sequence[Member], listed: Sequence[_Listed]) -> list[Member]:
-    """Give names to failures of one line each; the summary lists them in the same order."""
-    if len(members) != len(listed):
-        return list(members)
-    return [_with_name(member, test) for member, test in zip(members, listed, strict=True)]
+    """Give names to failures of one line each; the summary lists them in the same order, perhaps beside others."""
+    if len(members) == len(listed):
+        return [_with_name(member, test) for member, test in zip(members, listed, strict=True)]
+    left = [(test, _listed_member(test)) for test in listed]
+    named: list[Member] = []
+    for member in members:
+        at = next((number for number, (_, said) in enumerate(left) if _are_one(member, said)), None)
+        named.append(member if at is None else _with_name(member, left[at][0]))
+        left = left if at is None else left[at + 1 :]
+    return named
+
+
+def _are_one(shown: Member, listed: Member) -> bool:
+    # The summary cuts what is too wide for the terminal.
+    return shown.type == listed.type and shown.cause.startswith(listed.cause.removesuffix(CUT).rstrip())
 
 
 def _with_name(member: Member, test: _Listed) -> Member:

@@ -475,3 +475,22 @@ def test_origins():
         "test_split.py:6: AssertionError\n=== 1 failed in 0.1s ==="
     )
     assert "where 0 = sum([0, 0]); [0, 0] = split(1, 2)" in found.details
+
+
+def test_one_line_each_beside_tests_without_a_line():
+    """Each line gets the name that the summary gives the same words, so that no test counts twice."""
+    found = facts(
+        "=================================== FAILURES ===================================",
+        "/srv/till/test_till.py:8: AssertionError: change is wrong for large notes",
+        "/srv/till/till.py:31: KeyError: 'EUR'",
+        "/srv/till/plugins.py:3: KeyError: 'gone'",
+        "[XPASS(strict)] ",
+        "=========================== short test summary info ============================",
+        "FAILED test_till.py::test_change - AssertionError: change is wrong for ...",
+        "FAILED test_till.py::test_open - [XPASS(strict)] ",
+        "FAILED test_till.py::test_rates - KeyError: 'EUR'",
+        "FAILED test_till.py::test_close - ValueError: closed",
+        "========================= 5 failed, 2 passed in 0.04s ==========================",
+    )
+    assert found.members == 5
+    assert sum("EUR" in line for line in (found.cause, *found.details)) == 1
