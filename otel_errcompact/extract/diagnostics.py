@@ -79,7 +79,7 @@ def facts_of_diagnostics(
             kept = _keep_errors(own)
             # What the tool counts once and the text repeats is one: another program has printed it again.
             found.extend(kept if counts[-1] >= len(kept) else dict.fromkeys(kept))
-            beside.extend(each for each in own if with_warnings and each not in kept)
+            beside.extend(each for each in own if (with_warnings or each.is_grave) and each not in kept)
     errors = _keep_errors(found)
     # Of a tool that only warns the warnings failed the hook, whatever another tool found.
     beside.extend(each for each in found if len(errors) < len(found) and each not in errors)
@@ -139,7 +139,8 @@ def _read_total(reader: Diagnostics, body: str) -> int:
 def _show_warnings(diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
     for each in diagnostics:
         kind = each.type if each.type == "warning" else f"warning {each.type}"
-        yield f"{kind} at {each.location}: {each.message}"
+        told = f"; {clip(each.details[0], _MAX_FOLDED)}" if each.details and each.is_grave else ""
+        yield f"{kind} at {each.location}: {each.message}{told}"
 
 
 def _find_remedies(readers: Sequence[Diagnostics], body: str) -> Iterator[str]:

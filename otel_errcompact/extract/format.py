@@ -59,6 +59,12 @@ class Diagnostic(NamedTuple):
     source: str = ""
     """The line of code it is about, where it is printed."""
 
+    is_grave: bool = False
+    """Whether it is told beside errors although it only warns."""
+
+    column: str = ""
+    """Where in the line it is, as far as that tells it from an equal one."""
+
 
 class Diagnostics(NamedTuple):
     """

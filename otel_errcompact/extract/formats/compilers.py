@@ -74,6 +74,7 @@ _OF_LINKER: Final = re.compile(
     r"(?:(?P<file>[^\s:]{1,300}):(?:(?P<line>[0-9]{1,9}):|\([^()\s]{1,200}\):)? ?)?"
     r"(?P<message>(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find) .*)"
 )
+_COLUMN: Final = re.compile(r"[0-9]{1,6}")
 _POSITION: Final = re.compile(r"[:(] ?[0-9]")
 _IN_FUNCTION: Final = re.compile(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
 _LINKING: Final = ("undefined reference to ", "multiple definition of ", "ld: cannot find ")
@@ -99,6 +100,9 @@ _PROMOTED: Final = frozenset(
     }
 )  # fmt: skip
 """Warnings of older C compilers that newer ones take for errors, since what they are about seldom works."""
+
+_WORTH_AN_ERROR: Final = "worth an error"
+"""The severity of these warnings, which count as errors where the compiler has found none of its own."""
 
 _FLAG: Final = re.compile(r" \[(?:-Werror(?:=|,-W)|-W)(?P<flag>[\w+#=-]{2,80})(?:,[^\]]{1,80})?\]$")
 _RULE: Final = re.compile(r"[ \u00a0]+(?:\[(?P<bracketed>[a-zA-Z][\w,-]{1,80})\]|\((?P<check>report[A-Z]\w{1,60})\))$")
@@ -144,6 +148,7 @@ class _Head(NamedTuple):
     message: str
     location: Location = NOWHERE
     severity: str = "error"
+    column: str = ""
 
 
 def read(text: Text) -> Facts | None:
@@ -158,7 +163,7 @@ def read(text: Text) -> Facts | None:
 def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
     """Return the diagnostics, without those that others bring about."""
     found: list[Diagnostic] = []
-    starts = list(islice(_heads(lines), MAX_DIAGNOSTICS))
+    starts = _settle(list(islice(_heads(lines), MAX_DIAGNOSTICS)))
     for number, (start, head) in enumerate(starts):
         if head.severity == "note":
             continue
@@ -166,6 +171,18 @@ def read_diagnostics(lines: list[str]) -> list[Diagnostic]:
         found.append(_make_diagnostic(head, lines[start + 1 : end], notes))
     causes = [diagnostic for diagnostic in found if not _CONSEQUENCES.search(diagnostic.message)]
     return causes if any(diagnostic.is_error for diagnostic in causes) else found
+
+
+def _settle(starts: list[tuple[int, _Head]]) -> list[tuple[int, _Head]]:
+    """Return the heads, none of which is called an error that the compiler did not let stop it."""
+    if not any(head.severity == _WORTH_AN_ERROR for _, head in starts):
+        return starts
+    stopped = any(head.severity == "error" and head.type != LINK_ERROR for _, head in starts)
+    severity = "warning" if stopped else "error"
+    return [
+        (start, head._replace(severity=severity) if head.severity == _WORTH_AN_ERROR else head)
+        for start, head in starts
+    ]
 
 
 def _block_end(starts: Sequence[tuple[int, _Head]], number: int, length: int) -> tuple[int, list[_Head]]:
@@ -197,11 +214,18 @@ def _heads(lines: Sequence[str]) -> Iterator[tuple[int, _Head]]:
         head = _head(line)
         if head is None:
             continue
+        head = head._replace(column=_read_column(line, head.location.line))
         if head.type == LINK_ERROR and function and not head.location.function:
             head = head._replace(location=Location(function=function, file=head.location.file, line=head.location.line))
         if head.severity == "error" and caller and head.location.file.startswith(_SYSTEM_HEADERS):
             head = head._replace(location=caller)
         yield number, head
+
+
+def _read_column(line: str, row: int | None) -> str:
+    """Return the column that a line names behind its row, empty where it names none."""
+    found = _COLUMN.match(line.partition(f":{row}:")[2] or line.partition(f"({row},")[2])
+    return found[0] if found else ""
 
 
 def _head(line: str) -> _Head | None:
@@ -223,8 +247,10 @@ def _diagnostic(found: re.Match[str]) -> _Head | None:
         return None
     kind, message = _coded(found["message"], found["rule"] or found["code"] or "")
     severity = _severity(found["severity"])
-    if severity == "warning" and (kind in _PROMOTED or "[-Werror" in found["message"]):
+    if severity == "warning" and "[-Werror" in found["message"]:
         severity = "error"
+    elif severity == "warning" and kind in _PROMOTED:
+        severity = _WORTH_AN_ERROR
     elif severity == "note" and found["message"].endswith("]") and _NUMBERED_RULE.match(kind):
         severity = "warning"  # compilers give no codes to notes
     return _Head(kind or (COMPILE_ERROR if severity == "error" else severity), message, _location(found), severity)
@@ -374,6 +400,8 @@ def _make_diagnostic(head: _Head, block: Sequence[str], notes: Sequence[_Head]) 
         is_error=head.severity == "error",
         details=tuple((*_join_lines(explanation), *told)[:_MAX_TOLD]),
         source=_source(block, head.location.line),
+        is_grave=head.severity == "warning" and kind in _PROMOTED,
+        column=head.column,
     )
 
 

@@ -330,3 +330,24 @@ def test_symbol_that_nobody_uses():
         "ld: symbol(s) not found for architecture arm64\n"
     )
     assert said(facts(text)) == ("LinkError", "", "undefined symbol: _total")
+
+
+def test_equal_findings_of_one_line_are_counted_each():
+    """Their columns tell them apart; the very same place printed once more is the same finding."""
+    one = "./calc.py:4:12: E231 missing whitespace after ','"
+    text = f"{one}\n./calc.py:4:19: E231 missing whitespace after ','\n{one}\n./calc.py:7:1: E302 expected 2 lines\n"
+    assert facts(text).tally == "2 of 3 errors"
+
+
+def test_a_warning_beside_errors_is_told_as_one():
+    """It counts for an error where only the linker stops, which knows nothing of the cause."""
+    grave = "tax.c:9:3: warning: implicit declaration of function 'rate' [-Wimplicit-function-declaration]\n"
+    note = "tax.c:2:5: note: expected 'int' but argument is of type 'char *'\n"
+    found = facts(f"{grave}{note}tax.c:11:7: error: 'sum' undeclared\n")
+    assert (found.cause, found.tally) == ("'sum' undeclared", "")
+    assert found.details[-1].startswith("warning -Wimplicit-function-declaration at tax.c:9: implicit declaration")
+    assert found.details[-1].endswith("expected 'int' but argument is of type 'char *'")
+    plain = facts(f"{grave}tax.c:11:7: error: 'sum' undeclared\n")
+    assert plain.details[-1].endswith("function 'rate'")
+    linked = facts(f"{grave}/usr/bin/ld: tax.o: in function `main':\ntax.c:9: undefined reference to `rate'\n")
+    assert linked.cause == "implicit declaration of function 'rate'"
