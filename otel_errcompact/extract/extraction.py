@@ -15,6 +15,7 @@ from otel_errcompact.extract.glued import facts_of_parts
 from otel_errcompact.extract.recognition import recognise
 from otel_errcompact.extract.stacks import live
 from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.extract.stacks.failure import says_all
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import Text, read_text
 
@@ -33,6 +34,9 @@ _PYTHON: Final = "python"
 
 _REPEATING: Final = frozenset({"prose", "plain", "http", "rpc", "llm", "harness", "database", "validation"})
 """Formats that find in an output no more than the exception that repeats it says already."""
+
+_OUTCOME: Final = "exit code "
+"""How the type begins of what is known by its outcome alone."""
 
 _MIN_REPEATED: Final = 24
 """Characters of a cause that show that it is the beginning of the output."""
@@ -80,6 +84,8 @@ def _look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
     """
     if not facts.output:
         return facts
+    if says_all(facts.cause):
+        return _add_next(replace(facts, output=""), facts.output, roots)
     output = _strip_trailers(facts.output)
     inner = recognise(read_text(RawError(text=output), roots))
     if inner.format in _REPEATING:
@@ -93,3 +99,14 @@ def _look_into_output(facts: Facts, roots: tuple[str, ...]) -> Facts:
         wrappers=(*facts.wrappers, facts.type),
         output="",
     )
+
+
+def _add_next(facts: Facts, output: str, roots: tuple[str, ...]) -> Facts:
+    """Return the facts with a line for what a program that ran next failed with, where a format recognises it."""
+    following = recognise(read_text(RawError(text=output), roots))
+    if following.format in _REPEATING or following.type.startswith(_OUTCOME):
+        return facts
+    at = f" at {following.location}" if following.location else ""
+    tally = f" ({following.tally})" if following.tally else ""
+    line = f"also {following.type}{at}: {following.cause}{tally}"
+    return replace(facts, details=details((*facts.details, line), len(facts.details) + 1))

@@ -92,17 +92,19 @@ def _read_make(lines: Sequence[str]) -> Iterator[Member]:
             continue
         level = int(found["level"] or 0)
         if level >= deepest:
-            yield _fatal(found, lines[start:number], place, folders.get(level, ""))
+            yield _fatal(found, lines[start:number], place, folders.get(level, ""), is_behind=start > 0)
         deepest, start, place = level, number + 1, NOWHERE
 
 
-def _fatal(found: re.Match[str], output: Sequence[str], place: Location, folder: str) -> Member:
+def _fatal(
+    found: re.Match[str], output: Sequence[str], place: Location, folder: str, *, is_behind: bool = False
+) -> Member:
     recipe = _RECIPE.match(found["message"])
     if recipe is not None:
         if recipe["file"]:
             place = Location(file=recipe["file"], line=int(recipe["line"]))
         outcome = recipe["signal"] or f"exit code {recipe['code']}"
-        return _failed(_Recipe(recipe["target"], outcome, _inside(folder, place)), output)
+        return _failed(_Recipe(recipe["target"], outcome, _inside(folder, place)), output, is_behind=is_behind)
     if found["file"]:
         place = Location(file=found["file"], line=int(found["line"]))
     return Member(
@@ -126,13 +128,13 @@ def _inside(folder: str, place: Location) -> Location:
     return Location(file=f"{folder}/{place.file}", line=place.line)
 
 
-def _failed(recipe: _Recipe, output: Sequence[str]) -> Member:
-    """Return what a recipe failed of, as its output tells it."""
+def _failed(recipe: _Recipe, output: Sequence[str], *, is_behind: bool = False) -> Member:
+    """Return what a recipe failed of, as its output tells it; recipes made at once may have said it further above."""
     said = [_BY_MAKE.sub("", line) for line in output if not _CHATTER.match(line)]
     facts = facts_of_output(said, any_text=_says_more_than_its_command(said))
     if facts is None:
         words = _last_words(said)
-        cause = words or f"the recipe for '{recipe.target}' failed without a word"
+        cause = words or f"the recipe for '{recipe.target}' failed{'' if is_behind else ' without a word'}"
         return Member(recipe.outcome, cause, recipe.location, recipe.target)
     made = f"{recipe.target} ({recipe.location})" if recipe.location else recipe.target
     return Member(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +17,13 @@ MAX_CHILDREN: Final = 100
 
 MAX_DEPTH: Final = 10
 """Groups inside groups that are looked into; as deep as Python prints them."""
+
+
+_SAYS_ALL: Final = re.compile(
+    r"\[Errno -?[0-9]{1,5}\] |No module named '|name '[^']{1,200}' is not defined"
+    r"|(?:list|tuple|string) index out of range\b|(?:integer |float )?division by zero\b"
+)
+"""How the interpreter words what it says in one line."""
 
 
 class Failure(NamedTuple):
@@ -51,3 +59,8 @@ class Failure(NamedTuple):
 
     attributes: tuple[str, ...] = ()
     """Values that the exception carries and its message does not hold, as `name: value`."""
+
+
+def says_all(message: str) -> bool:
+    """Tell whether what stands below the first line of a message is no part of it, but of another program."""
+    return _SAYS_ALL.match(message) is not None

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.characters import LEFT_OUT
-from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure, says_all
 from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbing, only_checks
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
@@ -164,6 +164,9 @@ def _failure(
     group = _CHILDREN.search(message) if children else None
     if group is not None:
         message = message[: group.start()]
+    message, below = message.strip("\n"), ""
+    if "\n" in message and says_all(message):
+        message, _, below = message.partition("\n")
     stack = segment[: final.start()]
     own, innermost, extra = _frames(stack, roots)
     recursion = None
@@ -172,10 +175,10 @@ def _failure(
         own = recursion.place if recursion is not None else own
     return Failure(
         final["type"].removeprefix("__main__."),
-        message.strip("\n"),
+        message,
         own,
         innermost,
-        extra,
+        extra or below.strip("\n"),
         children[int(group[1])] if group is not None and int(group[1]) < len(children) else (),
         recursion=recursion,
         caller=_find_caller(stack, own, roots) if own is not None and own is innermost and only_checks(own) else None,

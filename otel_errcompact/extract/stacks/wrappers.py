@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.reading import NO_MESSAGE
-from otel_errcompact.extract.stacks.failure import MAX_CHAIN
+from otel_errcompact.extract.stacks.failure import MAX_CHAIN, says_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -127,7 +127,7 @@ def _drop_end(message: str, cause: Failure) -> str:
 def extras_of(chain: Iterable[Failure]) -> Iterator[str]:
     """Yield what exceptions carry besides their messages."""
     for failure in chain:
-        if failure.extra:
+        if failure.extra and not says_all(failure.message):
             reading = read_message(failure.extra)
             yield from (reading.cause, *reading.details)
         yield from failure.attributes

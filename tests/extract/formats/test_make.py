@@ -200,3 +200,9 @@ def test_key():
 def test_recipe_that_stands_alone_keeps_the_key_of_its_output(output):
     """Whoever ran the program, it failed alike."""
     assert key(*output, "make: *** [Makefile:12: check] Error 1") == key(*output)
+
+
+def test_recipes_made_at_once():
+    """What make says of the second one right below the first does not mean that it failed silently."""
+    found = facts("make: *** [Makefile:3: lib] Error 1\nmake: *** [Makefile:7: docs] Error 1\n")
+    assert found.details[-1] == "exit code 1 at Makefile:7 in docs: the recipe for 'docs' failed"

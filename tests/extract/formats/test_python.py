@@ -552,3 +552,32 @@ def test_the_end_of_a_message_is_no_source_line():
         "TypeError: rate must be int\n"
     )
     assert found.details == ()
+
+
+def test_what_another_program_prints_below_is_no_message():
+    """The interpreter says all in one line; the failure below stands beside it, and is not raised by it."""
+    trace = (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/till/load.py", line 4, in read_rates\n'
+        "    with open(path) as rates:\n"
+        "FileNotFoundError: [Errno 2] No such file or directory: 'rates.toml'\n"
+    )
+    found = facts(f"{trace}till.py:3:7: F821 undefined name 'rate'\ntill.py:9:1: F401 'os' imported but unused\n")
+    assert (found.type, found.location.line) == ("FileNotFoundError", 4)
+    assert found.details[-1] == "also F821 at till.py:3: undefined name 'rate' (1 of 2 errors)"
+    assert not any("raised as" in line for line in found.details)
+    made = facts(f"{trace}make: *** [Makefile:3: rates] Error 1\n")
+    assert not any(line.startswith("also") for line in made.details)
+    assert not any(line.startswith("also") for line in facts(f"{trace}done with 3 files\n").details)
+
+
+def test_what_follows_has_no_place():
+    """It may say neither where nor how often it failed."""
+    found = facts(
+        "Traceback (most recent call last):",
+        '  File "/srv/till/load.py", line 4, in read_rates',
+        "    return rate",
+        "NameError: name 'rate' is not defined",
+        'npm error Missing script: "build"',
+    )
+    assert found.details[-1] == 'also MissingScript: Missing script: "build"'
