@@ -69,12 +69,27 @@ def key_reasons(facts: Facts, body: str) -> Facts:
     known = (facts.cause, *facts.details) if is_list else ()
     # A whole key names its causes in an order of its own, so that none of them is the first.
     told = (said,) if facts.key_is_whole else (said, facts.cause)
-    found = sorted(_find_lines(body.split("\n", MAX_LINES)[:MAX_LINES], told, known))
+    found = sorted(_find_templates(body.split("\n", MAX_LINES)[:MAX_LINES], told, known))
     return replace(facts, key_cause=" | ".join((said, *found))) if found else facts
 
 
-def _find_lines(lines: Sequence[str], said: Sequence[str], known: Sequence[str]) -> set[str]:
+def _find_templates(lines: Sequence[str], said: Sequence[str], known: Sequence[str]) -> set[str]:
     found: set[str] = set()
+    for line in _redact_lines(_find_lines(lines, said, known)):
+        found.add(clip(_ELSEWHERE.sub("", mask(line))))
+        if len(found) == MAX_REASONS:
+            break
+    return found
+
+
+def _redact_lines(lines: Sequence[str]) -> Sequence[str]:
+    # Mostly there are none, and one look at all lines costs less than one at each.
+    joined = "\n".join(lines)
+    return lines if redact(joined) == joined else [redact(line) for line in lines]
+
+
+def _find_lines(lines: Sequence[str], said: Sequence[str], known: Sequence[str]) -> list[str]:
+    found: dict[str, None] = {}
     for number in _span(lines):
         kind = kind_of(lines[number])
         if kind <= (Kind.OTHER if known else Kind.TRAILER) or kind is Kind.WARNING:
@@ -85,14 +100,8 @@ def _find_lines(lines: Sequence[str], said: Sequence[str], known: Sequence[str])
             continue
         line = strip_timestamp(lines[number].strip())
         if line not in said[0] and not any(each in line for each in said) and not _is_known(line, known):
-            found.add(_template_of(line))
-            if len(found) == MAX_REASONS:
-                break
-    return found
-
-
-def _template_of(line: str) -> str:
-    return clip(_ELSEWHERE.sub("", mask(redact(" ".join(line[:_MAX_LINE].split())))))
+            found[" ".join(line[:_MAX_LINE].split())] = None
+    return list(found)
 
 
 def _is_known(line: str, known: Sequence[str]) -> bool:

@@ -49,6 +49,17 @@ def test_further_reasons_are_bounded():
     assert key(f"{text}\n\nerror: no host y") == key(f"{text}\n\nerror: no host z")
 
 
+def test_secrets_are_no_part_of_a_key():
+    """A secret in one further reason leaves the text, and the other reasons stay as they are."""
+    texts = [
+        f"{FIRST}\n\nerror: no host a\nerror: refused password='{secret}'" for secret in ("hunter two", "swordfish")
+    ]
+    one, other = map(key, texts)
+    assert one == other
+    assert "hunter" not in one
+    assert "no host a" in one
+
+
 def test_what_has_a_structure_keeps_its_key():
     """Formats that know what belongs together need no further lines, and neither do broken rules."""
     text = f"{FIRST}\n\nerror: no host a"
