@@ -81,7 +81,7 @@ def body_reports_error(text: str) -> bool:
 
 
 def _is_flagged(text: str) -> bool:
-    return any(word in text and flag.search(text) for word, flag in _FLAGS)
+    return any(flag.search(text) for word, flag in _FLAGS if word in text)
 
 
 def _reports_error(answer: dict[str, Any]) -> bool:

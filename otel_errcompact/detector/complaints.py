@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.detector.clauses import OF_SYSTEM
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,7 +39,7 @@ OF_SHELL: Final = re.compile(
     r"|'?[^'\n]{1,200}'? is not recognized as (?:an internal or external command|(?:the|a) name of a cmdlet)"
     r"|(?:[^\n:]{1,80}: )?The term '[^'\n]{1,200}' is not recognized"
     r"|The system cannot find the (?:path|file|drive) specified|'[^'\n]{1,200}' is not recognized as"
-    r"|[A-Z][a-z]{1,20}-[A-Z]\w{1,30} ?: (?:Cannot|Could not|A positional|A parameter|Access|The)[ \w]"
+    r"|[A-Z][a-z]{1,20}-[A-Z]\w{1,30} ?: (?:Cannot|Could not|A positional|A parameter|Access|The|No|Failed|Unable)[ \w]"
     r"|The syntax of the command is incorrect|[^\n]{1,80} was unexpected at this time|\S{1,80}: Command not found\."
     r"|Access is denied\.?$|No such file or directory\Z)"
 )
@@ -51,7 +53,8 @@ OF_PARSER: Final = re.compile(
 """How shells begin that show what they could not run, in lines of their own."""
 
 _OF_WRAPPERS: Final = re.compile(
-    r"(?:/\S{1,60}/)?(?:sudo|doas|su|env|xargs|timeout|nohup|nice|ionice|time|exec|setsid|strace|chroot|watch|stdbuf|unbuffer|gtimeout|parallel|runuser|nsenter|npx|uvx|pipx):"
+    r"(?:/\S{1,60}/)?(?:sudo|doas|su|env|xargs|timeout|nohup|nice|ionice|time|exec|setsid|strace|chroot|watch"
+    r"|stdbuf|unbuffer|gtimeout|parallel|runuser|nsenter|npx|uvx|pipx):"
     r" (?:(?:exec|Can't exec|can't exec|[0-9]{1,7}): )?(?:failed to (?:run|spawn|execute)|cannot run|can't execute"
     r"|could not|unable to|command not found|a (?:terminal|password) is required"
     r"|[^\n]{1,300}: (?:[Cc]ommand not found|[Nn]o such file or directory|[Nn]ot found|[Pp]ermission denied"
@@ -65,9 +68,11 @@ _WRONG: Final = re.compile(
     r"|not a directory"
     r"|does ?n[o']t exist|refused|syntax|parse|unterminated|unmatched|unbalanced|bad|unsupported|too many"
     r"|not permitted|requires"
-    r"|expected|must|not allowed|not supported|not a|no input|timed out|is not|wasn't|undefined|broken pipe"
+    rf"|{OF_SYSTEM}|expected|must|not allowed|not supported|not a|no input|timed out|is not|wasn't|undefined"
+    rf"|broken pipe"
     r"|could only|no route"
-    r"|usage|unreachable|not known|resolution|emerg|not in|not recogni[sz]ed)\b"
+    r"|usage|unreachable|not known|resolution|emerg|not in|not recogni[sz]ed"
+    r"|unacceptable|unsafe|incompatible|insufficient)\b|' not installed\b"
 )
 _HARMLESS: Final = re.compile(
     r"(?i)[^\n]{0,120}?(?:\bwarning|note|info|debug|notice|nothing to be done|ignoring input|\(ignored\)"
@@ -89,11 +94,13 @@ _FOLLOWS: Final = re.compile(
     rf"{_SHELL}: |"
     r"\s|Try [`'\u2018\"]|[Uu]sage: |hint: |Use '--'|'git <command>|See '|See [\w-]+ --help|For more (?:information"
     r"|help)|[0-9]+ director|"
-    r"[0-9]+ total|total 0|    |\^|Did you mean|\+ |At line:|\(|\Z|Available commands|Run '|Hint: |options:|where:"
+    r"[0-9]+ total|total 0|    |\^|[Dd]id you mean|[0-9]+\+[0-9]+ records |\+ |At line:|\(|\Z|Available commands"
+    r"|Run '|Hint: |options:|where:"
     r"|Perhaps you|Get-|To \w"
 )
 _FORMS: Final = {
-    "git": r"fatal: |error: |usage: git",
+    "git": r"fatal: |error: |usage: git|No stash entries|There is no (?:tracking|merge|rebase|such)|No (?:rebase"
+    r"|merge|bisect) in",
     "kubectl": r"Error from server|error: |The connection to the server|Unable to connect",
     "docker": r"Error response from daemon|Error: No such |Cannot connect to the Docker daemon|permission denied"
     "|no such service|no configuration file",
@@ -133,7 +140,7 @@ _ALIASES: Final = {"awk": {"gawk", "mawk", "nawk", "original-awk"}, "zcat": {"gz
 _OF_COMPLAINTS: Final = (": ", "not ", "denied", "cannot find", "(eval):", "incorrect")
 _OF_ANY: Final = re.compile(
     r"[a-z][\w.-]{0,30}: {1,2}(?:cannot|can't|unable to|could not|failed to|fatal: |error: ) ?\S"
-    r"|[a-z][\w.-]{0,30}: [^\n:]{1,300}: (?:No such file or directory|Permission denied|(?:Is|Not) a directory)\s*\Z"
+    rf"|[a-z][\w.-]{{0,30}}: [^\n:]{{1,300}}: {OF_SYSTEM}\s*\Z"
 )
 
 
@@ -147,6 +154,14 @@ def is_complaint(line: str, call: Call) -> bool:
     if len(line) > MAX_LINE or not any(map(line.__contains__, _OF_COMPLAINTS)):
         return False
     return OF_SHELL.match(line) is not None or _OF_WRAPPERS.match(line) is not None or _is_own(line, call)
+
+
+def may_be_complaint(line: str) -> bool:
+    """Tell, without a call, whether a shell or some program may complain."""
+    if len(line) > MAX_LINE or not any(map(line.__contains__, _OF_COMPLAINTS)):
+        return False
+    found = _OWN.match(line)
+    return OF_SHELL.match(line) is not None or (found is not None and _WRONG.search(found["rest"]) is not None)
 
 
 def _is_own(line: str, call: Call) -> bool:

@@ -7,12 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.bodies import body_reports_error
+from otel_errcompact.detector.clauses import NO_MEASURE, answers_with_status, says_why
 from otel_errcompact.detector.complaints import (
     OF_PARSER,
     complains_of_argument,
     complains_only,
     is_complaint,
     is_complaint_of_any,
+    may_be_complaint,
 )
 from otel_errcompact.detector.refusals import (
     MAX_SHORT,
@@ -21,6 +23,7 @@ from otel_errcompact.detector.refusals import (
     TYPED,
     UNABLE,
     is_of_harness,
+    may_be_refusal,
     names_argument,
     refuses,
     refuses_argument,
@@ -65,6 +68,19 @@ _WORDS: Final = (
 )  # fmt: skip
 """What the output of a failed program holds at least one of, in small letters, where no sign of a format shows it."""
 
+_WORDS_OF_SHORT: Final = (
+    "was not ", "were not ", "not valid", "not a valid", "not installed", "not supported", "not enabled",
+    "not available", "not loaded", "not defined", "not match", "not running", "not be ", "not ready", "not iterable",
+    "did not", "no module", "no space", "no matching", "no stash", "there is no", "in use", "forbidden", "unauthorized",
+    "bad gateway", "unavailable", "enotfound", "eaddrinuse", "etimedout", "enoent", "econnrefused", "econnreset",
+    "eacces", "by zero", "by 0", "out of range", "out of memory", "out of bounds", "undefined", "exceeded", "rejected",
+    "oops", "insufficient", "already exists", "already in", "please ", "changed significantly", "page not", "gone",
+    "constraint", "duplicate key", "dial tcp", "max retries", "doesn't", "didn't", "couldn't", "wrong number",
+    "upstream", "expecting ", "is locked", "busy", "giving up", "unacceptable", "at least", "not met", "outdated",
+    "went wrong", "checksum", "mismatch", "is already ", "do not have", "does not have", "not have permission",
+)  # fmt: skip
+"""What a short output of a failed program may hold instead: in a long one such words stand often."""
+
 _EVERYWHERE: Final = ("error", "fail", "exception", "fatal", "could not", "cannot", "no such", "** (")
 """What is looked for in a whole output; all else at its ends: lines of a format follow each other, to its summary."""
 
@@ -74,7 +90,7 @@ _ENDS_WELL: Final = re.compile(r"Successfully [a-z]{3,20}\b|Setting up \S{1,100}
 
 _LAST_WORDS: Final = re.compile(
     r"(?:(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error|ERROR|error|fatal|FATAL|Fatal error|fatal error|panic"
-    r"|Exception)(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\))?: \S"
+    r"|Aborted|Exception)(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\))?: \S"
     r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,80}(?:(?:Error|Exception|Timeout|Exit|Interrupt)$|: \S)"
     r"|[^\n]{1,300} at \S{1,200} line [0-9]{1,7}\.$|\S[^\n:]{0,200}: (?:No such file or directory|Permission denied"
     r"|(?:file|directory) not found|Invalid argument|Invalid data found when processing input|Connection refused"
@@ -83,7 +99,8 @@ _LAST_WORDS: Final = re.compile(
     r"|Floating point exception)(?: \(core dumped\))?(?:: [0-9]{1,2})?$"
     r"|exit status [1-9]|(?:[Pp]rocess|[Cc]ommand) [^\n]{0,60}(?:by|with|on) signal\b|(?:\u2717|\u274c|\u2716"
     r"|\u00d7) \S|\[?(?:ERROR|FATAL)\]?:? \S|\[(?:error|fatal)\]:? \S|Aborting\.?$|Command failed\b"
-    r"|[\w/.@:-]{1,100} (?:exited|failed|finished|terminated) with (?:exit )?(?:code|status) [1-9]|(?:AssertionError"
+    r"|[\w/.@:-]{1,100} (?:exited|failed|finished|terminated) with (?:exit )?(?:code|status) [1-9]"
+    r"|\w[^\n]{0,120} returned with error code [1-9]|(?:AssertionError"
     r"|KeyboardInterrupt|RecursionError|MemoryError|NotImplementedError|StopIteration|TimeoutError|SystemError)$"
     r"|(?:[A-Z][\w-]{1,20}(?: [\w./:-]{1,40}){0,4}) (?:failed|FAILED)(?: with (?:exit (?:code"
     r"|status) )?[1-9][^\n]{0,60}| \([^)\n]{1,60}\))?[.!]?$)"
@@ -106,6 +123,15 @@ _SIGNS: Final = (
     Sign("an error in a file", r"error\[[\w:-]{1,60}\]: [^\n]{1,500}\n {0,8}--> [^\n]{1,300}:[0-9]", ("error",)),
     Sign("an error in a file", r"[^\S\n]{0,300}\^-{0,300}\^? SC[1-3][0-9]{3}\b", ("sc1", "sc2", "sc3")),
     Sign(
+        "counted errors",
+        r"[^\w\n]{0,12}(?:[A-Za-z:]{2,12} ){0,2}[1-9][0-9]{0,6} (?:(?:[a-z]{2,20} )?(?:[Ee]rror|[Ff]ailure)\(s\)"
+        r"|(?:out )?of [0-9]{1,7} (?:[a-z]{2,20} )?(?:have |has )?(?:failed|FAILED)\b)"
+        r"|[^\w\n]{0,8}Failed [1-9][0-9]{0,6} (?:tests?|checks?|specs?|suites?)\b",
+        ("error", "fail"),
+    ),
+    Sign("an exception", r"node:internal/\S{1,100}:[0-9]{1,6}\n", ("node:internal",)),
+    Sign("a failed build", r"\* What went wrong:$", ("went wrong",)),
+    Sign(
         "an error in a file",
         r"\timports \S{1,300}: (?:import cycle|use of internal package \S{1,300}) not allowed",
         ("imports",),
@@ -117,6 +143,9 @@ _SIGNS: Final = (
     ),
 )
 """How a failure shows in the output of programs of several formats."""
+
+_IN_WORDS: Final = re.compile(rf"(?:{NO_MEASURE}[A-Z][a-z]{{2,14}} ){{1,2}}[Ee]rror: [^\s0-9\[({{]")
+"""How an output begins that is an error with its type in words: `Usage Error: Couldn't find a script`."""
 
 _MAX_CANDIDATES: Final = 600
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
@@ -140,6 +169,9 @@ _HEADER: Final = re.compile(
 
 _PROVIDES: Final = re.compile(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
 """Commands that provide for a failure, and are judged by how they end."""
+
+_QUERIES: Final = re.compile(r"(?i)\bselect\b[^\n]{1,300}?\bfrom\b|\bredis-cli [^\n]{0,60}\b(?:h?m?get|lrange)\b")
+"""Questions to databases, in whose rows any words may stand."""
 
 _PREFIXED: Final = re.compile(
     r"\s|[\[({<>|*#]|\S{1,60}:\s|\S{0,60}[0-9]{1,4}[-:/.][0-9]{2}"
@@ -170,7 +202,10 @@ class _Signs:
                 if sign not in filed:
                     filed.append(sign)
         words = dict.fromkeys(map(_part_of, (*_WORDS, *self._of_word)))
-        self.words: Final = Words(_EVERYWHERE, (word for word in words if word not in _EVERYWHERE))
+        at_ends = [word for word in words if word not in _EVERYWHERE]
+        self.words: Final = Words(_EVERYWHERE, at_ends)
+        self.of_short: Final = frozenset(_WORDS_OF_SHORT).difference(words)
+        self.words_of_short: Final = Words(_EVERYWHERE, dict.fromkeys((*at_ends, *_WORDS_OF_SHORT)))
 
     def match(self, body: str, start: int, word: str) -> str:
         """Return the reason of the sign with a word that a line shows; empty for none."""
@@ -208,7 +243,8 @@ def may_tell_of_failure(text: str) -> bool:
 def _telling_words(text: str) -> tuple[str, ...]:
     if len(text) > 2 * MAX_LOOKED_AT:
         text = _shorten(text)
-    return signs_of_formats().words.find(text, lower(text))
+    signs = signs_of_formats()
+    return (signs.words_of_short if len(text) <= MAX_SHORT else signs.words).find(text, lower(text))
 
 
 def _shorten(text: str) -> str:
@@ -257,14 +293,25 @@ def begins_with_error(head: str) -> bool:
     """Tell whether an output begins with an error and no stack."""
     if SAID_BY_TOOL.match(head) or head.startswith("error: "):
         return True
-    return not head.startswith("Traceback") and TYPED.match(head) is not None
+    return not head.startswith("Traceback") and (TYPED.match(head) is not None or _IN_WORDS.match(head) is not None)
 
 
 def _may_complain(text: str, words: Sequence[str]) -> bool:
     # Without a word of a complaint only a sign of a format may show a failure: no command line has to be read for that.
-    if not (MAX_SHORT < len(text) <= 2 * MAX_LOOKED_AT and _TOLD_BY.isdisjoint(words)):
+    if len(text) <= MAX_SHORT:
+        return not signs_of_formats().of_short.issuperset(words) or _may_be_told(text.strip())
+    if len(text) > 2 * MAX_LOOKED_AT or not _TOLD_BY.isdisjoint(words):
         return True
     return bool(_search_signs(_unwrap(text), words))
+
+
+def _may_be_told(body: str) -> bool:
+    lines = (body.partition("\n")[0], body.rpartition("\n")[2])
+    return any(map(may_be_complaint, lines)) or _is_told(body) or may_be_refusal(lines[0])
+
+
+def _is_told(body: str) -> bool:
+    return says_why(body) or (body.count("\n") < _FIRST_LINES and answers_with_status(body))
 
 
 def _complains(text: str, call: Call) -> bool:
@@ -325,9 +372,13 @@ def _complaint_in(body: str, lines: Sequence[str], call: Call, *, says_success: 
 
 
 def _sign_in_few_lines(body: str, call: Call) -> str:
-    if len(body) > MAX_SHORT or body.count("\n") >= _FIRST_LINES:
+    number = body.count("\n")
+    if len(body) > MAX_SHORT or number >= _MAX_CLOSING:
         return ""
-    failed = UNABLE.match(body) or _WORK_FAILED.match(body) or refuses_argument(body, call)
+    failed = number < _FIRST_LINES and (UNABLE.match(body) or _WORK_FAILED.match(body) or refuses_argument(body, call))
+    failed = failed or (
+        not _QUERIES.search(call.arguments) and _is_told(body) and not _HARMLESS_LAST.match(body.rpartition("\n")[2])
+    )
     return "the tool's own words" if failed else ""
 
 

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.detector.clauses import offers_choice
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -44,7 +46,8 @@ _UNABLE: Final = (
     r"(?:[\w.]{1,40}: )?(?:(?:[Ff]ailed|[Uu]nable|[Rr]efused|Refusing|[Nn]ot allowed|[Nn]ot permitted) to [a-z]"
     r"|(?:[Cc]ould not|[Cc]ouldn't|[Cc]annot|[Cc]an't) "
     r"(?!(?:find|detect|reproduce|see|identify) (?:any|an? |no ))[a-z]|[Pp]ermission denied|[Aa]ccess denied"
-    r"|(?:Access|Permission|Authorization|Authentication|Request|Operation|Connection|Navigation|Login|Deployment|Upload|Download)"
+    r"|(?:Access|Permission|Authorization|Authentication|Request|Operation|Connection|Navigation|Login|Deployment"
+    r"|Upload|Download)"
     r" (?:to [^\n]{1,60} )?(?:was |has |is )?(?:denied|failed|refused|forbidden|blocked|timed out|not permitted"
     r"|not allowed|expired|lost|reset)\b"
     r"|(?:HTTP(?:/[0-9.]{1,3})?(?: Error| status)?:? ?|Error |Status(?: code)?:? "
@@ -56,9 +59,15 @@ _UNABLE: Final = (
 UNABLE: Final = re.compile(_UNABLE)
 """How a program begins that says, and nothing else, that it was not able to do its work."""
 
+_OF_SERVICE: Final = (
+    r"(?:Rate limit(?:ed| (?:was )?(?:exceeded|reached|hit))|Too many requests|(?:[A-Z]\w{1,20} )?[Qq]uota exceeded"
+    r"|Service (?:is )?(?:temporarily )?unavailable|Unauthori[sz]ed|Forbidden|Not authori[sz]ed|Not authenticated"
+    r"|Insufficient [a-z]|Not enough [a-z]|Authentication (?:is )?(?:required|failed))\b"
+)
 _OF_SEARCH: Final = re.compile(
-    rf"{_UNABLE}|(?:Invalid|Malformed|Unsupported) (?:regular expression|regex|pattern|glob|query|url|URL|path"
-    rf"|filter|argument|parameter)\b"
+    rf"{_UNABLE}|{_OF_SERVICE}|(?:Invalid|Malformed|Unsupported|Missing|Unknown) (?:regular expression|regex|pattern"
+    rf"|glob|query|url|URL|path|filter|argument|parameter|input|value|request|credentials|token|API key|api key|id|date"
+    rf"|cursor|offset|range|format|option|field)s?\b"
     r"|(?:regex|query|search|fetch|syntax) (?:parse )?(?:error|failed)\b|[45][0-9]{2} (?:Bad|Unauthorized|Forbidden"
     r"|Not Found|Method|Gone|Too|Internal|Service|Gateway)"
     r"|(?:Tool|Function) \S{1,80} (?:not found|is not|does not exist)"
@@ -71,7 +80,9 @@ _STATEMENT: Final = re.compile(
     r" (?:was |has |is )?(?:denied|failed|refused|rejected|forbidden|blocked|timed out|aborted|closed|error)\b"
     r"|[45][0-9]{2} (?:Bad|Unauthorized|Forbidden|Not|Method|Conflict|Gone|Too|Internal|Service|Gateway"
     r"|Unprocessable|Request)\b"
-    r"|API (?:error|request failed)|Server (?:error|returned)|Rate limit(?:ed| exceeded)|Too many requests"
+    rf"|API (?:error|request failed)|Server (?:error|returned)|{_OF_SERVICE}"
+    r"|[\w'\" -]{1,60}? (?:is not a valid|is already (?:booked|taken|in use|registered)"
+    r"|do(?:es)? not have (?:permission|access|enough))\b"
     r"|[Tt]ime(?:d ?out|out)\b|TIMEOUT|Timeout |Invalid regular expression"
     r"|(?:The |Your |This )?[\w' -]{1,40}? (?:could not be|cannot be|can't be|couldn't be|has failed|failed:"
     r"|was rejected|is not allowed|was denied|was aborted|is forbidden) "
@@ -87,7 +98,8 @@ _NOT_THERE: Final = (
     r"|(?:does|do|did) ?(?:not|n't) (?:exist|match|appear|contain)|is (?:a directory|a binary file|binary|too large"
     r"|outside|unreadable|closed|invalid|ambiguous|missing|denied|ignored|blocked|required)"
     r"|(?:has|have) (?:been closed|expired|already (?:exited|ended|been closed|finished)|exited|ended|timed out"
-    r"|terminated|no )|already exists|no such file|permission denied|access denied|no longer (?:exists|running"
+    r"|terminated|no |(?:been )?(?:modified|changed|updated|edited) (?:since|externally|outside|on disk|by))"
+    r"|already exists|no such file|permission denied|access denied|no longer (?:exists|running"
     r"|available|active)"
     r"|(?:is|are) (?:outside|beyond|out of)|exceeds)"
 )
@@ -98,7 +110,7 @@ _ABOUT_FILES: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?i)(?:the )?(?:[a-z][\w-]{1,20} ){0,3}(?:['\"`]?[\w.:/#-]{1,100}['\"`]? )?"
-    rf"{_NOT_THERE}(?: [^\n]{{0,80}})?\.?\Z"
+    rf"{_NOT_THERE}(?: [^\n]{{0,160}})?\.?\Z"
 )
 _NO_SESSION: Final = re.compile(
     r"(?i)(?:(?:error|failed)[: ]+)?(?:(?:no|unknown|invalid|unrecognized|nonexistent)(?: such| active| running"
@@ -114,15 +126,18 @@ _NO_SESSION: Final = re.compile(
     r"|write_stdin failed)"
 )
 TIMED_OUT: Final = re.compile(
-    r"(?i)[<\[(]{0,2}(?:(?:system|error|tool_use_error|timeout)[>:\])]{1,2} {0,2})?(?:the |your "
+    r"(?i)(?:[a-z]\w{1,20}\.\w{1,30}: )?[<\[(]{0,2}(?:(?:system|error|tool_use_error"
+    r"|timeout)[>:\])]{1,2} {0,2})?(?:the |your "
     r"|this )?(?:(?:previous |last |bash |shell |tool |python |code |test |script )?"
-    r"(?:command|process|tool|execution|script|operation|request|call|run|task|job|cell|code|program|evaluation|build|tests?)\b[^\n]{0,160}?"
+    r"(?:command|process|tool|execution|script|operation|request|call|run|task|job|cell|code|program|evaluation"
+    r"|build|tests?)\b[^\n]{0,160}?"
     r"(?:timed[ -]out|was (?:killed|cancelled|canceled|terminated|stopped|aborted|interrupted)[^\n]{0,60}(?:after"
     r"|because|timeout|time limit)|exceeded (?:the |its |a )?[^\n]{0,40}(?:time ?out|time limit|deadline)"
     r"|(?:took|ran|running) (?:too long|longer than|for more than)|has no (?:new )?output (?:after"
     r"|for) [0-9][^\n]{0,40}(?:[Kk]illed|[Tt]erminated|[Ss]topped)|(?:did not|didn't|not) (?:complete|finish|return"
     r"|respond)[^\n]{0,20} (?:within|in|after) [0-9]|killed after [0-9])"
-    r"|timed[ -]?out (?:after|waiting|while|running|executing|in)\b|time ?out (?:after|of|exceeded|expired|reached"
+    r"|timeout (?:of )?[0-9][0-9.]{0,8} ?(?:ms|s|sec|seconds|minutes)? (?:was )?exceeded|timed[ -]?out (?:after"
+    r"|waiting|while|running|executing|in)\b|time ?out (?:after|of|exceeded|expired|reached"
     r"|waiting|while|error|:)|(?:\w{1,20} )?time limit exceeded"
     r"|waiting for [^\n]{1,100} timed out|(?:killed|terminated|aborted|stopped) (?:after|due to|because of) (?:[0-9]"
     r"|a? ?time)|context deadline exceeded)"
@@ -139,6 +154,17 @@ _ERRNO: Final = re.compile(
     r"E[A-Z]{3,12}: [^\n]{3,200}, (?:open|read|l?stat|scandir|access|mkdir|unlink|rmdir|write|realpath)\b"
 )
 _SEARCH_FAILED: Final = re.compile(r"[\w-]{2,20} failed: \S|regex parse error:")
+_OF_TOOL: Final = re.compile(
+    r"This (?:tool|file|command|function|operation|model|action) (?:cannot|can't|does not|doesn't|is not|requires)\b"
+    r"|No [a-z]{2,20} (?:was )?found (?:with|for|by) (?:the )?(?:key|id|ID|number|selector|name|path|handle|url|uuid)\b"
+    r"|Found [0-9]{1,5} (?:matches|occurrences)\b[^\n]{0,80}, but |Multiple (?:matches|occurrences)\b"
+)
+"""How a tool says that a call is not one that it can serve."""
+
+_USAGE: Final = re.compile(r"(?i)usage:? [`'\"]?(\w[\w.-]{0,60})")
+_OF_REFUSALS: Final = (
+    "not ", "n't ", "is ", "has ", "have ", "already ", "no such", "denied", "no longer", "are ", "exceeds"
+)  # fmt: skip
 _HIT: Final = re.compile(r"[^\s:]{1,300}:[0-9]{1,7}[:-]")
 """A line that a search has found, in which any words may stand."""
 
@@ -157,7 +183,14 @@ def refuses(text: str, call: Call) -> bool:
         return True
     if len(text) > MAX_SHORT or text.count("\n") >= _MAX_LINES or not text:
         return False
-    return is_of_harness(text) or _shows_usage(text, call) or _refuses_in_words(text, call)
+    return is_of_harness(text) or _shows_usage(text, call) or _refuses_in_words(text, call) or _offers(text)
+
+
+def _offers(text: str) -> bool:
+    # What is read may begin with the same words, in the first of many lines.
+    if "\n" not in text and _OF_TOOL.match(text):
+        return True
+    return not _SOUGHT.match(text) and not _HIT.match(text) and offers_choice(text)
 
 
 def _refuses_in_words(text: str, call: Call) -> bool:
@@ -186,26 +219,36 @@ def names_argument(text: str, call: Call) -> bool:
 
 
 def _is_bare_refusal(text: str) -> bool:
-    return "\n" not in text and len(text) < 200 and _BARE.match(text) is not None  # noqa: PLR2004 - one short line
+    first = text.split("\n", 1)[0]
+    return len(first) < 200 and _BARE.match(first) is not None  # noqa: PLR2004 - one short line
 
 
 def _refuses_file(text: str, call: Call) -> bool:
     return _ABOUT_FILES.match(text) is not None and refuses_argument(text, call)
 
 
+def may_be_refusal(first: str) -> bool:
+    """Tell, without a call, whether a first line may be a refusal."""
+    return UNABLE.match(first) is not None or _is_refusal(first)
+
+
+def _is_refusal(first: str) -> bool:
+    if not any(map(first.lower().__contains__, _OF_REFUSALS)):
+        return False
+    return _REFUSAL.match(first) is not None and not _HEALTHY.match(first)
+
+
 def refuses_argument(text: str, call: Call) -> bool:
     """Tell whether the first line refuses what an argument names."""
     first = text.split("\n", 1)[0]
-    if first in call.arguments:
-        return False
-    if not _REFUSAL.match(first) or _HEALTHY.match(first):
+    if first in call.arguments or not _is_refusal(first):
         return False
     return any(value in first for value in _values(call.arguments)) or _BARE.match(text) is not None
 
 
 def _shows_usage(text: str, call: Call) -> bool:
     # Tell whether a tool that is no shell answers with how it is called.
-    found = re.match(r"(?i)usage:? [`'\"]?(\w[\w.-]{0,60})", text)
+    found = _USAGE.match(text)
     return found is not None and not call.programs and bool(call.tool) and found[1].lower() == call.tool.lower()
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from otel_errcompact.detector.hidden import begins_with_error, may_tell_of_failure, sign_of_failure
 from otel_errcompact.detector.operation import last_command, runs_commands
+from otel_errcompact.detector.refusals import is_of_harness
 from otel_errcompact.detector.roles import Call, kind_by_name
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 
@@ -158,8 +159,8 @@ def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     if runs_commands(tool, arguments):
         return _may_be_answer(text) or _may_be_output_of_failure(text) or _ANNOUNCED.search(arguments) is not None
     kind = kind_by_name(tool[:100])
-    if kind in ("running", "other"):
-        return _may_be_answer(text) or _may_be_output_of_failure(text)
+    if kind == "running":
+        return _may_be_answer(text) or _may_be_output_of_failure(text) or is_of_harness(text[:_HEAD].lstrip())
     if _SAYS_NOTHING.match(text[:_HEAD].lstrip()):
         return True
     return bool(sign_of_failure(text, Call(tool, arguments)))
