@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.errors import Facts
 from otel_errcompact.extract.cleaning.parts import split_parts
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
-from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.extract.clipping import MAX_DETAIL, clip, details
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import recognise
@@ -17,11 +18,14 @@ from otel_errcompact.extract.text import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.errors import Facts
     from otel_errcompact.extract.cleaning.parts import Part
 
 _MAX_WARNINGS: Final = 3
 _WARNING: Final = "warning"
+_HOOK_FAILED: Final = "HookFailed"
+_HOOKS: Final = "git"
+_MODIFIED: Final = "files were modified by this hook"
+_NO_TYPE: Final = "error"
 _OF_ANY_TEXT: Final = frozenset({"plain", "prose"})
 
 
@@ -34,8 +38,8 @@ def facts_of_parts(text: Text) -> Facts | None:
     """
     parts = split_parts(text.body)
     failed = [(part, facts) for part in parts if (facts := _read_failure(part, text.roots)) is not None]
-    if not failed:
-        return None
+    if not failed or (len(failed) == 1 and failed[0][0].has_failed):
+        return None  # formats read the output of one hook
     warned = [(part, facts) for part, facts in failed if _only_warns(part)]
     if 0 < len(warned) < len(failed):
         failed = [each for each in failed if each not in warned]
@@ -51,6 +55,10 @@ def _join(failed: Sequence[tuple[Part, Facts]]) -> Facts:
         return replace(facts, details=(*facts.details, *([f"in {part.name}"] if part.name else [])))
     members = [_make_member(part, facts) for part, facts in failed]
     facts = facts_of_members(members, unit="program", first_is_root=True)
+    if failed[0][0].has_failed:
+        # Which hooks have to pass stands first: lines further down may be cut.
+        names = clip(", ".join(part.name for part, _ in failed), MAX_DETAIL)
+        facts = replace(facts, tally=f"{len(failed)} hooks: {names}")
     return replace(facts, format=failed[0][1].format)
 
 
@@ -68,6 +76,25 @@ def _write_warning(part: Part, facts: Facts) -> str:
 
 
 def _read_failure(part: Part, roots: tuple[str, ...]) -> Facts | None:
+    if part.has_failed is None:
+        return _read_output(part, roots)
+    if not part.has_failed:
+        return None
+    facts = _read_output(part, roots)
+    if facts is None:
+        return _read_hook(part)
+    return replace(facts, type=_HOOK_FAILED, format=_HOOKS) if facts.type == _NO_TYPE else facts
+
+
+def _read_hook(part: Part) -> Facts:
+    # Who ran it says that it failed, so that what it printed is why.
+    said = [line.strip().removeprefix("- ") for line in part.lines if line.strip()] or ["failed"]
+    is_note = len(said) > 1 and said[0] == _MODIFIED  # what it changed tells more
+    cause, others = (said[1], [said[0], *said[2:]]) if is_note else (said[0], said[1:])
+    return Facts(type=_HOOK_FAILED, cause=clip(cause), details=details(others), format=_HOOKS)
+
+
+def _read_output(part: Part, roots: tuple[str, ...]) -> Facts | None:
     opened = unwrap("\n".join(part.lines))
     facts = recognise(Text(body=opened.text, exit_code=opened.exit_code, roots=roots)) if opened.text else None
     if facts is None or facts.format not in _OF_ANY_TEXT:

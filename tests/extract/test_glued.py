@@ -87,3 +87,47 @@ def test_warnings_alone_are_the_cause():
     """A program that only warned is what failed the hook where no other did."""
     warned = "vendor/lib.c:16:5: warning: unused variable 'size' [-Wunused-variable]"
     assert found(f"==> vendor\n{warned}\n==> shop\n{CLEAN}").facts.cause == "unused variable 'size'"
+
+
+HOOKS = f"""\
+format...................................................................Failed
+- hook id: fmt
+- files were modified by this hook
+
+reformatted src/cart.py
+
+keys.....................................................................Passed
+silent...................................................................Failed
+- hook id: silent
+- exit code: 2
+
+rates....................................................................Failed
+- hook id: rates
+- exit code: 2
+
+docs/rates.md has no rate of 19 %
+
+types....................................................................Failed
+- hook id: types
+- exit code: 1
+
+{MYPY}
+"""
+
+
+def test_each_hook_that_failed_is_named_first():
+    """The hooks that have to pass stand before the details of any; of each there is a cause."""
+    facts = found(HOOKS).facts
+    told = "\n".join(facts.details)
+    assert (facts.type, facts.cause) == ("HookFailed", "reformatted src/cart.py")
+    assert facts.tally == "4 hooks: format, silent, rates, types"
+    assert "HookFailed at silent: failed" in told
+    assert "docs/rates.md has no rate of 19 %" in told
+    assert "return-value at src/a.py:3 in types" in told
+    assert "keys" not in told
+
+
+def test_one_hook_that_failed_is_that_failure():
+    """A hook that passed beside it changes nothing."""
+    facts = found(f"keys.....Passed\ntypes....Failed\n- hook id: types\n- exit code: 1\n\n{MYPY}").facts
+    assert (facts.type, facts.tally) == ("return-value", "")

@@ -166,4 +166,7 @@ BOILERPLATE: Final = _any_of(
     r"(?:can be found|(?:is|are|was|were) (?:saved|written|available|stored))",
     r"if you (?:believe|think)\b|please (?:report|file|open|submit|contact|include)\b",
     r"this is (?:probably|likely|most likely) not a problem with|copyright\b|thank you\b|https?://\S+$",
+    r"this command with --force|to accept an incorrect|to fix this,? you (?:could|can)\b"
+    r"|[0-9]\. (?:loosen the range|remove package versions)|the conflict is caused by:|hook id: \S+$"
+    r"|call log:?$|total time:? [0-9]|node_modules/[\w@./-]{1,200}$",
 )

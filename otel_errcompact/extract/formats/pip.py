@@ -77,6 +77,8 @@ _CONDA: Final = re.compile(
 _HASHED: Final = re.compile(r"    \S.{0,300}? from \S")
 _STALE_LOCK: Final = re.compile(r"The lockfile at `[^`]{1,300}` needs to be updated.{0,300}")
 _LATEST: Final = 5
+_SIDES: Final = 2
+"""Requirements that exclude each other: the first two are the cause, the others follow."""
 
 
 def read(text: Text) -> Facts | None:
@@ -227,9 +229,15 @@ def _versions(listed: str) -> str:
 
 def _conflict(lines: Sequence[str], start: int) -> Facts:
     """Read which requirements exclude each other."""
-    reasons = [line.strip() for line in takewhile(lambda line: line.startswith("  "), lines[start + 1 :])]
+    listed = takewhile(lambda line: line.startswith("  "), lines[start + 1 :])
+    reasons = [*dict.fromkeys(map(str.strip, listed))]  # pip repeats the request before each that excludes it
     headline = next((line[7:] for line in lines[:start] if line.startswith("ERROR: Cannot install ")), "")
-    return Facts(type="ResolutionImpossible", cause=clip("; ".join(reasons) or headline))
+    return Facts(
+        type="ResolutionImpossible",
+        cause=clip("; ".join(reasons[:_SIDES]) or headline),
+        details=details(reasons[_SIDES:]),
+        key_cause="; ".join(reasons) if len(reasons) > _SIDES else "",
+    )
 
 
 def _incompatible(lines: Sequence[str]) -> Facts | None:

@@ -39,3 +39,52 @@ def test_parts(text, names):
 def test_other_texts_are_one(text):
     """A text of one output, or of very many, is read as one."""
     assert split_parts(text) == ()
+
+
+JOBS = """\
+\u2503  fmt \u276f
+
+\u2503  vet \u276f
+
+a
+exit status 1
+\u2503  words \u276f
+
+b
+exit status 1
+  {rule}
+c"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(
+            "keys....(no files to check)Skipped\nlint....Failed\n- hook id: lint\n- exit code: 1\na\nfmt....Passed",
+            [("keys", [], False), ("lint", ["a"], True), ("fmt", [], False)],
+            id="pre-commit",
+        ),
+        pytest.param(
+            JOBS.format(rule="\u2500" * 12),
+            [("fmt", [], False), ("vet", ["a"], True), ("words", ["b"], True)],
+            id="lefthook",
+        ),
+    ],
+)
+def test_hooks(text, told):
+    """Who ran a hook says whether it failed; what it says of the hook is no output."""
+    parts = split_parts(text)
+    assert [(part.name, [line for line in part.lines if line], part.has_failed) for part in parts] == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("lint....Failed\na", id="one hook"),
+        pytest.param("\u2503  fmt \u276f\n\n\u2503  vet \u276f\n\na", id="none failed"),
+        pytest.param("Failed\n.Failed\nit.Failed", id="no hooks"),
+    ],
+)
+def test_no_hooks_that_failed(text):
+    """A text of one hook, or of none that failed, is read as one."""
+    assert split_parts(text) == ()

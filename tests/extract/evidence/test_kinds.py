@@ -58,6 +58,9 @@ LINES = {
         "Please report this bug at https://example.com",
         "Run with --stacktrace option to get the stack trace.",
         "https://example.com/errors/E12",
+        "to accept an incorrect (and potentially broken) dependency resolution.",
+        "1. loosen the range of package versions you've specified",
+        "- hook id: ruff",
     ),
     Kind.SOURCE: ("12 | x = 1", "> 3 | y"),
     Kind.TRAILER: (

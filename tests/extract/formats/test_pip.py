@@ -195,3 +195,12 @@ def test_key():
     moved = BOX.replace("1a2b3c4d", "z9y8x7w6").replace("line 7", "line 70").replace("[9 lines", "[19 lines")
     assert first == key(moved)
     assert first != key(BOX.replace("SHOP_HOME", "SHOP_KEY"))
+
+
+def test_a_request_that_is_repeated_is_named_once():
+    """Pip repeats what was requested before each requirement that excludes it; the first two sides are the cause."""
+    sides = ("a 0.61 depends on Django>=3.2", "b 24.1 depends on Django>=4.2")
+    listed = "".join(f"    The user requested django<2\n    {side}\n" for side in sides)
+    found = facts(f"ERROR: Cannot install a and b\n\nThe conflict is caused by:\n{listed}")
+    assert found.cause == "The user requested django<2; a 0.61 depends on Django>=3.2"
+    assert found.details == ("b 24.1 depends on Django>=4.2",)
