@@ -351,3 +351,9 @@ def test_a_warning_beside_errors_is_told_as_one():
     assert plain.details[-1].endswith("function 'rate'")
     linked = facts(f"{grave}/usr/bin/ld: tax.o: in function `main':\ntax.c:9: undefined reference to `rate'\n")
     assert linked.cause == "implicit declaration of function 'rate'"
+
+
+def test_a_warning_that_stops_the_compiler_is_an_error():
+    """Some compilers keep the word and name the option that makes it one."""
+    text = "tax.c:9:3: warning: unused variable 'x' [-Werror=unused-variable]\ntax.c:11:7: error: 'sum' undeclared\n"
+    assert facts(text).tally == "1 of 2 errors"
