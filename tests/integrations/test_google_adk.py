@@ -365,9 +365,12 @@ async def test_what_a_tool_returns_as_an_error_is_a_failure(world: World, answer
     ],
 )
 async def test_calls_that_are_no_good_are_failures(world: World, call: Call, words: str) -> None:
-    """ADK answers them itself; the digest keeps what helps."""
+    """ADK answers them itself; the digest keeps what helps. Calls that no tool takes have a threshold of their own."""
     tools = Tools()
-    events = await Program(agent(scripted([call]), tools.boom), CompactionPlugin()).say("go")
+    at_three = errcompact.Thresholds(
+        same=3, rejected=3, halts=frozenset({"same", "rejected"}), refuse=99, loop=99, loop_halt=99
+    )
+    events = await Program(agent(scripted([call]), tools.boom), CompactionPlugin(thresholds=at_three)).say("go")
     assert words in answers_in(events)[0]["error"]
     assert (tools.calls, world.errors(), world.runs()) == ([], {"new": 1, "repeat": 2}, {"halted": 1})
 
