@@ -348,9 +348,9 @@ class TestKnownAnswers:
         """Services whose models report nothing are left out of the share, instead of making it greater than it is."""
         share, tokens, bill = (
             ask(filled_stack, _named(name), f"{DEMO}|{AGENT}")[""]
-            for name in ("tokens: Digests, share of input A", "tokens: Digests let in A", "tokens: All input tokens A")
+            for name in ("tokens: Digests, share of input A", "tokens: Digests A", "tokens: All input tokens A")
         )
-        of_demo = ask(filled_stack, _named("tokens: Digests let in A"), DEMO)[""]
+        of_demo = ask(filled_stack, _named("tokens: Digests A"), DEMO)[""]
         assert share == pytest.approx(of_demo / bill)
         assert of_demo < tokens
 
