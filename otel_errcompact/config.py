@@ -68,14 +68,16 @@ class TrajectoryOptions(BaseModel):
 
 
 def runs_path(path: Path) -> Path:
-    """Return where the lives of the runs are whose raw errors are at `path`: `x.runs.jsonl` beside `x.jsonl`."""
+    """Return the path of the lives of runs: `x.runs.jsonl` beside `x.jsonl`."""
     return path.with_name(f"{path.stem}.runs{path.suffix}")
 
 
 class ContextOptions(BaseModel):
     """
-    When the whole context is compacted, and how far. Layers that cut to a size begin at the trigger and stop at the
-    target, so that a prompt cache loses its prefix seldom, and then for something.
+    Says when the whole context is compacted, and how far.
+
+    Layers that cut to a size begin at the trigger and stop at the target, so that a prompt cache rarely loses its
+    prefix.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -164,7 +166,7 @@ class Options(BaseModel):
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Options:
         """
-        Read the options from `OTEL_ERRCOMPACT_*` variables, and from the standard's own where there is one.
+        Read the options from `OTEL_ERRCOMPACT_*` and the standard's own variables.
 
         `thresholds.same` is read from `OTEL_ERRCOMPACT_THRESHOLDS_SAME`, and so on; `environment_variables()` lists
         them. A value that is not allowed warns and leaves the default in place: telemetry must not keep an
@@ -176,7 +178,9 @@ class Options(BaseModel):
     @classmethod
     def from_section(cls, section: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
         """
-        Read the options from a section of a configuration file, nested as they are here; variables fill the gaps.
+        Read the options from a section of a configuration file.
+
+        Its fields are nested as they are here; variables fill the gaps.
 
         What is not allowed warns, under the name that it would have as a variable, and is ignored.
         """
@@ -228,7 +232,7 @@ def _read_opt_in(text: str) -> ExceptionSignal:
 
 
 def _parse(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
-    """Return the value of one field, or None with a warning where `text` is not allowed."""
+    """Return the value of one field, or None with a warning."""
     kind = typing.get_origin(model.model_fields[name].annotation)
     value: Any = text
     if kind in _LISTS:

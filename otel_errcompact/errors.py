@@ -1,4 +1,4 @@
-"""What was observed: raw errors, and the facts the extractors find in them."""
+"""Hold raw errors, and the facts that extractors find in them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ UNKNOWN = Operation()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawError:
     """
-    What failed, whole: an exception, or the text or body a tool gave back.
+    Holds one raw error: an exception, a text or a body.
     """
 
     text: str
@@ -117,7 +117,9 @@ class RawError:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """
-    Where it failed: the innermost frame of the user's own code, or the place a tool names.
+    Names where a failure happened.
+
+    The innermost frame of the user's own code, or the place that a tool names.
     """
 
     function: str = ""

@@ -1,5 +1,5 @@
 """
-What every part may raise; each part has its own exceptions beside its code.
+Define the exceptions that every part may raise.
 
 Every exception has `ErrcompactError` as base and a standard one as parent.
 """
@@ -21,13 +21,15 @@ class ConfigurationError(ErrcompactError, ValueError):
 
 class ControlFlow(ErrcompactError):  # noqa: N818 - it reports a decision, not a mistake
     """
-    Base of what reports a decision: it is no failure, and the guard lets it pass, since it was asked for.
+    Base of exceptions that report a decision.
+
+    They are no failures and pass through the guard.
     """
 
 
 class MissingExtraError(ErrcompactError, ImportError):
     """
-    A feature was asked for by name whose optional dependency is not installed.
+    Raised if a requested feature lacks its optional dependency.
 
     Args:
         feature: What was asked for.
@@ -41,7 +43,7 @@ class MissingExtraError(ErrcompactError, ImportError):
 
 class UnsupportedVersionError(ErrcompactError, ImportError):
     """
-    A package is installed in a version that lacks what an integration hooks into.
+    Raised if a package lacks what an integration needs.
 
     Args:
         package: The distribution.

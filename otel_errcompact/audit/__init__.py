@@ -1,1 +1,1 @@
-"""AUDIT SINK: every raw error whole, and the life of each run, in files that other tools read."""
+"""Audit: keep raw errors and the life of each run in files."""

@@ -1,4 +1,4 @@
-"""The life of a run: what a listener receives, as the attributes of a log record."""
+"""Describe the life of a run as attributes of log records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MODEL_FORMATS: Final = frozenset({"prose", "unclassified"})
 
 
 def describe_raw(raw: RawError) -> Attributes:
-    """Return what is needed to count a failure again, beyond what every span of a failure has."""
+    """Return what a later count of a failure needs beyond its span."""
     return {
         semconv.TOOL: "" if raw.boundary else raw.tool,
         **_operation(raw.operation),
@@ -169,7 +169,7 @@ def describe_resume(resumed: Resumed) -> Attributes:
 
 
 def describe_end(report: RunReport) -> Attributes:
-    """Return how a run ended, in numbers that show whether lines are lost."""
+    """Return how a run ended, with numbers that show lost lines."""
     return {
         **_run(report.run_id, report.agent),
         semconv.RESULT: report.result,
@@ -185,7 +185,7 @@ def describe_end(report: RunReport) -> Attributes:
 
 
 def clip(text: str) -> str:
-    """Return a text without its middle where it is too long for a line that is no raw error."""
+    """Return a text without its middle if it exceeds the limit."""
     return cut_middle(text, MAX_TEXT)
 
 

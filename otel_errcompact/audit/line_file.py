@@ -58,7 +58,7 @@ class LineFile:
         self._flush()
 
     def forget(self) -> None:
-        """Start empty in a child process: the lines that are kept are its parent's to write."""
+        """Start empty in a child process; the parent writes its own lines."""
         self._pending.clear()
         self.close()
 
@@ -91,7 +91,11 @@ class LineFile:
             raise OSError(f"only {written} of {len(line)} bytes went into {self.path}")
 
     def _current(self) -> int:
-        """Return the open file that is at the path: another process may have rotated it away."""
+        """
+        Return the open file at the path.
+
+        Another process may have rotated the earlier one away.
+        """
         if self._file is not None and not _is_at(self._file, self.path):
             self.close()
         if self._file is None:
@@ -134,7 +138,7 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def _locked(file: int) -> bool:
-    """Lock an open file against other processes, until it is closed; False if another one holds it."""
+    """Lock an open file against other processes; return whether that worked."""
     if fcntl is None:  # pragma: no cover
         return True
     try:

@@ -1,4 +1,4 @@
-"""OTLP/JSON: values, records, and the envelopes around the span or the log record of a line."""
+"""Write OTLP/JSON: values, records, and the envelope of each line."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def redact_value(value: Value) -> Value:
 
 
 def build_span_envelope(resource: Resource) -> tuple[str, str]:
-    """Return what is before and after the span of a line, the same in all lines."""
+    """Return the text around the span, equal in all lines."""
     scope = InstrumentationScope(semconv.SCOPE)
     context = SpanContext(1, 1, is_remote=False)
     span = ReadableSpan("", context=context, resource=resource, instrumentation_scope=scope, start_time=0, end_time=0)
@@ -116,5 +116,9 @@ def build_log_envelope(resource: Resource) -> tuple[str, str]:
 
 
 def to_json(fields: object) -> str:
-    """Encode as ASCII: some readers take U+2028 and its like for the end of a line."""
+    """
+    Encode a value as ASCII JSON.
+
+    Some readers take U+2028 and similar characters for the end of a line.
+    """
     return _ENCODER.encode(fields)

@@ -90,5 +90,5 @@ def _build_attributes(run_id: str, raw: RawError, *, redacted: bool) -> dict[str
 
 
 def _drop_empty(attributes: Mapping[str, str]) -> dict[str, Any]:
-    """Leave out what is empty, and write what UTF-8 cannot hold, lone surrogates, as backslash escapes."""
+    """Leave out empty values and escape lone surrogates, which UTF-8 cannot hold."""
     return {name: encodable(value) for name, value in attributes.items() if value}

@@ -1,4 +1,4 @@
-"""The audit sink: every raw error whole, and the life of each run, as lines of two OTLP/JSON files side by side."""
+"""Write raw errors and the life of runs as OTLP/JSON lines."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ MAX_RECORDS: Final = 4_096
 
 class TrajectoryFile(Listener):
     """
-    Appends each raw error to an OTLP/JSON-lines file before anything else is done with it, the life of its run to a
-    second one beside it.
+    Appends raw errors to one file and lives of runs to another.
+
+    A raw error is written before anything else is done with it.
 
     A raw error is a span, and the only line that a failure adds to its file. The life of a run with failures is a list
     of log records in the file of runs: what was counted, what succeeded since, what was refused, escalated and
@@ -191,7 +192,9 @@ class TrajectoryFile(Listener):
 
     def encode(self, run_id: str, raw: RawError, number: int = 0) -> bytes:
         """
-        Return the line for one raw error; one that is larger than a whole file loses its middle, visibly.
+        Return the line for one raw error.
+
+        An error larger than a whole file loses its middle, visibly.
 
         Args:
             run_id: The run's id.
@@ -215,7 +218,7 @@ class TrajectoryFile(Listener):
         return f"{self._head}{otlp_json.to_json(fields)}{self._tail}\n".encode("ascii")
 
     def _forget(self) -> None:
-        """Start empty in a child process: the lines that are kept are its parent's to write."""
+        """Start empty in a child process; the parent writes its own lines."""
         self._lock = ReentrantLock()
         self._records.clear()
         self._ledger_id = format_span_id(self._ids.generate_span_id())

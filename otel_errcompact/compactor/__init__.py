@@ -1,1 +1,1 @@
-"""COMPACTOR: extract, redact, classify: the one way from a raw error to its error class."""
+"""Compactor: extract, redact and classify raw errors."""

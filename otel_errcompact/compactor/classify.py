@@ -1,4 +1,4 @@
-"""From a raw error to its class: extract, redact, mask, hash; recent classes are remembered."""
+"""Classify a raw error: extract, redact, mask, hash; remember recent results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,11 @@ def _classify_exception(exception: BaseException, messages: Mapping[int, str] | 
 
 
 def _is_small(chain: tuple[Failure, ...]) -> bool:
-    """Return whether a chain may be remembered: groups and long messages may not."""
+    """
+    Return whether a chain is small enough to remember.
+
+    Groups and long messages are not.
+    """
     size = 0
     for failure in chain:
         size += len(failure.message) + len(failure.extra)
@@ -102,7 +106,11 @@ def _key_facts(facts: Facts) -> Classified:
 
 
 def _redact_facts(facts: Facts) -> Facts:
-    """Return `facts` without secrets. Mostly there are none, and one look at all lines is enough."""
+    """
+    Return `facts` without secrets.
+
+    Mostly there are none, and one look at all lines is enough.
+    """
     lines = "\n".join((facts.cause, facts.key_cause, *facts.details))
     if redact(lines) == lines:
         return facts

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def hint_for(facts: Facts) -> str:
-    """Return what to do about a failure in one line, or nothing where the cause says it."""
+    """Return advice in one line, or nothing if the cause gives it."""
     text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
     pattern, numbers = _joined()
     found = sorted({numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)})
@@ -35,14 +35,18 @@ def _is_on_retrying(number: int) -> bool:
 
 @cache
 def hints() -> tuple[Hint, ...]:
-    """Return all hints, those of formats first; where several apply the first is given."""
+    """
+    Return all hints, those of formats first.
+
+    Where several apply, the first is given.
+    """
     of_formats = [hint for listing in listings() for hint in listing.hints]
     strong = (hint for hint in of_formats if not hint.is_weak)
     return (*strong, *_HINTS, *(hint for hint in of_formats if hint.is_weak))
 
 
 def _exit(status: str) -> tuple[str, ...]:
-    """Return the ways of telling an exit status, also as part of `exited with code` and `non-zero exit status`."""
+    """Return patterns for the common forms of an exit status."""
     return (rf"[Ee]xit[^0-9-]{{0,24}}{status}(?![0-9])", rf"code[^0-9-]{{0,3}}{status}(?![0-9])")
 
 
@@ -148,7 +152,7 @@ _HINTS: Final[tuple[Hint, ...]] = (
 @cache
 def _joined() -> tuple[re.Pattern[str], tuple[int, ...]]:
     """
-    Return the signs of all hints as one pattern, and of each of its groups the number of the hint.
+    Return one pattern for all hints, and the hint of each group.
 
     At most words no sign begins, and to find that out for each character once is several times as fast as for each
     sign: so the signs are joined by the character they begin with.

@@ -1,5 +1,7 @@
 """
-The optional model that reads prose no parser understands: bounded in time and size, never believed without a quote.
+Read prose that no parser understands with an optional model.
+
+Its time and size are bounded, and an answer counts only with a quote from the text.
 
 It changes what is shown of a failure and nothing else. Key and template are those of the prose extractor, so that two
 answers in other words are still one class, and a class is asked about once.
@@ -55,11 +57,13 @@ class ModelAnswer(NamedTuple):
 
 
 class ErrorReader(Protocol):
-    """Anything that finds the root cause in a text, as a language model does."""
+    """Finds the root cause in a text, as a language model does."""
 
     def read(self, text: str, /) -> ModelAnswer:
         """
-        Return the root cause of the failure in `text`, which is free of secrets and of bounded size.
+        Return the root cause of the failure in `text`.
+
+        The text is free of secrets and of bounded size.
 
         It is called in a thread of its own and never twice at a time. It may be slow, wrong or broken.
         """
@@ -68,7 +72,7 @@ class ErrorReader(Protocol):
 
 class ModelExtractor:
     """
-    Asks a reader about prose, once for each class, and takes its answer only where it quotes the text.
+    Asks a reader about prose once per class, and verifies its quotes.
 
     An answer that comes too late is kept for the next occurrence of its class. A reader that is busy is not
     asked again, so that one that hangs holds a single thread and costs a single wait.
@@ -120,7 +124,7 @@ class ModelExtractor:
         reset_in_child(self._reset)
 
     def refine(self, raw: RawError, found: Classified) -> Classified:
-        """Return `found` with the type and the cause that the reader gives it, or as it is."""
+        """Return `found`, with the reader's type and cause if it has any."""
         if found.facts.format != FORMAT or raw.exception is not None:
             return found
         body = read_text(raw).body
@@ -134,7 +138,7 @@ class ModelExtractor:
         return _apply(found, answer.type, cause) if cause else found
 
     def _answer(self, key: str, parts: tuple[str, ...]) -> ModelAnswer | None:
-        """Return the answer for a class, from memory or from the reader; nothing if there is none, or none yet."""
+        """Return the answer for a class, remembered or new, or nothing."""
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
@@ -164,7 +168,7 @@ class ModelExtractor:
         self._guard.record_failure("model", failed[0], fatal=False)
 
     def _start(self, thread: Thread, key: str) -> bool:
-        """Start a question, unless another one is under way or the reader pauses."""
+        """Start a question, unless one is open or the reader pauses."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return False
@@ -177,7 +181,7 @@ class ModelExtractor:
             return True
 
     def _read(self, key: str, parts: tuple[str, ...], failed: list[BaseException]) -> None:
-        """Ask the reader, check its answer and remember it; runs in a thread of its own."""
+        """Ask the reader, verify its answer and remember it, in a thread."""
         try:
             answer = _check(self._reader.read(CUT.join(parts)), parts)
         except BaseException as error:  # noqa: BLE001 - whatever a reader does, it does to this thread alone
@@ -192,7 +196,11 @@ class ModelExtractor:
             self._answers.popitem(last=False)
 
     def _reset(self) -> None:
-        """Start without a question; a forked child has none of its parent's threads, and maybe a locked lock."""
+        """
+        Start without a question in a child process.
+
+        A child has none of its parent's threads, and may inherit a locked lock.
+        """
         self._lock = ReentrantLock()
         self._thread = None
         self._faults = 0
@@ -200,7 +208,7 @@ class ModelExtractor:
 
 
 def _clip(body: str, limit: int) -> tuple[str, ...]:
-    """Return the parts of a text that are shown: all of it, or its head and its tail."""
+    """Return a text whole, or its head and tail if long."""
     if len(body) <= limit:
         return (body,)
     tail = limit // 2
@@ -209,7 +217,7 @@ def _clip(body: str, limit: int) -> tuple[str, ...]:
 
 def _check(answer: object, parts: tuple[str, ...]) -> ModelAnswer | None:
     """
-    Return an answer whose cause is a harmless line of the text, with a name for its type or none; else nothing.
+    Return an answer with quoted cause and plausible type, or nothing.
 
     Raises:
         TypeError: It is no answer at all.
@@ -232,7 +240,7 @@ def _normalise_spaces(text: str) -> str:
 
 
 def _find_quote(cause: str, parts: tuple[str, ...]) -> str:
-    """Return the quote of a cause in a text: the same line, or one that differs in volatile values only."""
+    """Return the line that a cause quotes, up to volatile values."""
     if _is_quoted(cause, parts):
         return _normalise_spaces(cause)
     template = mask(_normalise_spaces(cause))

@@ -128,7 +128,7 @@ def _is_status_of_error(status: object) -> bool:
 
 
 def _is_bare_reason(answer: dict[str, Any]) -> bool:
-    """Tell whether an answer holds nothing but a server's reason: `{"detail": "Not found."}`."""
+    """Return whether an answer holds only a reason: `{"detail": "Not found."}`."""
     detail = answer.get("detail")
     if len(answer) == 1 and isinstance(detail, list):
         return any(isinstance(entry, dict) and "msg" in entry for entry in cast("list[object]", detail))

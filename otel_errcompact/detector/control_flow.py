@@ -67,7 +67,7 @@ def is_control_flow(exception: BaseException, extra: frozenset[str] = frozenset(
 
 
 def _children(exception: BaseException) -> Sequence[BaseException]:
-    """Return the exceptions of a group, also where the interpreter has no groups and a backport made it."""
+    """Return the exceptions of a group, built in or from a backport."""
     if not qualname_of(type(exception)).endswith("ExceptionGroup"):
         return ()
     children = attribute_of(exception, "exceptions", ())

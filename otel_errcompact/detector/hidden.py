@@ -208,7 +208,7 @@ class _Signs:
         self.words_of_short: Final = Words(_EVERYWHERE, dict.fromkeys((*at_ends, *_WORDS_OF_SHORT)))
 
     def match(self, body: str, start: int, word: str) -> str:
-        """Return the reason of the sign with a word that a line shows; empty for none."""
+        """Return the reason of a sign if the line shows its word."""
         if word not in self._of_word:
             return ""
         pattern, reasons = self._patterns.get(word) or self._compile(word)

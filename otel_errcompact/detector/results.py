@@ -152,7 +152,7 @@ def _reason_to_ignore(text: str, head: str, arguments: str, code: int | None) ->
 
 def may_have_failed(text: str, *, tool: str = "", arguments: str = "") -> bool:
     """
-    Tell, for about half of what `classify_result` costs, whether a result that was not flagged is worth judging.
+    Return whether an unflagged result is worth judging, at half the cost.
 
     Where it says no, `classify_result` would not say that it is a failure.
     """
@@ -191,7 +191,7 @@ _ANSWERS_NO: Final = re.compile(
 
 def _found_nothing(head: str, call: Call, code: int | None, *, says_nothing: bool) -> bool:
     """
-    Tell whether a question was answered with no, which its program or tool reports as it would a failure.
+    Return whether a search found nothing, which looks like a failure.
 
     A comparison answers with status 1, and mostly with what differs.
     """

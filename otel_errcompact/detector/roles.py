@@ -114,7 +114,7 @@ class Call:
 
     @property
     def fetches(self) -> bool:
-        """Whether a tool brings pages of the web, which may be about errors."""
+        """Return whether a tool brings web pages, which may discuss errors."""
         return not (self._runs and self._found) and _FETCHING.search(self.tool) is not None
 
     @lazy

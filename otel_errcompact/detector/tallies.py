@@ -48,7 +48,7 @@ _MAX_AFTER: Final = 2_000
 
 
 def tally_reason(text: str) -> str:
-    """Return what the last counts of a text show, in a few words; empty without failures."""
+    """Return what the last counts show, in a few words, if failures."""
     if not has_failing_tally(text):
         return ""
     return "failed tests" if _OF_TESTS.search(text) else "counted errors"

@@ -1,4 +1,4 @@
-"""Words that an output holds, found by the tokens that the output consists of."""
+"""Find words of an output by the tokens that it consists of."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _tokens_of(word: str) -> tuple[str, ...]:
 
 def lower(text: str) -> str:
     """
-    Return a text in small letters, behind the end of a line that is not there.
+    Return a text in small letters, with an end of line added.
 
     Each character of another alphabet becomes `?`: among such characters words are looked for twice as slowly.
     """

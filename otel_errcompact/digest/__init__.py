@@ -1,4 +1,4 @@
-"""From history to the text the agent reads: inline for one failed call, and the block of recent errors."""
+"""Write what the agent reads: digests of calls, and a run's block."""
 
 from __future__ import annotations
 

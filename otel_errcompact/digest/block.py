@@ -1,4 +1,4 @@
-"""The block of recent errors: rendered each turn, and only while there are failures."""
+"""Write the block of recent errors while a run has any."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def render_block(
     count_tokens: TokenCounter = estimate_tokens,
 ) -> str:
     """
-    Return the `[RECENT ERRORS]` block of a run, within `options.block_tokens`; empty if there is nothing to show.
+    Return the `[RECENT ERRORS]` block of a run, within `options.block_tokens`.
+
+    It is empty if there is nothing to show.
 
     Args:
         history: The run's error classes.
@@ -62,7 +64,7 @@ def render_block(
 
 
 def _render_guidance(guidance: str, options: DigestOptions) -> str:
-    """Return a human's message, which reaches the agent though no class is open."""
+    """Return a human's message for an agent without open classes."""
     return f"OPERATOR: {one_line(guidance, options.line_characters)}" if guidance else ""
 
 

@@ -34,7 +34,7 @@ _LOOKED_AT: Final = 16
 
 
 def budget_of(text: str, limit: int, count_tokens: TokenCounter) -> int:
-    """Return the tokens for the digest of a raw error, at most `limit`."""
+    """Return the budget of a digest in tokens, at most `limit`."""
     if len(text) > _LOOKED_AT * limit:
         return limit
     raw_tokens = count_tokens(text)
@@ -85,7 +85,7 @@ def fit_lines(
 
 
 def shorten_lines(budget: int, count_tokens: TokenCounter, lines: list[str]) -> str:
-    """Join `lines`, all of which must stay, and cut the longest ones, visibly, until they fit the budget."""
+    """Join all `lines`, and cut the longest to fit the budget."""
     width = max(map(len, lines))
     text = "\n".join(lines)
     while count_tokens(text) > budget and width > MIN_WIDTH:

@@ -1,4 +1,4 @@
-"""The text that replaces the result of a failed call: whole at first, then what is new."""
+"""Write the text that replaces a failed result: whole, then its news."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def render_refusal(
     options: DigestOptions,
 ) -> str:
     """
-    Return what the agent reads when an identical call is not executed again.
+    Return what the agent reads instead of an identical call's result.
 
     Args:
         error_class: What the call failed with last.

@@ -57,7 +57,7 @@ def lines_of(facts: Facts) -> tuple[str, ...]:
 
 def find_news(key: str, facts: Facts, shown: Shown) -> tuple[News, Shown]:
     """
-    Return the news of a repeat, and what the agent knows with them.
+    Return the news of a repeat, and the agent's knowledge after it.
 
     Args:
         key: The class.

@@ -1,4 +1,4 @@
-"""What the agent of a run has been shown, as a frozen value: a digest takes one and returns the next."""
+"""Hold what the agent of a run has read, as frozen values."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Shown:
         return Shown(self.lines, {**self.classes, key: shown}, self.forgotten)
 
     def begin_class(self, key: str, history: History) -> Shown:
-        """Return this with a class that is new; those that the history has forgotten go now and then."""
+        """Return the value with a new class, without classes the history forgot."""
         begun = self
         if len(self.classes) >= 2 * len(history):
             kept = {known: shown for known, shown in self.classes.items() if history.get(known) is not None}

@@ -1,4 +1,4 @@
-"""What one failure means for its run: the counts it has reached, and what follows from them."""
+"""Describe one failure in its run: counts and what follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of tokens in a text: estimated, or counted by a real tokenizer."""
+"""Count the tokens of a text, by estimate or by tokenizer."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class TokenCounter(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of `text` as a quarter of its characters, rounded up."""
+    """Estimate the tokens of `text` as a quarter of its characters."""
     return (len(text) + 3) // 4
 
 
 def estimate_mixed_tokens(text: str) -> int:
     """
-    Estimate the tokens of `text` by the kinds of its characters, rounded up.
+    Estimate the tokens of `text` by the kinds of its characters.
 
     A fifth of a token for each small letter and space, as in prose; three fifths for every other ASCII character, since
     digits, signs and capitals make short tokens; and of what is not ASCII two fifths for each byte that UTF-8 needs
@@ -61,7 +61,7 @@ def estimate_mixed_tokens(text: str) -> int:
 
 def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
     """
-    Return a counter that uses a tokenizer of tiktoken; counts of equal texts are remembered.
+    Return a counter with a tokenizer of tiktoken and a memory.
 
     tiktoken fetches an encoding the first time, and keeps it in `TIKTOKEN_CACHE_DIR`. Where it cannot be loaded, a
     warning says so, and `estimate_mixed_tokens` is returned.
@@ -87,7 +87,7 @@ def tiktoken_counter(encoding: str = ENCODING) -> TokenCounter:
 
 @cache
 def default_counter() -> TokenCounter:
-    """Return the best counter there is: tiktoken's if it is installed and can load its encoding, else the estimator."""
+    """Return tiktoken's counter if it can load its encoding, else the estimator."""
     try:
         counter, _ = _load(ENCODING)
     except MissingExtraError:
@@ -121,7 +121,7 @@ def _load(encoding: str) -> tuple[TokenCounter | None, str]:
 
 class _Counter:
     """
-    Counts with a tokenizer, and remembers the counts of the texts it has seen.
+    Counts tokens with a tokenizer, and remembers the counts of texts.
 
     Args:
         encode: Returns the tokens of a text.

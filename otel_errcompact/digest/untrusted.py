@@ -1,4 +1,4 @@
-"""Untrusted text as harmless data: it breaks no line, moves no cursor and forges no mark of a digest."""
+"""Make untrusted text harmless: no line breaks, cursor moves or forged marks."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 def one_line(text: str, limit: int = 400) -> str:
     """
-    Return untrusted text as harmless data: one line of at most `limit` characters, without ANSI sequences, control or
-    bidirectional characters, unable to forge the block's delimiters or a count, and such that UTF-8 can hold it.
+    Return untrusted text as one harmless line of at most `limit` characters.
+
+    It is without ANSI sequences, control and bidirectional characters, cannot forge the block's delimiters or a
+    count, and UTF-8 can hold it.
     """
     if len(text) <= limit and _is_harmless(text):
         return text
@@ -42,19 +44,23 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Return text whole, line by line, without what could forge the block's delimiters or a terminal's state."""
+    """Return harmless lines of a text, without forged delimiters or terminal codes."""
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
     return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
 
 
 def quoted_lines(text: str) -> str:
-    """Return untrusted text as `plain_lines` does, with a mark before each line that begins like one of ours."""
+    """Return harmless lines, with a quote mark before imitations of ours."""
     return _FORGED_LINE.sub("> ", plain_lines(text))
 
 
 def cut_middle(text: str, limit: int, note: str = "") -> str:
-    """Return a text without its middle where it is longer than `limit`; the cut shows its size and `note`."""
+    """
+    Return a text without its middle if it exceeds `limit`.
+
+    The cut shows its size and `note`.
+    """
     if len(text) <= limit:
         return text
     half = limit // 2

@@ -1,4 +1,4 @@
-"""The words of digests: what failed, that it failed again, and how close the run is to an escalation."""
+"""Write the words of digests: failure, repeat, and distance to an escalation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COUNTED: Final[dict[Threshold, str]] = {
 
 
 def write_head(facts: Facts, tool: str, limit: int) -> str:
-    """Return what failed in the pattern's own form: `[type] at place: cause (40 tests)`."""
+    """Return the head of a digest: `[type] at place: cause (40 tests)`."""
     place = one_line(str(facts.location), 160) or (f"tool {one_line(tool, 80)}" if tool else "")
     where = f" at {place}" if place else ""
     name = name_type(facts.type)
@@ -37,7 +37,11 @@ def write_head(facts: Facts, tool: str, limit: int) -> str:
 
 
 def mark_detected(raw: RawError) -> str:
-    """Return the sign of a failure that the tool did not report; whether it reported a success is unknown."""
+    """
+    Return the mark of a failure that the tool did not report.
+
+    Whether the tool reported a success is unknown.
+    """
     return f" (detected: {one_line(raw.detected, 80)})" if raw.detected else ""
 
 
@@ -49,7 +53,7 @@ def name_type(name: str) -> str:
 
 
 def mark_repeat(error_class: ErrorClass, situation: Situation, *, is_again: bool = True) -> str:
-    """Return the mark of a repeat: class, count and the notice of its run."""
+    """Return the mark of a repeat: class, count and notice."""
     row = f", {situation.streak} in a row" if situation.streak > 1 else ""
     news = write_notice(situation)
     how = "again" if is_again else "with new details"
@@ -57,7 +61,7 @@ def mark_repeat(error_class: ErrorClass, situation: Situation, *, is_again: bool
 
 
 def write_notice(situation: Situation) -> str:
-    """Return the notice of a threshold or a loop; empty if there is none."""
+    """Return the notice of a threshold or a loop, if any."""
     decision = situation.decision
     if decision.level == "escalate":
         counted = _COUNTED[decision.threshold].format(count=decision.count)
@@ -87,6 +91,6 @@ def _consequence(situation: Situation) -> str:
 
 
 def write_warning(situation: Situation) -> str:
-    """Return the notice as a line of its own, for a class that is new and shows no count."""
+    """Return the notice as its own line, for a class without count."""
     notice = write_notice(situation)
     return f"NOTICE: {notice}" if notice else ""

@@ -1,1 +1,1 @@
-"""ENGINE: the one stateful object, in which every failure becomes a number, a decision and a text."""
+"""Engine: turn every failure into a count, a decision and a text."""

@@ -1,4 +1,4 @@
-"""From a failure to its observation: record, decide, render, under the lock of its run."""
+"""Count a failure under the lock of its run: record, decide, render."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FailureCounter:
         self._timer = timer
 
     def prepare(self, raw: RawError) -> FailureRecord:
-        """Return what is to be counted of a failure; it needs no lock."""
+        """Prepare what a count needs, without a lock."""
         found = self._pipeline.classify(raw)
         kind = self._pipeline.kind_of(raw, found)
         call = call_fingerprint(raw.tool, raw.arguments, raw.directory) if raw.boundary else ""

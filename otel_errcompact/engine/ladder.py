@@ -1,4 +1,4 @@
-"""The step of the ladder that a failure or a refusal takes: a decision, an escalation, its answer."""
+"""Take a step of the ladder: decision, escalation, answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Step(NamedTuple):
 
 class Ladder:
     """
-    Takes steps on the state of a run. At most one escalation stands in a run at a time.
+    Takes steps on the state of a run.
+
+    At most one escalation is open in a run at a time.
 
     Args:
         pipeline: Renders what an escalation shows.
@@ -55,7 +57,7 @@ class Ladder:
         span: SpanRef | None = None,
     ) -> Step:
         """
-        Decide on a failure or a refusal, and raise the escalation that the decision calls for.
+        Decide on a failure or refusal, and raise an escalation if due.
 
         Args:
             state: The run.
@@ -82,7 +84,11 @@ class Ladder:
         return step._replace(answered=self.answer(state, "unhandled", "", tick))
 
     def answer(self, state: RunState, action: ActionName, message: str, tick: int = 0) -> AnsweredEscalation | None:
-        """Answer the escalation that stands; None if there is none, or if that was its answer before."""
+        """
+        Answer the open escalation; return None if nothing changes.
+
+        That is so if none is open, or the answer is the one it had.
+        """
         if state.escalation is None or (state.answer is not None and state.answer.action == action):
             return None
         tick = tick or self._next_tick()
@@ -96,7 +102,11 @@ class Ladder:
         return answered
 
     def answer_by_default(self, state: RunState, message: str) -> AnsweredEscalation | None:
-        """Answer the escalation that stands as without a handler; None if there is none, or if it has its answer."""
+        """
+        Answer the open escalation as without a handler.
+
+        Return None if none is open, or if it has its answer.
+        """
         if state.escalation is None or state.answer is not None:
             return None
         return self.answer(state, "halt" if state.escalation.halts and state.can_halt else "unhandled", message)

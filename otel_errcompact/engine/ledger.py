@@ -1,4 +1,4 @@
-"""The one stateful object: every failure becomes a number here, and only here."""
+"""Count every failure of this process, here and only here."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 class Ledger:
     """
-    The state of all runs of this process, and the listeners to what happens in them.
+    Holds the state of all runs of this process, and their listeners.
 
     Args:
         options: All options; the defaults if None.
@@ -92,7 +92,7 @@ class Ledger:
         self._listeners.remove(listener)
 
     def next_tick(self) -> int:
-        """Return the next number of a sequence that orders calls, failures and successes."""
+        """Return the next tick, which orders calls, failures and successes."""
         return next(self._ticks)
 
     # Runs.
@@ -108,7 +108,7 @@ class Ledger:
         stoppable: bool = True,
     ) -> None:
         """
-        Make a run known before anything fails in it, for code that passes its gates.
+        Make a run known before a failure, for code with gates.
 
         Args:
             run_id: The run's id.
@@ -132,7 +132,7 @@ class Ledger:
 
     def restore(self, begun: BegunRun) -> None:
         """
-        Make a run known as its record has it, to count again what was recorded.
+        Make a run known from its record, to count it again.
 
         Args:
             begun: The settings that the run had.
@@ -154,7 +154,9 @@ class Ledger:
 
     def end(self, run_id: str, *, failed: bool = False) -> RunReport:
         """
-        Forget a run and return its account. An escalation that was not answered is counted as unhandled.
+        Forget a run and return its account.
+
+        An escalation without an answer is counted as unhandled.
 
         Args:
             run_id: The run's id.
@@ -163,7 +165,7 @@ class Ledger:
         return self.close(run_id, failed=failed).report
 
     def close(self, run_id: str, *, failed: bool = False) -> EndedRun:
-        """Forget a run and return what it answers from now on; see `end`."""
+        """Forget a run and return its last answers; see `end`."""
         self._postponed.run()
         state = self.store.discard(run_id) or self._create(run_id)
         if state.answer is None:
@@ -175,11 +177,11 @@ class Ledger:
         return ended
 
     def notify_end(self, report: RunReport) -> None:
-        """Notify the listeners of the end of a run that was forgotten before."""
+        """Notify the listeners of the end of a run already forgotten."""
         self._listeners.notify(lambda listener: listener.on_run_end(report))
 
     def streaks(self) -> dict[tuple[str, str, str], int]:
-        """Return the longest live streak over all runs by agent, tool and dedup key."""
+        """Return the longest live streaks by agent, tool and dedup key."""
         longest: dict[tuple[str, str, str], int] = {}
         for run_id in self.store.run_ids():
             with self.store.find(run_id) as state:
@@ -207,7 +209,9 @@ class Ledger:
         self, run_id: str, raw: RawError, *, record: FailureRecord | None = None, whole: bool = False
     ) -> Observation:
         """
-        Count one failure and return its observation. The audit sink gets the raw error first.
+        Count one failure and return its observation.
+
+        The audit sink gets the raw error first.
 
         Args:
             run_id: The run's id.
@@ -243,7 +247,11 @@ class Ledger:
         return observation
 
     def handled(self, run_id: str, raw: RawError) -> None:
-        """Count a failure inside a call that in the end succeeded: for the operator, never for the agent."""
+        """
+        Count a failure inside a call that succeeded in the end.
+
+        Operators see it, the agent does not.
+        """
         self._listeners.notify_raw(run_id, raw)
         found = self._pipeline.classify(raw)
         agent = raw.agent
@@ -272,7 +280,7 @@ class Ledger:
         call: str = "",
     ) -> tuple[ErrorClass, ...]:
         """
-        Count that a call succeeded and return the classes that are thereby resolved.
+        Count that a call succeeded and return the classes it resolves.
 
         Args:
             run_id: The run's id; of a run in which nothing has failed nothing is counted.
@@ -320,7 +328,7 @@ class Ledger:
         return resolved
 
     def is_failing(self, run_id: str, operation: Operation) -> bool:
-        """Return whether a success of an operation would resolve anything in a run."""
+        """Return whether a success of an operation would resolve anything."""
         with self.store.find(run_id) as state:
             return state is not None and state.history.is_failing(operation)
 
@@ -330,7 +338,9 @@ class Ledger:
         self, run_id: str, tool: str, arguments: str, *, agent: str = "", directory: str = "", now_ns: int = 0
     ) -> str:
         """
-        Return why an identical call must not be made again, or an empty string if it may. Counts nothing.
+        Return why an identical call is refused, without counting it.
+
+        The text is empty if the call may be made.
 
         A call is refused once it has failed `thresholds.refuse` times with the same arguments in the same directory,
         none of them transient, while no call of the agent has succeeded: of 1,773 such retries none worked. Five
@@ -364,7 +374,9 @@ class Ledger:
         tick: int = 0,
     ) -> str:
         """
-        Count the refusal of an identical call, and return why it was refused; an empty string if it may be made.
+        Count the refusal of an identical call and return its reason.
+
+        The text is empty if the call may be made.
 
         A refusal is no occurrence, but an attempt of the loop. The arguments are those of `refusal`; `began` is the
         tick at which the agent asked for the call. A record of a refusal has the call's fingerprint and the tick at
@@ -385,7 +397,11 @@ class Ledger:
     # Reading.
 
     def digest(self, run_id: str) -> str:
-        """Return the block of recent errors for the agent's next prompt; empty if there is none, or in `observe`."""
+        """
+        Return the block of recent errors for the agent's next prompt.
+
+        It is empty without open classes, and in mode `observe`.
+        """
         self._postponed.run()
         with self.store.find(run_id) as state:
             return "" if state is None else self._digest(state)
@@ -395,7 +411,7 @@ class Ledger:
 
     def forget_shown(self, run_id: str) -> None:
         """
-        Forget what the agent of a run has been shown, since earlier messages were taken out of its context.
+        Forget what the agent has read, since its context lost messages.
 
         The next digest of each class is whole again, where it would have named the class only. Counts and thresholds
         stay as they are.
@@ -405,7 +421,11 @@ class Ledger:
                 state.shown = ALL_FORGOTTEN
 
     def raw(self, run_id: str, key: str) -> str | None:
-        """Return the newest raw error of the class whose key starts with `key`, or None if there is none."""
+        """
+        Return the newest raw error of the class with this key prefix.
+
+        None if there is none.
+        """
         with self.store.find(run_id) as state:
             return state.find_raw(key) if state is not None else None
 
@@ -418,13 +438,17 @@ class Ledger:
 
     def answer(self, run_id: str, action: Action) -> None:
         """
-        Settle the escalation that stands in a run; `Continue` gives it fresh counters. Without one, nothing happens.
+        Settle the open escalation of a run; `Continue` gives fresh counters.
+
+        Without an open escalation nothing happens.
         """
         self.settle(run_id, name_action(action), action.message if isinstance(action, Continue) else action.reason)
 
     def settle(self, run_id: str, action: ActionName, message: str) -> None:
         """
-        Settle the escalation that stands by the name of an action, as a record has it; without one, nothing happens.
+        Settle the open escalation by the name of a recorded action.
+
+        Without an open escalation nothing happens.
 
         Args:
             run_id: The run's id.
@@ -437,7 +461,9 @@ class Ledger:
 
     def answer_by_default(self, run_id: str, message: str) -> None:
         """
-        Settle the escalation that stands as without a handler: the run continues, or halts where the threshold does.
+        Settle the open escalation as without a handler.
+
+        The run continues, or halts if the threshold halts.
 
         Args:
             run_id: The run's id.
@@ -449,7 +475,7 @@ class Ledger:
 
     def resume(self, run_id: str, message: str = "") -> None:
         """
-        Let a run continue with fresh counters, and show a human's message in its digests.
+        Let a run continue with fresh counters and a human's message.
 
         Args:
             run_id: The run's id.

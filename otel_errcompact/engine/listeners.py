@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """Receives what happens in runs. Override what you need; nothing here is called under a run's lock."""
+    """
+    Receives what happens in runs, outside any lock.
+
+    Override the methods you need.
+    """
 
     stage = "listener"
     """The name of the listener in the log, should it fail."""
@@ -32,7 +36,11 @@ class Listener:
         """Receive a failure inside a call that in the end succeeded."""
 
     def on_begin(self, begun: BegunRun) -> None:
-        """Receive a run at its first failure; a run in which nothing fails is only ended."""
+        """
+        Receive a run at its first failure.
+
+        A run without failures is only ended.
+        """
 
     def on_changed(self, begun: BegunRun) -> None:
         """Receive the new settings of a run that has begun."""
@@ -44,7 +52,7 @@ class Listener:
         """Receive classes whose operation has succeeded again."""
 
     def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:
-        """Receive a class that was resolved and is open again: the call that had failed fails as before."""
+        """Receive a resolved class that is open again after the same failure."""
 
     def on_refused(self, refusal: Refusal) -> None:
         """Receive an identical call that was not executed again."""
@@ -56,18 +64,24 @@ class Listener:
         """Receive an escalation and its answer."""
 
     def on_resumed(self, resumed: Resumed) -> None:
-        """Receive a run with failures that continues by a human's word; no escalation stood."""
+        """Receive a run that a human resumed without an open escalation."""
 
     def on_run_end(self, report: RunReport) -> None:
         """Receive the account of a run at its end."""
 
     def on_evicted(self, report: RunReport) -> None:
-        """Receive the account of a run that was never opened, and is forgotten to bound memory."""
+        """
+        Receive the account of a run evicted to bound memory.
+
+        It was never opened.
+        """
 
 
 class Listeners:
     """
-    The listeners of a ledger. The fault of one is counted and does not reach the others.
+    Holds the listeners of a ledger and isolates their faults.
+
+    A fault is counted and does not reach the other listeners.
 
     Args:
         guard: Keeps failing listeners away from the application.

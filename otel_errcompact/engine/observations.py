@@ -1,4 +1,4 @@
-"""Failures, calls and runs as plain data: what the ledger returns, and what its listeners receive."""
+"""Hold failures, calls and runs as plain data for callers and listeners."""
 
 from __future__ import annotations
 

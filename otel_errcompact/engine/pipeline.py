@@ -1,5 +1,5 @@
 """
-The one way of a failure, from what a tool gave back to what the agent reads.
+Lead a failure from a tool's result to the agent's text.
 
     detect -> extract -> redact -> template and key -> record -> decide -> render
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class FailureMemory:
-    """What is known of the failures of one run, or of one list."""
+    """Holds what is known of the failures of one run or list."""
 
     history: History
     """What has failed and what has succeeded."""
@@ -46,7 +46,9 @@ class FailureMemory:
 
 class Pipeline:
     """
-    The steps from a tool's result to the agent's text. It holds settings only: what changes is in `FailureMemory`.
+    Takes the steps from a tool's result to the agent's text.
+
+    It holds settings only: what changes is in `FailureMemory`.
 
     Args:
         options: How long a digest may be.
@@ -77,14 +79,18 @@ class Pipeline:
     def detect(
         self, text: str, *, tool: str, arguments: str, flagged: bool | None, exit_code: int | None = None
     ) -> ResultVerdict:
-        """Return whether a tool's result is a failure; one that is hidden is ignored where that is not wanted."""
+        """Return whether a result is a failure, hidden ones only if wanted."""
         verdict = classify_result(text, tool=tool, arguments=arguments, flagged=flagged, exit_code=exit_code)
         if verdict.detected and not self._hidden_failures:
             return ResultVerdict(outcome="ignored", reason=verdict.reason)
         return verdict
 
     def classify(self, raw: RawError) -> Classified:
-        """Extract, redact and key; should that fail, thresholds still count the error, or a loop would never end."""
+        """
+        Extract, redact and key a failure.
+
+        Should that fail, thresholds still count the error, or a loop would never end.
+        """
         found: Classified | None = None
         with self._classifying:
             found = classify(raw, self.roots)
@@ -93,7 +99,11 @@ class Pipeline:
         return found or _unclassified(raw)
 
     def kind_of(self, raw: RawError, found: Classified) -> FailureKind:
-        """Return the kind of a failure; should that fail, it counts as executed and permanent, as most are."""
+        """
+        Return the kind of a failure.
+
+        Should that fail, it counts as executed and permanent, as most are.
+        """
         with self._classifying:
             return kind_of(raw, found.facts)
         return EXECUTED
@@ -110,7 +120,7 @@ class Pipeline:
         hint: str | None = None,
         tick: int = 0,
     ) -> Recorded:
-        """Count a failure as `History.record` does; a new class gets its hint unless that is given."""
+        """Count a failure as `History.record` does, with a hint if new."""
         is_new = memory.history.get(found.key) is None
         if hint is None:
             hint = hint_for(found.facts) if is_new else ""
@@ -120,7 +130,7 @@ class Pipeline:
         return recorded
 
     def render(self, memory: FailureMemory, raw: RawError, error_class: ErrorClass, situation: Situation) -> str:
-        """Return the text of one failure, and remember that the agent is shown it."""
+        """Return the text of one failure and remember the agent read it."""
         options, count_tokens = self._options, self.count_tokens
         digest = render_inline(raw, error_class, memory.shown, situation, options=options, count_tokens=count_tokens)
         memory.shown = digest.shown
@@ -146,7 +156,7 @@ class Pipeline:
 
 
 def _unclassified(raw: RawError) -> Classified:
-    """Return the class of a failure of which only type and tool are known, since our own classification failed."""
+    """Return a class by type and tool, after a fault of ours."""
     key = blake2b(f"unclassified\x1f{raw.type}\x1f{raw.tool}".encode("utf-8", "replace"), digest_size=8).hexdigest()
     facts = Facts(type=raw.type or "Error", cause="could not be classified", format="unclassified")
     return Classified(facts=facts, key=key, template=facts.cause)

@@ -1,4 +1,8 @@
-"""Counts that came while their run was being counted: from a signal handler or a finaliser of the same thread."""
+"""
+Postpone counts that arrive while their run is counted.
+
+They come from a signal handler or a finaliser of the same thread.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ if TYPE_CHECKING:
 
 class PostponedCounts:
     """
-    Counts that are due once their run is whole again. A child process starts without any.
+    Holds counts that are due once their run is whole again.
+
+    A child process starts without any.
 
     Args:
         is_held: Whether this thread is at work on a run.
@@ -29,7 +35,7 @@ class PostponedCounts:
         self._waiting.append((run_id, count))
 
     def run(self) -> None:
-        """Make the counts that are due, oldest first, up to one whose run is still held."""
+        """Make the due counts, oldest first, until a run is still held."""
         while self._waiting:
             try:
                 run_id, count = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Whether an identical call is made again, and what the agent reads where it is not."""
+"""Decide whether an identical call is refused, and write the refusal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ class RefusedCall:
     """The class of its newest failure."""
 
     def render(self, state: RunState, options: DigestOptions, *, attempt: int = 0) -> str:
-        """Return why the call is refused; `attempt` is 1 where this attempt is not counted yet."""
+        """
+        Return why the call is refused.
+
+        `attempt` is 1 where this attempt is not counted yet.
+        """
         attempts = self.repeated.attempts.count + attempt
         return render_refusal(
             self.error_class,
@@ -44,7 +48,7 @@ class RefusedCall:
         )
 
     def count(self, state: RunState, ladder: Ladder, *, began: int, tick: int, now_ns: int) -> tuple[Refusal, Step]:
-        """Count the refusal: it is no occurrence, but an attempt of the loop."""
+        """Count the refusal as an attempt of the loop, not an occurrence."""
         repeated = self.repeated
         repeated.attempts.fail(began or tick, tick)
         rows = Rows(rejected=False, streak=None, repeated=repeated, history=state.history)
@@ -71,7 +75,7 @@ def find_refused(
     state: RunState | None, tool: str, arguments: str, *, agent: str, directory: str, now_ns: int, call: str = ""
 ) -> RefusedCall | None:
     """
-    Return the call if it is refused; None if it may be made.
+    Return the call if it is refused, or None.
 
     Args:
         state: The run; None if it is unknown.

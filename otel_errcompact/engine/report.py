@@ -1,4 +1,4 @@
-"""The account of one run: every error class and how it ended, as data, Markdown and JSON."""
+"""Give the account of one run as data, Markdown and JSON."""
 
 from __future__ import annotations
 

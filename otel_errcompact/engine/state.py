@@ -1,4 +1,4 @@
-"""The state of one run, with the verdict and the report that follow from it."""
+"""Hold the state of one run, its verdict and its report."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class RunState(FailureMemory):
 
     @property
     def loop_halt(self) -> int:
-        """The number of identical calls at which the library halts the run; 0 where it does not."""
+        """Identical calls at which the library halts the run, or 0."""
         return self.thresholds.loop_halt if self.can_halt and not self.asks else 0
 
     @property
     def unhandled(self) -> Escalation | None:
-        """The newest escalation if it was not handled and its class is still open."""
+        """The newest unhandled escalation whose class is still open."""
         newest = self.answered[-1] if self.answered else None
         if newest is None or newest.action != "unhandled":
             return None
@@ -90,20 +90,24 @@ class RunState(FailureMemory):
 
     def may_escalate(self, began: int) -> bool:
         """
-        Return whether a call that began at this tick may lead to an escalation.
+        Return whether a call from this tick may lead to an escalation.
 
         One turn takes one step at most, and while an escalation stands there is no other.
         """
         return self.escalation is None and began > self.escalated_at
 
     def resume(self, message: str) -> None:
-        """Give the run fresh counters, and keep a human's message for its digests."""
+        """Give the run fresh counters and keep a human's message."""
         self.escalation = self.answer = None
         self.guidance = message
         self.history.refresh()
 
     def keep_raw(self, key: str, text: str, limits: MemoryLimits) -> None:
-        """Keep the newest raw error of a class, within the limits of one text and of one run."""
+        """
+        Keep the newest raw error of a class, within bounds.
+
+        One text and one run each have a limit.
+        """
         text = cut_middle(text, limits.raw_text_characters, "; the trajectory keeps them")
         self.raw_characters += len(text) - len(self.raw_texts.pop(key, ""))
         self.raw_texts[key] = text
@@ -112,7 +116,11 @@ class RunState(FailureMemory):
             self.raw_characters -= len(oldest)
 
     def find_raw(self, key: str) -> str | None:
-        """Return the newest raw error of the class whose key starts with `key`; None if there is none."""
+        """
+        Return the newest raw error of the class with this key prefix.
+
+        None if there is none.
+        """
         found = self.history.find(key)
         return self.raw_texts.get(found.key) if found is not None else None
 
@@ -121,7 +129,7 @@ class RunState(FailureMemory):
         return pipeline.render_block(self, escalation=self.escalation, unhandled=self.unhandled, guidance=self.guidance)
 
     def settings(self, tick: int, *, agent: str = "", time_ns: int = 0) -> BegunRun:
-        """Return the settings of the run, as listeners read them at its first failure."""
+        """Return the settings of the run for listeners."""
         return BegunRun(
             run_id=self.run_id,
             agent=agent or self.agent,

@@ -1,1 +1,1 @@
-"""ESCALATOR: thresholds, the decision that counts call for, and what a handler may answer."""
+"""Escalator: thresholds, decisions on counts, and answers of handlers."""

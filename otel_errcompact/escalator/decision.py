@@ -75,7 +75,7 @@ class Rows:
 
 def decide(rows: Rows, thresholds: Thresholds, *, may_escalate: bool = True) -> Decision:
     """
-    Return the most serious step that any threshold calls for; a row escalates once.
+    Return the most serious due step; a row escalates once.
 
     Args:
         rows: The rows that the newest occurrence or refusal belongs to.
@@ -109,7 +109,7 @@ def mark_escalated(rows: Rows, decision: Decision) -> None:
 
 
 def _list_steps(rows: Rows, counts: Counts, thresholds: Thresholds) -> Iterator[Decision]:
-    """Yield the steps that have not been taken yet, whether their counts are reached or not."""
+    """Yield the steps not taken yet, with or without their counts."""
     if rows.repeated is not None:
         yield from _list_loop_steps(rows.repeated.attempts, counts.loop, thresholds)
     if rows.streak is None:

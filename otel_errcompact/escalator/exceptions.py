@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 class RunHalted(ControlFlow, RuntimeError):  # noqa: N818 - it reports a decision, not a mistake
     """
-    The run was stopped: an escalation was answered with `Halt`, or not at all.
+    Raised at a gate after `Halt`, or after an escalation without answer.
 
     Args:
         escalation: The escalation that led to the stop.
@@ -30,6 +30,6 @@ class RunHalted(ControlFlow, RuntimeError):  # noqa: N818 - it reports a decisio
 
 
 class RunPaused(RunHalted):
-    """The run waits for a human: an escalation was answered with `Pause`. `run.resume()` lets it continue."""
+    """Raised at a gate after `Pause`; `run.resume()` lets the run continue."""
 
     _STANDING: ClassVar = "paused"

@@ -18,7 +18,11 @@ ASKING: Final[frozenset[Threshold]] = frozenset({"same", "rejected", "loop"})
 
 
 class Thresholds(BaseModel):
-    """When a run escalates. All but `total` count turns: failures that the agent could not have read yet count once."""
+    """
+    Sets the counts at which a run escalates.
+
+    All but `total` count turns: failures that the agent could not have read yet count once.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

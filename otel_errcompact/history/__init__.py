@@ -1,1 +1,1 @@
-"""HISTORY: counts, streaks and resolutions of a run, and the stores that keep them."""
+"""History: counts, streaks and resolutions of a run, and their stores."""

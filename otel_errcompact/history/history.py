@@ -1,4 +1,8 @@
-"""What failed in one run: error classes with counts and streaks. It counts, and never acts on what it counts."""
+"""
+Count what failed in one run, by class and streak.
+
+The history counts and never acts on its counts.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +77,7 @@ class ErrorClass:
         self.resolved = False
 
     def is_open(self) -> bool:
-        """Return whether an operation that failed with this class has not succeeded since."""
+        """Return whether the operation has not succeeded since this class failed."""
         return self.uncounted or any(streak.live is not None for streak in self.streaks.values())
 
 
@@ -128,7 +132,11 @@ class History:
         return self._classes.get(key)
 
     def find(self, prefix: str) -> ErrorClass | None:
-        """Return the most recently seen class whose key starts with `prefix`, written with or without `#`."""
+        """
+        Return the most recent class whose key starts with `prefix`.
+
+        The prefix may begin with `#`.
+        """
         prefix = prefix.strip().removeprefix("#")
         matches = (found for found in reversed(self._classes.values()) if prefix and found.key.startswith(prefix))
         return next(matches, None)
@@ -188,7 +196,7 @@ class History:
         self, operation: Operation, *, agent: str = "", call: str = "", began: int = 0
     ) -> tuple[ErrorClass, ...]:
         """
-        End the streaks that the success of an operation ends and return the classes that are thereby resolved.
+        End the streaks of a succeeding operation and return resolved classes.
 
         Args:
             operation: What has succeeded; narrower operations that it surely covers have succeeded with it.
@@ -208,12 +216,16 @@ class History:
         return tuple(resolved)
 
     def is_failing(self, operation: Operation) -> bool:
-        """Return whether the streak of an operation, or of one that it covers, has not ended."""
+        """Return whether a success of the operation would end a live streak."""
         streaks = (streak for known in self._classes.values() for streak in _find_covered(operation, known.streaks))
         return any(streak.live is not None for streak in streaks)
 
     def refresh(self) -> None:
-        """Give the run fresh counters: streaks, the row and the budget start at zero; counts and classes stay."""
+        """
+        Give the run fresh counters.
+
+        Streaks, the row and the budget start at zero; counts and classes stay.
+        """
         self.spent = 0
         self.budget_escalated = False
         self.row = Attempts()
@@ -263,7 +275,7 @@ class History:
 
 
 def _find_covered(operation: Operation, streaks: dict[Operation, Streak]) -> list[Streak]:
-    """Return the streaks of what an operation covers; mostly that is itself alone."""
+    """Return the streaks that an operation covers, mostly its own."""
     if operation.wide:
         return [streak for failing, streak in streaks.items() if covers(operation, failing)]
     streak = streaks.get(operation)

@@ -1,4 +1,4 @@
-"""Identical calls that keep failing while nothing succeeds: what is refused, and what is a loop."""
+"""Count identical failing calls without success: refusals and loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ REFUSED_FOR_NS: Final = 300_000_000_000
 
 @dataclass(slots=True, kw_only=True)
 class RepeatedCall:
-    """One call, by its tool, arguments and working directory, that has failed since anything last succeeded."""
+    """
+    Holds one call that has failed since the last success.
+
+    Tool, arguments and working directory identify it.
+    """
 
     attempts: Attempts = field(default_factory=Attempts)
     """Its failures and refusals, by turns."""
@@ -36,12 +40,12 @@ class RepeatedCall:
 
     @property
     def failed(self) -> int:
-        """Turns in which it was executed and failed, and not for a transient reason."""
+        """Turns in which the call was executed and failed, transient ones excluded."""
         return self.failures.count
 
     def is_refused(self, limit: int, now_ns: int) -> bool:
         """
-        Return whether it must not be made again: it has failed `limit` times for reasons that waiting does not change.
+        Return whether the call failed `limit` times for reasons that stay.
 
         Args:
             limit: Failures from which on it is refused.
@@ -53,7 +57,11 @@ class RepeatedCall:
 
 
 class RepeatedCalls:
-    """The failed calls of a run, by agent. The success of any call of an agent clears those of that agent."""
+    """
+    Holds the failed calls of a run, by agent.
+
+    The success of any call of an agent clears those of that agent.
+    """
 
     def __init__(self) -> None:
         self._agents: OrderedDict[str, OrderedDict[str, RepeatedCall]] = OrderedDict()
@@ -62,12 +70,12 @@ class RepeatedCalls:
         return bool(self._agents)
 
     def find(self, agent: str, call: str) -> RepeatedCall | None:
-        """Return what is known of a call; None if it has not failed since the agent's last success."""
+        """Return the call's record, or None since the agent's last success."""
         calls = self._agents.get(agent)
         return calls.get(call) if calls is not None else None
 
     def fail(self, agent: str, call: str, *, began: int, tick: int, key: str, transient: bool, time_ns: int) -> None:
-        """Record that a call was executed and failed; one of unknown arguments is identical to none."""
+        """Record that a call failed; unknown arguments are identical to none."""
         if not call:
             return
         calls = self._agents.setdefault(agent, OrderedDict())
@@ -83,9 +91,13 @@ class RepeatedCalls:
             self._agents.popitem(last=False)
 
     def succeed(self, agent: str) -> None:
-        """Forget the failed calls of an agent, since something has succeeded and may have changed what they need."""
+        """
+        Forget the failed calls of an agent after a success.
+
+        It may have changed what they need.
+        """
         self._agents.pop(agent, None)
 
     def clear(self) -> None:
-        """Forget all failed calls: a human has answered, or the run is resumed."""
+        """Forget all failed calls, after an answer or a resume."""
         self._agents.clear()

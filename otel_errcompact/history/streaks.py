@@ -1,4 +1,4 @@
-"""Failures counted by turns: in a row, until success ends the row or takes back that it ended."""
+"""Count failures by turns: rows that success ends, or restores."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Attempts:
 
     @property
     def escalated(self) -> bool:
-        """Whether this row has reached its threshold, so that it does not escalate a second time."""
+        """Whether this row has reached its threshold and escalated once."""
         return self._escalated > 0
 
     @property
@@ -72,18 +72,22 @@ class Attempts:
         return counts
 
     def mark_escalated(self, *, halted: bool) -> None:
-        """Note that the newest failure has led to an escalation, and whether to the one that halts."""
+        """
+        Record that the newest failure led to an escalation.
+
+        `halted` is true for the one that halts.
+        """
         tick = self._attempts[-1].tick if self._attempts else 0
         self._escalated = self._escalated or tick
         if halted:
             self._halted = tick
 
     def includes(self, call: str) -> bool:
-        """Return whether the call with this fingerprint is one of those that failed."""
+        """Return whether the call with this fingerprint is in the row."""
         return bool(call) and any(attempt.call == call for attempt in self._attempts)
 
     def forget_call(self, call: str, began: int) -> None:
-        """Forget which failures up to `began` were of this call: it has succeeded itself, and its next one is new."""
+        """Forget this call's failures up to `began`, since it has succeeded."""
         if self.includes(call):
             self._attempts = [
                 each._replace(call="") if each.call == call and each.tick <= began else each for each in self._attempts
@@ -95,7 +99,9 @@ class Attempts:
 
     def split(self, began: int) -> Attempts | None:
         """
-        Move the failures that were recorded after `began` to a row of their own and return it; None if there are none.
+        Move failures recorded after `began` to a new row.
+
+        Return that row, or None if there are none.
         """
         later = [attempt for attempt in self._attempts if attempt.tick > began]
         if not later:
@@ -123,7 +129,11 @@ class Attempts:
 
 
 class Streak:
-    """The failures of one class in one operation: the row that is live, and ended ones that may be restored."""
+    """
+    Holds one class in one operation: its live row and ended rows.
+
+    Ended rows may be restored.
+    """
 
     __slots__ = ("_ended", "_failed_at", "live")
 
@@ -135,7 +145,7 @@ class Streak:
 
     @property
     def count(self) -> int:
-        """Turns in which the operation failed with the class since it last succeeded."""
+        """Turns in which the operation failed since its last success."""
         return self.live.count if self.live is not None else 0
 
     def fail(self, began: int, tick: int, call: str) -> bool:
@@ -155,7 +165,7 @@ class Streak:
 
     def succeed(self, began: int, call: str) -> bool:
         """
-        End the live row and return whether there was one and nothing of it is left.
+        End the live row; return whether it ended and nothing is left.
 
         Failures that were recorded after the success began stay: within a turn successes come first.
 
@@ -177,7 +187,11 @@ class Streak:
         return row is not None and self.live is None
 
     def _split_ended(self, began: int) -> None:
-        """Part the row that was going on when a success began: what came later was ended by another one."""
+        """
+        Split the row that was live when a success began.
+
+        What came later was ended by another success.
+        """
         for place, row in enumerate(self._ended):
             later = row.split(began)
             if later is not None:
@@ -192,7 +206,11 @@ class Streak:
             self.live = Attempts()
 
     def _place_of(self, row: Attempts) -> int | None:
-        """Return which ended row is the first that shares a call with this one: its success has resolved nothing."""
+        """
+        Return the first ended row that shares a call with this one.
+
+        Its success has resolved nothing.
+        """
         return next((place for place, ended in enumerate(self._ended) if row.shares_call(ended)), None)
 
     def _restore(self, place: int) -> None:

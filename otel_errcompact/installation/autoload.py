@@ -1,5 +1,7 @@
 """
-The entry points of `opentelemetry-instrument`. None raises into the application, and importing them costs nothing.
+Provide the entry points of `opentelemetry-instrument`.
+
+None raises into the application, and an import of them costs nothing.
 
 Two entry points lead here. `opentelemetry_pre_instrument` runs when the SDK is set up and no instrumentor has made its
 tracer yet, so that a new sampler reaches all of them. `opentelemetry_instrumentor` brings the options of a
@@ -97,7 +99,7 @@ def _find_off_switch() -> str:
 
 
 def _read_file() -> tuple[str, Mapping[str, object]]:
-    """Return what switches the plugin off in a configuration file, and its options there."""
+    """Return a configuration file's off switch and options for the plugin."""
     path = os.environ.get(_CONFIG_FILE, "")
     if not path:
         return "", {}
@@ -133,7 +135,9 @@ def _load(section: Mapping[str, object]) -> str:
 
 def _log(line: str) -> None:
     """
-    Log one line; on standard error too, if `OTEL_LOG_LEVEL` asks for it and logging is not set up yet.
+    Log one line, on standard error if logging is not ready.
+
+    Only if `OTEL_LOG_LEVEL` asks for it.
 
     Only then: every Python program that an agent's tool starts is instrumented as well, and the agent may read its
     standard error.

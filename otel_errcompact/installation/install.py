@@ -1,4 +1,4 @@
-"""Add all of the library to an application's telemetry in one call, and remove it again."""
+"""Add the library to an application's telemetry, and remove it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ _PROCESS: Final = str(uuid.uuid4())
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Installation:
     """
-    The parts that `install` has added. With `enabled=False` there are none, and all but the ledger are None.
+    Holds the parts that `install` added.
+
+    With `enabled=False` there are none, and all but the ledger are None.
     """
 
     ledger: Ledger
@@ -73,7 +75,9 @@ class Installation:
 
     def uninstall(self) -> None:
         """
-        Remove all parts. Providers that were created stay, since OpenTelemetry has no way to replace them.
+        Remove all parts.
+
+        Providers that were created stay, since OpenTelemetry has no way to replace them.
         """
         with _lock:
             if self not in _installed:
@@ -123,7 +127,9 @@ def install(
     automatic: bool = False,
 ) -> Installation:
     """
-    Add the processors of spans and log records, the instruments and the trajectory file to an application's telemetry.
+    Add the library to an application's telemetry.
+
+    That is: the processors of spans and log records, the instruments and the trajectory file.
 
     Call it after the application has set its own providers. Where there is no tracer provider, one is made and set
     globally, with OTLP exporters if the standard variables name an endpoint. Installing twice on one tracer provider
@@ -192,7 +198,7 @@ def uninstall() -> None:
 
 def current_ledger() -> Ledger:
     """
-    Return the ledger that was installed last, or the process's own, which is made at the first call.
+    Return the ledger installed last, or the process's own.
     """
     with _lock:
         return _installed[-1].ledger if _installed else _ledger_for(None)
@@ -200,7 +206,7 @@ def current_ledger() -> Ledger:
 
 def current_tracer_provider() -> TracerProvider:
     """
-    Return the tracer provider that the library was installed on last, or the global one.
+    Return the tracer provider of the last installation, or the global one.
     """
     with _lock:
         installed = _installed[-1].tracer_provider if _installed else None
@@ -209,7 +215,7 @@ def current_tracer_provider() -> TracerProvider:
 
 def current_logger_provider() -> LoggerProvider:
     """
-    Return the logger provider that the library was installed on last, or the global one.
+    Return the logger provider of the last installation, or the global one.
     """
     with _lock:
         installed = _installed[-1].logger_provider if _installed else None
@@ -221,14 +227,22 @@ def _on(tracers: TracerProvider) -> Installation | None:
 
 
 def _give_way(tracers: TracerProvider, *, given: bool) -> None:
-    """Take out what nobody asked for in code, where code asks for something else or it had no provider to watch."""
+    """
+    Remove an automatic installation that an explicit one replaces.
+
+    An explicit one is asked for in code, or follows one that had no provider to watch.
+    """
     for known in tuple(_installed):
         if known.automatic and (known.processor is None or (given and known.tracer_provider is tracers)):
             known.uninstall()
 
 
 def _ledger_for(options: Options | None, model: ModelExtractor | None = None) -> Ledger:
-    """The process's own ledger, unless it was made with other options or a model is to read for it."""
+    """
+    Return the process's own ledger, or one for these options.
+
+    A new one is made for other options, or for a model.
+    """
     if _default and model is None and (options is None or options == _default[0].options):
         return _default[0]
     made = Ledger(options or Options.from_environ(), timer=time.perf_counter_ns, model=model)
@@ -239,7 +253,7 @@ def _ledger_for(options: Options | None, model: ModelExtractor | None = None) ->
 
 def _resource() -> Resource:
     """
-    What providers made here say of this process beyond what the SDK says by itself.
+    Return what providers made here add to the SDK's resource.
 
     Newer SDKs give each process an id. Without one, the counters of two processes of a service are one series to
     Prometheus, which then jumps between them.
@@ -251,8 +265,9 @@ def _resource() -> Resource:
 
 def _global_meter_provider() -> MeterProvider:
     """
-    The global meter provider. Where there is none, one is made only if it has somewhere to send metrics: nobody can
-    replace it, and the application may have one of its own to set later.
+    Return the global meter provider, made here only with an exporter.
+
+    A global provider cannot be replaced, and the application may have its own to set later.
     """
     provider = metrics.get_meter_provider()
     if hasattr(provider, "force_flush") or (exporter := otlp.metric_exporter()) is None:
@@ -262,7 +277,7 @@ def _global_meter_provider() -> MeterProvider:
 
 
 def _set_global_tracer_provider() -> bool:
-    """Make a tracer provider and set it globally, unless there is one; return whether it was made."""
+    """Set a global tracer provider if none exists; return whether it did."""
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return False
     trace.set_tracer_provider(SdkTracerProvider(resource=_resource()))
@@ -270,7 +285,11 @@ def _set_global_tracer_provider() -> bool:
 
 
 def _set_global_logger_provider(ledger: Ledger) -> None:
-    """Make a logger provider and set it globally, unless there is one, or it had nowhere to send log records."""
+    """
+    Set a global logger provider if none exists and it can export.
+
+    Return whether it did.
+    """
     if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
         return
     loggers = SdkLoggerProvider(resource=_resource())
@@ -315,7 +334,11 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
 
 
 def _find_tracker(ledger: Ledger) -> FailureTracker:
-    """Return the tracker that a ledger's processors share on all providers, since one trace may be on several."""
+    """
+    Return the tracker that all processors of a ledger share.
+
+    One trace may be on several providers.
+    """
     for known in _installed:
         processor = known.processor or known.log_processor
         if known.ledger is ledger and processor is not None:
@@ -324,7 +347,7 @@ def _find_tracker(ledger: Ledger) -> FailureTracker:
 
 
 def _watch(loggers: LoggerProvider, tracker: FailureTracker) -> ErrorCompactionLogRecordProcessor | None:
-    """Watch the log records of a provider, unless it takes no processors or is watched already."""
+    """Watch a provider's log records, if it takes processors and is new."""
     if not isinstance(loggers, TakesLogProcessors):
         return None
     for known in _installed:
@@ -337,7 +360,7 @@ def _watch(loggers: LoggerProvider, tracker: FailureTracker) -> ErrorCompactionL
 
 
 def _listen(tracers: TracerProvider, listening: _Listening) -> tuple[Telemetry | None, TrajectoryFile | None]:
-    """Let the audit sink and the instruments listen to a ledger, unless they do already."""
+    """Connect the audit sink and the instruments to a ledger, once."""
     options, ledger = listening.options, listening.ledger
     for other in _installed:
         if other.ledger is ledger:

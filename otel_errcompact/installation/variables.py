@@ -1,5 +1,5 @@
 """
-Every variable of ours as a name of this module: `opentelemetry-instrument` makes command-line flags of them.
+Name every variable of ours, for flags of `opentelemetry-instrument`.
 
 Written out, since `Options`, which they come from, take longer to import than all else that program does.
 """

@@ -1,4 +1,4 @@
-"""The data of the OpenTelemetry edge: a span that has ended, a failure recorded on it, the call it stands for."""
+"""Hold the data of the OpenTelemetry edge: ended spans, failures, calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The one reader of what the SDK and the API keep private, each read with its reason and what happens without it.
+Read what the SDK and the API keep private, in one place.
 
 All else in this package keeps to public names, so that a release of OpenTelemetry that moves something is met here.
 What is not where it was makes a processor slower or a provider's order stay as it is; nothing raises, nothing is lost.
@@ -43,7 +43,7 @@ _PLACEHOLDER: Final = "_ProxyMeterProvider"
 
 class FilteringSpanProcessor(SpanProcessor):
     """
-    A span processor that passes healthy spans of no interest over, for less than one public property costs.
+    Passes over healthy spans of no interest, cheaper than one property read.
 
     Reads `_name`, `_instrumentation_scope._name`, `_status._status_code`, `_events._dq`, `_parent` and `_context` of a
     span: the public ones copy what they return, and would double what a healthy span costs. In the methods themselves,
@@ -69,7 +69,7 @@ class FilteringSpanProcessor(SpanProcessor):
         self._open_traces = open_traces
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Look at a span that starts, unless it is plain and outside every boundary."""
+        """Process a span that starts, unless plain and outside every boundary."""
         sdk_span: Any = span
         try:
             scopes = self._plain_names[sdk_span._name]
@@ -80,7 +80,11 @@ class FilteringSpanProcessor(SpanProcessor):
         self._start(span, parent_context)
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Look at a span that ends, unless it is healthy, outside every boundary, and ends no run."""
+        """
+        Process a span that ends, unless healthy and outside every boundary.
+
+        One that ends a run is processed too.
+        """
         sdk_span: Any = span
         try:
             if (
@@ -101,7 +105,7 @@ class FilteringSpanProcessor(SpanProcessor):
         raise NotImplementedError
 
     def _is_inside(self, sdk_span: Any) -> bool:
-        """Return whether a span ends no run: it is neither an agent's nor a local root."""
+        """Return whether a span ends no run: not agent's, not local root."""
         parent = sdk_span._parent
         return parent is not None and not parent.is_remote and sdk_span._context.span_id not in self._open_agents
 
@@ -159,7 +163,9 @@ def _read_publicly(span: ReadableSpan) -> EndedSpan:
 
 def peek_attributes(span: ReadableSpan) -> Mapping[str, object] | None:
     """
-    Return a span's attributes, not to be changed, if they are all the text it has; else None.
+    Return a span's attributes, read-only, if they are all its text.
+
+    None otherwise.
 
     Reads `_attributes._dict`, `_events._dq`, `_links._dq` and `_status._description`, since every exported span is
     weighed. Where one is missing the answer is None, and the span is read by its public names.
@@ -174,7 +180,11 @@ def peek_attributes(span: ReadableSpan) -> Mapping[str, object] | None:
 
 
 def copy_attributes(attributes: Mapping[str, object] | None) -> dict[str, object]:
-    """Return attributes as a plain dictionary: a copy costs less than looking one name up in the SDK's mapping."""
+    """
+    Return attributes as a plain dictionary.
+
+    A copy costs less than one look-up in the SDK's mapping.
+    """
     return cast("Any", attributes).copy() if attributes else {}
 
 
@@ -194,7 +204,7 @@ def is_without(log_record: Any, *names: str) -> bool:
 
 def read_preferences(exporter: MetricExporter) -> dict[str, Any]:
     """
-    Return the temporality and the aggregation that an exporter prefers, as arguments of another exporter.
+    Return an exporter's preferred temporality and aggregation, as keyword arguments.
 
     Reads `_preferred_temporality` and `_preferred_aggregation`, which the SDK's reader reads too: there is no public
     way. Where they are missing the new exporter has the SDK's defaults.
@@ -207,7 +217,9 @@ def read_preferences(exporter: MetricExporter) -> dict[str, Any]:
 
 def suppress_instrumentation() -> Token[Context]:
     """
-    Have the instrumentations of HTTP and gRPC make no spans in this context; detach the token to end it.
+    Suppress spans of HTTP and gRPC instrumentations in this context.
+
+    Detach the token to end it.
 
     Reads `_SUPPRESS_INSTRUMENTATION_KEY`, as the SDK's exporters do: there is no public way. Where it is missing,
     exports make spans.
@@ -217,7 +229,7 @@ def suppress_instrumentation() -> Token[Context]:
 
 def is_placeholder(provider: object) -> bool:
     """
-    Return whether a meter provider is the API's stand-in for one that the application may set later.
+    Return whether a meter provider is the API's replaceable placeholder.
 
     Compares the private name of its class: an instrument that is made there cannot be made again on the real one.
     Where the class has another name, instruments are made at once.
@@ -249,7 +261,7 @@ class TakesLogProcessors(Protocol):
 
 def read_processors(provider: object) -> Processors | None:
     """
-    Return the processors of an SDK's provider in their order; None where it keeps them in another way.
+    Return an SDK provider's processors in order, None if kept elsewhere.
 
     Reads the tuple that the SDK keeps in the provider's processor of processors: there is no public way.
     """
@@ -260,7 +272,9 @@ def read_processors(provider: object) -> Processors | None:
 
 def put_first(provider: object, processor: object) -> None:
     """
-    Let a processor run before all others: an exporter right behind it asks it for the class of a failure.
+    Put a processor before all others.
+
+    An exporter right behind it asks it for the class of a failure.
 
     Replaces the SDK's tuple under the SDK's lock. Where either is missing, the order stays as it is.
     """
@@ -268,7 +282,11 @@ def put_first(provider: object, processor: object) -> None:
 
 
 def take_out(provider: object, processor: object) -> None:
-    """Remove a processor, in the same way; one that is shut down is inert in any case."""
+    """
+    Remove a processor the same way.
+
+    One that is shut down is inert in any case.
+    """
     _change(provider, lambda processors: _without(processors, processor))
 
 

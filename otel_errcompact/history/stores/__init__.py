@@ -30,19 +30,27 @@ class Store(Protocol[S]):
     """Runs that were forgotten to bound memory."""
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
-        """Return the run's state, alone under the run's lock; a run that is unknown is created."""
+        """Return a run's state, new if unknown, under the run's lock."""
         ...
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
-        """Return the run's state, alone under the run's lock; None for a run that is unknown."""
+        """Return a run's state under its lock, or None if unknown."""
         ...
 
     def is_held(self, run_id: str) -> bool:
-        """Return whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        """
+        Return whether this thread already holds the run.
+
+        A signal handler or a finaliser has interrupted it.
+        """
         ...
 
     def account(self, state: S) -> None:
-        """Bring the store's totals up to date after a run was edited; it is not handed out any more."""
+        """
+        Update the store's totals after an edit of a run.
+
+        The edit is over: the state is not handed out any more.
+        """
         ...
 
     def run_ids(self) -> tuple[str, ...]:

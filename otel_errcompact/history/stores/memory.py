@@ -50,7 +50,9 @@ class _Entry(Generic[S]):
 
 class MemoryStore(Generic[S]):
     """
-    The state of runs in this process's memory. A child process starts empty after a fork.
+    Holds the state of runs in this process's memory.
+
+    A child process starts empty after a fork.
 
     Args:
         limits: How much is remembered.
@@ -64,7 +66,7 @@ class MemoryStore(Generic[S]):
         reset_in_child(self._reset)
 
     def edit(self, run_id: str, create: Callable[[str], S]) -> AbstractContextManager[S]:
-        """Return the run's state, alone under the run's lock; a run that is unknown is created."""
+        """Return a run's state, new if unknown, under the run's lock."""
         with self._lock:
             entry = self._entries.get(run_id)
             if entry is None:
@@ -74,12 +76,16 @@ class MemoryStore(Generic[S]):
         return Held(entry.lock, entry.state)
 
     def find(self, run_id: str) -> AbstractContextManager[S | None]:
-        """Return the run's state, alone under the run's lock; None for a run that is unknown."""
+        """Return a run's state under its lock, or None if unknown."""
         entry = self._entries.get(run_id)
         return _NOTHING if entry is None else Held(entry.lock, entry.state)
 
     def is_held(self, run_id: str) -> bool:
-        """Return whether this thread is at work on the run: it was interrupted by a signal handler or a finaliser."""
+        """
+        Return whether this thread already holds the run.
+
+        A signal handler or a finaliser has interrupted it.
+        """
         entry = self._entries.get(run_id)
         return entry is not None and entry.lock.is_mine()
 
@@ -99,7 +105,7 @@ class MemoryStore(Generic[S]):
             return tuple(self._entries)
 
     def account(self, state: S) -> None:
-        """Bring the totals up to date after a run was edited, and evict what is over the limits."""
+        """Update the totals after an edit, and evict beyond the limits."""
         classes, characters = len(state.history), state.raw_characters
         entry = self._entries.get(state.run_id)
         known = entry is not None and classes == entry.classes and characters == entry.characters

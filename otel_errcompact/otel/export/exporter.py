@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 class ErrorClassSpanExporter(SpanExporter):
     """
-    Export spans with `errcompact.class` on their exception event, so that operators get from a class to its traces.
+    Exports spans with `errcompact.class` on their exception event.
+
+    So operators get from a class to its traces.
 
     A span cannot be changed once it has ended, so a copy is exported; spans without a known failure, and those whose
     maker has set the class already, are exported as they are.
@@ -43,7 +45,7 @@ class ErrorClassSpanExporter(SpanExporter):
 
 
 def add_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> ReadableSpan:
-    """Return the span, or a copy with the class of its failure where that is known and not yet there."""
+    """Return the span, or a copy with its failure's known class."""
     context = span.get_span_context()
     key = class_of(context.span_id) if context is not None else None
     if key is None or semconv.CLASS in (span.attributes or {}):
@@ -53,7 +55,9 @@ def add_class(span: ReadableSpan, class_of: Callable[[int], str | None]) -> Read
 
 class _ClassifiedSpan(ReadableSpan):
     """
-    A copy of a span with the class on the event of its failure. A plain copy would forget the numbers of dropped parts.
+    Copies a span, with the class on the event of its failure.
+
+    A plain copy would forget the numbers of dropped parts.
     """
 
     def __init__(self, span: ReadableSpan, key: str) -> None:
@@ -87,7 +91,11 @@ class _ClassifiedSpan(ReadableSpan):
 
 
 def _classify_events(events: Sequence[Event], key: str) -> tuple[Event, ...]:
-    """Set the class on the last exception event: a span records the failure that ends it last."""
+    """
+    Set the class on the last exception event.
+
+    A span records the failure that ends it last.
+    """
     last = max((n for n, event in enumerate(events) if event.name == semconv.EXCEPTION_EVENT), default=-1)
     return tuple(_ClassifiedEvent(event, key) if n == last else event for n, event in enumerate(events))
 

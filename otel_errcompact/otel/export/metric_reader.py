@@ -1,4 +1,4 @@
-"""When metrics are exported, where the library makes the reader that sends them."""
+"""Decide when metrics are exported by a reader of the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 class MetricReader(PeriodicExportingMetricReader):
     """
-    Export metrics every ten seconds, unless the environment sets another interval; never delay the end of a process.
+    Exports metrics every ten seconds, or at the environment's interval.
+
+    It never delays the end of a process.
 
     Metrics are cumulative: the next export delivers what one could not, so that no queue is needed.
 
@@ -28,13 +30,15 @@ class MetricReader(PeriodicExportingMetricReader):
         super().__init__(_EndsAtOnce(exporter), otlp.read_metric_interval_ms())
 
     def shutdown(self, timeout_millis: float = STALLED_S * 1_000, **kwargs: Any) -> None:
-        """Export once more, and wait a bounded time for a collector that does not answer."""
+        """Export once more, and wait a bounded time for a silent collector."""
         super().shutdown(min(timeout_millis, STALLED_S * 1_000), **kwargs)  # pyright: ignore[reportUnknownMemberType]
 
 
 class _EndsAtOnce(MetricExporter):
     """
-    Pass metrics on; at shutdown leave an export that is under way alone, since exporters may wait for its end.
+    Passes metrics on, and leaves a running export alone at shutdown.
+
+    Exporters may wait for its end.
     """
 
     def __init__(self, inner: MetricExporter) -> None:

@@ -31,17 +31,29 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 
 def span_exporter(environ: Mapping[str, str] | None = None) -> SpanExporter | None:
-    """Return an OTLP exporter for spans, or None where the environment asks for none or the extra is missing."""
+    """
+    Return an OTLP exporter for spans, or None.
+
+    None where the environment asks for none or the extra is missing.
+    """
     return cast("SpanExporter | None", _make_exporter("traces", os.environ if environ is None else environ))
 
 
 def metric_exporter(environ: Mapping[str, str] | None = None) -> MetricExporter | None:
-    """Return an OTLP exporter for metrics, or None where the environment asks for none or the extra is missing."""
+    """
+    Return an OTLP exporter for metrics, or None.
+
+    None where the environment asks for none or the extra is missing.
+    """
     return cast("MetricExporter | None", _make_exporter("metrics", os.environ if environ is None else environ))
 
 
 def log_exporter(environ: Mapping[str, str] | None = None) -> Any:
-    """Return an OTLP exporter for log records, whose class has had two names; None under the same conditions."""
+    """
+    Return an OTLP exporter for log records, or None.
+
+    None as for spans. Its class has had two names.
+    """
     return _make_exporter("logs", os.environ if environ is None else environ)
 
 
@@ -51,12 +63,12 @@ def read_metric_interval_ms(environ: Mapping[str, str] | None = None) -> float:
 
 
 def read_span_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
-    """Return when batches of spans are sent, by the variables of the SDK's own batch processor."""
+    """Return the limits of span batches, by the SDK's own variables."""
     return _read_batches("OTEL_BSP", 5_000, os.environ if environ is None else environ)
 
 
 def read_log_batches(environ: Mapping[str, str] | None = None) -> BatchPolicy:
-    """Return when batches of log records are sent, by the variables of the SDK's own batch processor."""
+    """Return the limits of log batches, by the SDK's own variables."""
     return _read_batches("OTEL_BLRP", 1_000, os.environ if environ is None else environ)
 
 
@@ -96,7 +108,7 @@ def _is_wanted(signal: str, environ: Mapping[str, str]) -> bool:
 
 
 def _protocol(signal: str, environ: Mapping[str, str]) -> str:
-    """Return the protocol in the environment; else that of the endpoint's port; else gRPC, the SDK's own default."""
+    """Return the protocol of the environment, the endpoint's port, or gRPC."""
     protocol = _for_signal("PROTOCOL", signal, environ).lower()
     default = "http/protobuf" if _port(_for_signal("ENDPOINT", signal, environ)) == _HTTP_PORT else "grpc"
     if protocol and protocol not in _ENTRY_POINTS:

@@ -1,4 +1,4 @@
-"""A queue of telemetry to export: bounded in bytes, sent in order by a thread of its own, kept during an outage."""
+"""Queue telemetry for export: bounded in bytes, in order, kept during outages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ class BatchPolicy(NamedTuple):
 
 class ExportQueue(Generic[T]):
     """
-    Take items from any thread without ever blocking it, and send them in batches, in order, from a thread of its own.
+    Sends items from any thread in batches, in order, without blocking.
+
+    A thread of its own sends them.
 
     A batch that fails is kept and tried again after a pause, in a smaller size, since it may have been too large. Items
     that keep failing alone are suspect, and dropped once one behind them arrives. Beyond the bound the oldest items are
@@ -99,7 +101,11 @@ class ExportQueue(Generic[T]):
         return len(self._fresh) + len(self._final) + self._under_way
 
     def _begin(self) -> None:
-        """Start empty. So does a child process: its parent sends the items, and may have held the lock."""
+        """
+        Start empty, also in a child process.
+
+        Its parent sends the items, and may have held the lock.
+        """
         # Re-entrant, since a finalizer that ends a span may run while its own thread is in here.
         self._lock = RLock()
         self._changed = Condition(self._lock)
@@ -126,7 +132,7 @@ class ExportQueue(Generic[T]):
         self._under_way = self.bytes = 0
 
     def put(self, item: T) -> None:
-        """Queue an item; the oldest items are dropped if there is no room."""
+        """Queue an item, and drop the oldest items if space runs out."""
         size = self._size_of(item)
         lost = 0
         with self._lock:
@@ -146,7 +152,11 @@ class ExportQueue(Generic[T]):
             self._report_lost(lost)
 
     def flush(self, timeout_s: float) -> bool:
-        """Send all items now, and return whether all have arrived; a failed attempt ends the waiting."""
+        """
+        Send all items now, and return whether all have arrived.
+
+        A failed attempt ends the wait.
+        """
         if current_thread() is self._sender:  # a log record of the exporter may reach a handler that flushes
             return False
         with self._changed:
@@ -157,7 +167,11 @@ class ExportQueue(Generic[T]):
             return self._gone >= goal and self._dropped == dropped
 
     def shutdown(self) -> None:
-        """Send all items while they arrive; those left by a failed or endless attempt are lost."""
+        """
+        Send all items while they arrive.
+
+        Those left by a failed or endless attempt are lost.
+        """
         deadline = time.monotonic() + DRAIN_S
         with self._changed:
             if self._closing:
@@ -209,7 +223,7 @@ class ExportQueue(Generic[T]):
             self._changed.notify_all()
 
     def _wait(self) -> bool:
-        """Wait for the next attempt, and return whether another one will follow it."""
+        """Wait for the next attempt, and return whether another may follow."""
         with self._changed:
             failed = self._in_a_row
             pause_s = self._backoff_s[min(failed, len(self._backoff_s)) - 1] if failed else self._delay_s
@@ -218,7 +232,11 @@ class ExportQueue(Generic[T]):
             return not self._closing
 
     def _finalise_fresh(self) -> None:
-        """Finalise also items that cannot be sent yet: the class of a failure may be forgotten by then."""
+        """
+        Finalise also items that cannot be sent yet.
+
+        The class of a failure may be forgotten by then.
+        """
         for _ in range(len(self._fresh)):
             with self._changed:
                 if self._fresh:

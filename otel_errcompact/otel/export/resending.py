@@ -1,4 +1,4 @@
-"""Exporters that survive an outage of the collector: they return at once, keep what fails, and send it later."""
+"""Export through an outage of the collector: keep failed batches, send later."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Resending(Generic[T]):
 
 class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
     """
-    Queue spans for a thread of its own, which sends them in order and keeps trying during an outage of the collector.
+    Queues spans and sends them in order, through an outage too.
 
     `export` never waits. At most `max_bytes` are in memory; beyond that the oldest spans are dropped, and so are those
     that a shutdown cannot send within seconds: all are counted. The batch under way takes its encoded form in addition.
@@ -113,7 +113,9 @@ class ResendingSpanExporter(_Resending["ReadableSpan"], SpanExporter):
 
 class ResendingSpanProcessor(SpanProcessor):
     """
-    Hand every span that ends to a `ResendingSpanExporter`: the one queue in between is bounded in bytes.
+    Hands every span that ends to a `ResendingSpanExporter`.
+
+    The one queue in between is bounded in bytes.
 
     Args:
         exporter: Sends the spans.
@@ -144,7 +146,9 @@ class ResendingSpanProcessor(SpanProcessor):
 
 class ResendingLogExporter(_Resending[Any]):
     """
-    Queue log records for a thread of its own. Its base class has had two names in the SDK; none is needed.
+    Queues log records and sends them in order, through an outage too.
+
+    Its base class has had two names in the SDK; none is needed.
 
     Args:
         inner: Exports the records.
@@ -196,7 +200,7 @@ class ResendingLogProcessor(SimpleLogRecordProcessor):
 def span_processor(
     exporter: SpanExporter, class_of: Callable[[int], str | None], guard: Guard
 ) -> ResendingSpanProcessor:
-    """Return a processor that exports spans with the class of their failure, where the library makes the exporter."""
+    """Return a processor that exports spans with their failure's class."""
     resending = ResendingSpanExporter(
         exporter, guard, finalise=lambda span: add_class(span, class_of), batches=otlp.read_span_batches()
     )
@@ -204,7 +208,7 @@ def span_processor(
 
 
 def log_processor(exporter: Any, guard: Guard, max_bytes: int = MAX_LOG_BYTES) -> ResendingLogProcessor:
-    """Return a processor that exports log records, where the library makes the exporter."""
+    """Return a processor that exports log records with the library's exporter."""
     return ResendingLogProcessor(
         ResendingLogExporter(exporter, guard, max_bytes=max_bytes, batches=otlp.read_log_batches())
     )
@@ -228,7 +232,9 @@ def record_bytes(data: Any) -> int:
 
 def _without_context(data: Any) -> Any:
     """
-    Return a copy of a log record without its context, which holds a whole span. The ids are on the record.
+    Return a copy of a log record without its context.
+
+    The context holds a whole span. The ids are on the record.
     """
     if not getattr(data.log_record, "context", None):
         return data

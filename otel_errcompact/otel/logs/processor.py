@@ -1,4 +1,4 @@
-"""The log processor: failures that arrive as log records become occurrences in the same ledger."""
+"""Count failures that arrive as log records in the same ledger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME: Final = semconv.EVENT_NAME
 
 class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
     """
-    Observe the exceptions that arrive as log records, each occurrence once, also where spans record it too.
+    Observes exceptions in log records, each occurrence once, spans included.
 
     A record reports an exception by its event name (`exception`, or one that ends in `.exception`), by the exception
     object it carries, or by `exception.type`, as `logger.exception(...)` does. An exception that a span or a record has
@@ -65,7 +65,11 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
                     _set_class(log_record.log_record, key)
 
     def enabled(self, *, severity_number: Any = None, event_name: str | None = None, **_: object) -> bool:
-        """Ask for records that may be exceptions; all others are made only if they are exported."""
+        """
+        Return whether a record is wanted: one that may be an exception.
+
+        All others are made only if they are exported.
+        """
         return is_exception_event(event_name or "") or (severity_number is not None and severity_number.value >= SEVERE)
 
     def shutdown(self) -> None:
@@ -78,6 +82,6 @@ class ErrorCompactionLogRecordProcessor(LogRecordProcessor):
 
 
 def _set_class(record: Any, key: str) -> None:
-    """Put the class on a record, so that operators get from a class to its log records."""
+    """Set the class on a record, which links a class to logs."""
     with suppress(Exception):  # another SDK's record may take none
         record.attributes.setdefault(semconv.CLASS, key)

@@ -34,7 +34,7 @@ _LAST_FRAME: Final = '\n  File "'
 
 
 def read_event_name(record: Any, attributes: Mapping[str, object]) -> str:
-    """Return a record's event name, which older SDKs keep as an attribute; empty if there is none."""
+    """Return a record's event name, in older SDKs an attribute, or nothing."""
     name = getattr(record, "event_name", None) or attributes.get(semconv.EVENT_NAME)
     return name if isinstance(name, str) else ""
 
@@ -46,7 +46,9 @@ def is_exception_event(name: str) -> bool:
 
 def read_record(data: Any) -> LoggedFailure | None:
     """
-    Read the failure in a log record; None if it has none, or one of ours or of telemetry itself.
+    Return the failure in a log record, or None.
+
+    None also for a record of ours, and of telemetry itself.
 
     Args:
         data: The argument of a processor of log records: in older SDKs a `LogData`, now a `ReadWriteLogRecord`, each
@@ -116,7 +118,7 @@ def _find_live(recorded: Recorded) -> BaseException | None:
 
 
 def _read_live(live: BaseException, recorded: Recorded) -> Recorded:
-    """Return the record of an exception that can be seen, as a span has it."""
+    """Return the record of a live exception, as a span has it."""
     if not recorded.traced:
         return read_exception(live)
     try:
@@ -126,7 +128,11 @@ def _read_live(live: BaseException, recorded: Recorded) -> Recorded:
 
 
 def _complete(recorded: Recorded) -> Recorded:
-    """Take type and message from the end of the stack text: the standard library's handler shortens both."""
+    """
+    Return type and message from the end of the stack text.
+
+    The standard library's handler shortens both.
+    """
     start = recorded.text.rfind(_LAST_FRAME)
     if start < 0 or not recorded.type:
         return recorded

@@ -50,7 +50,11 @@ def emit(
 
 
 def is_exported(provider: _logs.LoggerProvider) -> bool:
-    """Return whether log records of a provider are exported: the SDK's needs a processor that is not ours."""
+    """
+    Return whether a provider exports log records.
+
+    The SDK's needs a processor that is not ours.
+    """
     processors = read_processors(provider)
     if processors is None:
         return hasattr(provider, "force_flush")
@@ -58,7 +62,7 @@ def is_exported(provider: _logs.LoggerProvider) -> bool:
 
 
 def is_bridged(logger: logging.Logger) -> bool:
-    """Return whether a handler turns the errors of a standard logger into OpenTelemetry log records."""
+    """Return whether a handler turns a standard logger's errors into records."""
     link: logging.Logger | None = logger if logger.isEnabledFor(logging.ERROR) else None
     while link is not None:
         if any(_is_bridge(handler) and handler.level <= logging.ERROR for handler in link.handlers):
@@ -68,7 +72,11 @@ def is_bridged(logger: logging.Logger) -> bool:
 
 
 def _is_bridge(handler: logging.Handler) -> bool:
-    """Compare by name, since the class has moved out of the SDK into a package of its own."""
+    """
+    Return whether a handler is a bridge, by name.
+
+    The class has moved out of the SDK into a package of its own.
+    """
     return any(
         kind.__name__ == "LoggingHandler" and kind.__module__.startswith("opentelemetry.")
         for kind in type(handler).__mro__

@@ -63,7 +63,7 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 class Telemetry(Listener):
     """
-    Report the ledger's events to operators: metrics, and a log record at ERROR for each escalation.
+    Reports the ledger's events: metrics, and an ERROR record per escalation.
 
     Args:
         meter_provider: Where the instruments are made. While it is the API's placeholder for a provider that the
@@ -145,7 +145,11 @@ class Telemetry(Listener):
         self._defer(_Instruments.refusal, 1, self._refusals.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
-        """Write a log record at ERROR: to the standard logger, and to OpenTelemetry unless a handler there does so."""
+        """
+        Write a log record at ERROR, to the standard logger or OpenTelemetry.
+
+        OpenTelemetry gets its own only if no handler passes on the standard one.
+        """
         attributes = {
             semconv.RUN_ID: escalation.run_id,
             semconv.GEN_AI_AGENT_NAME: escalation.agent,
@@ -202,7 +206,7 @@ class Telemetry(Listener):
             yield _class_info(attributes, location, template), 1
 
     def streaks(self) -> Iterator[tuple[Attributes, int]]:
-        """Yield the longest streak of each class over all runs; 0 once it has ended."""
+        """Yield each class's longest streak over all runs, 0 once ended."""
         for (agent, tool, key), streak in self._ledger.streaks().items():
             attributes = {
                 semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
@@ -220,7 +224,7 @@ class Telemetry(Listener):
             yield {semconv.FORM: form}, tokens
 
     def internal_failures(self) -> Iterator[tuple[Attributes, int]]:
-        """Yield the failures of this library, and what it forgot to bound memory."""
+        """Yield the library's own failures, and evictions that bound memory."""
         counts = dict(self._ledger.guard.failures)
         counts[RUN_EVICTED] = self._ledger.store.evicted_runs
         counts[CLASS_LABEL_OVERFLOW] = self._classes.overflowed
@@ -233,7 +237,9 @@ class Telemetry(Listener):
 
     def _defer(self, record: Record, value: float, attributes: Attributes, span: SpanRef | None = None) -> None:
         """
-        Keep a measurement until the SDK collects: recording it costs more than all else about a failure.
+        Keep a measurement until the SDK collects.
+
+        To record it costs more than all else about a failure.
         """
         self._waiting.append((record, value, attributes, span))
         instruments = self._instruments or self._bind()
@@ -294,7 +300,9 @@ class Telemetry(Listener):
 
 class _Instruments:
     """
-    The instruments of one meter provider, made once: an SDK refuses to make an instrument with callbacks again.
+    Holds the instruments of one meter provider, made once.
+
+    An SDK refuses to make an instrument with callbacks twice.
 
     Args:
         meter: What makes them.

@@ -1,4 +1,4 @@
-"""Label values of metrics, bounded: an unbounded one would make an unbounded number of time series."""
+"""Bound the label values of metrics, and so the time series."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Attributes = dict[str, str]
 
 class Labels:
     """
-    The values of one label: the first `size` distinct ones keep their name, later ones are `other`.
+    Holds the values of one label: `size` distinct ones, then `other`.
 
     Args:
         size: How many values are told apart.
@@ -46,7 +46,7 @@ class Labels:
         return self._known.get(value[:MAX_LABEL], self._other)
 
     def _unlock(self) -> None:
-        """Have a lock that nobody holds: in a child process nobody would ever release it."""
+        """Replace the lock in a child process, where no thread releases it."""
         self._lock = ReentrantLock()
 
     def _learn(self, value: str) -> str:
@@ -60,7 +60,9 @@ class Labels:
 
 class Series:
     """
-    The attribute sets of one instrument: the first `size` distinct ones stay, of later ones only what they all share.
+    Holds the attribute sets of one instrument, at most `size` distinct ones.
+
+    Of later ones only the attributes that all share are kept.
 
     Labels that are each bounded still multiply, and the SDK folds what is too much into one point that says nothing.
 
@@ -83,7 +85,7 @@ class Series:
         return iter([dict(place) for place in tuple(self._known)])
 
     def admit(self, attributes: Attributes) -> Attributes:
-        """Return the attributes to count under; what is not known is left out."""
+        """Return the attributes to count under, without unknown ones."""
         kept = {name: value for name, value in attributes.items() if value}
         place = tuple(kept.items())
         with self._lock:
@@ -94,5 +96,5 @@ class Series:
         return {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}
 
     def _unlock(self) -> None:
-        """Have a lock that nobody holds: in a child process nobody would ever release it."""
+        """Replace the lock in a child process, where no thread releases it."""
         self._lock = ReentrantLock()

@@ -1,4 +1,4 @@
-"""What model calls cost: the standard histogram, as an agent framework sends it."""
+"""Record the cost of model calls in the standard histogram."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ BUCKETS: Final = tuple(4.0**power for power in range(14))
 
 class TokenUsage:
     """
-    Record the tokens of model calls that no framework has measured: the whole of which those of errors are a part.
+    Records the tokens of model calls that no framework measures.
+
+    They are the whole of which the tokens of errors are a part.
 
     All figures are estimates: a quarter of the characters, and no cache.
 
@@ -35,7 +37,7 @@ class TokenUsage:
         )
 
     def record(self, tokens: int, token_type: str, *, agent: str = "", model: str = "") -> None:
-        """Record the tokens of one model call that went in, or came out."""
+        """Record the input or output tokens of one model call."""
         attributes = {
             semconv.GEN_AI_OPERATION_NAME: semconv.CHAT,
             semconv.GEN_AI_PROVIDER_NAME: self._provider,

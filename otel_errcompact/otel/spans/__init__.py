@@ -1,1 +1,1 @@
-"""Spans: which failures they tell of, and which run and call each belongs to."""
+"""Read the failures of spans, and the run and call of each."""

@@ -1,4 +1,4 @@
-"""CORRELATE: the open boundary spans, and the failures inside them that are pending."""
+"""Correlate: hold open boundary spans and their pending failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PendingFailure:
     """Whether a span of the same name has ended without failing since: then no later failure is due to it."""
 
     def inside(self, tool: str) -> PendingFailure:
-        """Return it as a failure inside a call of a tool, unless it is a tool's own."""
+        """Return it as an inner failure of a call, unless its own."""
         if self.raw.tool:
             return self
         return replace(self, raw=replace(self.raw, tool=tool))
@@ -98,7 +98,11 @@ class Boundary:
     _lock: ReentrantLock = field(default_factory=ReentrantLock)
 
     def defer(self, failure: PendingFailure) -> list[PendingFailure]:
-        """Keep a failure pending; return those that are not: the oldest beyond the bounds, or itself if closed."""
+        """
+        Keep a failure pending, and return those that are settled instead.
+
+        Those are the oldest beyond the bounds, or the failure itself if the boundary is closed.
+        """
         with self._lock:
             if self._closed:
                 return [failure]
@@ -120,7 +124,7 @@ class Boundary:
             pending.recovered = pending.recovered or pending.span_name == span_name
 
     def record_call(self, tool: str, *, failed: bool) -> None:
-        """Record how a call inside ended that one of our own boundaries counts."""
+        """Record how an inner call ended that our own boundary counts."""
         if failed:
             self.failing.add(tool)
         else:
@@ -136,7 +140,7 @@ class Boundary:
     @property
     def decider(self) -> Boundary | None:
         """
-        The boundary whose end decides about this one's failure, if there is one.
+        The boundary whose end decides about this one's failure, if any.
 
         Not an undecided one: if it proves to be none, the failure would be pending until the end of the run. Nor does
         a model call decide about a tool's: its span is around the tool's only because the model asked for the call.
@@ -169,7 +173,7 @@ class _Place(NamedTuple):
 
 class OpenBoundaries:
     """
-    The open spans that are a boundary or lie inside one, and those that may prove to be one.
+    Holds the open spans that are, contain or may become a boundary's.
 
     Args:
         runs: The runs that no program opens: a boundary or an agent outside any open run may begin one.
@@ -188,7 +192,7 @@ class OpenBoundaries:
         """Names of spans of no interest, and the scopes in which they are not; always the same object."""
 
     def start(self, span: Span, parent_context: Context | None) -> None:
-        """Record a span that starts, if it is a boundary, an agent's, or inside a boundary."""
+        """Record a span that starts as, or inside, a boundary or agent."""
         scope = span.instrumentation_scope.name if span.instrumentation_scope is not None else ""
         operation = "" if scope in self.plain.get(span.name, ()) else self._find_operation(span, scope)
         around = self._find_parent(span)
@@ -205,14 +209,18 @@ class OpenBoundaries:
         self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
 
     def end(self, span_id: int) -> Boundary | None:
-        """Forget a span that ends; return the boundary that it is, or the open one that it lies in."""
+        """
+        Forget a span that ends, and return its boundary, if any.
+
+        That is the span itself, or the open boundary around it.
+        """
         place = self._places.pop(span_id)
         boundary = place.boundary if place is not None else None
         # Two instrumentations of one framework: the span of the one may outlive that of the other it began in.
         return boundary if boundary is None or boundary.span_id == span_id or boundary.decides else boundary.decider
 
     def find(self, span_id: int) -> Boundary | None:
-        """Return the open boundary that an open span is or lies in, if there is one."""
+        """Return the open boundary of an open span, if any."""
         place = self.spans.get(span_id)
         boundary = place.boundary if place is not None else None
         return boundary if boundary is None or boundary.decides else boundary.decider

@@ -1,4 +1,4 @@
-"""Calls and traces that a boundary accounts for: what their spans record is not counted again."""
+"""Record calls and traces that a boundary counts, so spans do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class _Expected(NamedTuple):
 
 class Claims:
     """
-    The calls and traces of one ledger that a boundary accounts for; `claims_of` finds them.
+    Holds a ledger's calls and traces that a boundary counts.
+
+    `claims_of` finds them.
     """
 
     def __init__(self) -> None:
@@ -44,7 +46,7 @@ class Claims:
 
     def settle_call(self, call_id: str, time_ns: int) -> None:
         """
-        Record that a boundary has counted a call, so that the call's span does not count again.
+        Record a call that a boundary has counted, for the call's span.
 
         Args:
             call_id: The id of the call; an empty one records nothing.
@@ -54,12 +56,16 @@ class Claims:
             self._settled.put(call_id, time_ns)
 
     def is_settled(self, call_id: str, since_ns: int) -> bool:
-        """Return whether a call that began at `since_ns` is counted; a later call may have the same id."""
+        """
+        Return whether a call that began at `since_ns` is counted.
+
+        A later call may have the same id.
+        """
         return bool(call_id) and (self._settled.get(call_id) or 0) >= since_ns
 
     def expect(self, call: str) -> None:
         """
-        Record a call under way that a boundary will count after its spans have ended.
+        Record an open call that a boundary counts after its spans end.
 
         Args:
             call: What its spans hold: the id of the call, or the tool's name where they have no id.
@@ -78,7 +84,7 @@ class Claims:
 
     def take_expected(self, tool: str) -> bool:
         """
-        Return whether a boundary will count a call that just ended, of which only the tool is known.
+        Return whether a boundary counts an ended call, known by tool only.
 
         As many spans are taken as calls are under way: other tools may have the name, and a call may never end.
         """
@@ -89,7 +95,11 @@ class Claims:
         return True
 
     def claim_trace(self, trace_id: str) -> None:
-        """Record that a trace holds a run which its owner ends: the trace is no run of its own."""
+        """
+        Record that a trace holds a run which its owner ends.
+
+        So the trace is no run of its own.
+        """
         self._traces.put(trace_id, True)
 
     def is_trace_claimed(self, trace_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Contexts: the run that is open in one, and one in which a span that has ended is current."""
+"""Find the open run of a context, or the ended span's context."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
 
 
 def unbound_run_id() -> str:
-    """Return a new run id for one failure outside every run and trace."""
+    """Return a new run id for a failure outside runs and traces."""
     return f"{_UNBOUND}{uuid.uuid4().hex}"
 
 
 def is_unbound(run_id: str) -> bool:
-    """Return whether a run is that of one failure outside every run and trace."""
+    """Return whether a run holds one failure outside runs and traces."""
     return run_id.startswith(_UNBOUND)
 
 
@@ -36,7 +36,9 @@ def with_run(run_id: str, context: otel_context.Context | None = None) -> otel_c
 
 class Opened(Protocol):
     """
-    A block of one of our own runs or calls. A copied context may outlive the block in which it was made.
+    Holds a block of one of our own runs or calls.
+
+    A copied context may outlive the block in which it was made.
     """
 
     @property
@@ -66,12 +68,20 @@ def with_opened(block: Opened, context: otel_context.Context) -> otel_context.Co
 
 
 def opened_in(context: otel_context.Context | None = None) -> Opened | None:
-    """Return the innermost block that `context` was made in, the current context if None; it may be over."""
+    """
+    Return the innermost block of `context`, which may be over.
+
+    None stands for the current context.
+    """
     return cast("Opened | None", otel_context.get_value(_OPENED, context))
 
 
 def current_run_id(context: otel_context.Context | None = None) -> str:
-    """Return the id of the run that is open in `context`, the current one if None; empty if none is."""
+    """
+    Return the id of the open run in `context`, or nothing.
+
+    None stands for the current context.
+    """
     block = opened_in(context)
     while block is not None and not block.is_open:
         block = block.outer
@@ -82,7 +92,11 @@ def current_run_id(context: otel_context.Context | None = None) -> str:
 
 
 def is_in_call(context: otel_context.Context | None = None) -> bool:
-    """Return whether a call of ours is open in `context`, the current one if None: it counts the failures there."""
+    """
+    Return whether `context` is inside a call that counts its failures.
+
+    None stands for the current context.
+    """
     block = opened_in(context)
     while block is not None and not (block.is_call and block.is_open):
         block = block.outer
@@ -90,7 +104,11 @@ def is_in_call(context: otel_context.Context | None = None) -> bool:
 
 
 def context_of(span: SpanRef | None) -> otel_context.Context | None:
-    """Return a context in which the span of an occurrence is the current one: in `on_end` its parent is."""
+    """
+    Return a context in which an occurrence's span is current.
+
+    In `on_end` its parent is.
+    """
     if span is None:
         return None
     flags = _SAMPLED if span.sampled else _NOT_SAMPLED

@@ -1,5 +1,5 @@
 """
-READ: where the spans of each instrumentation hold what; one table, keyed by instrumentation scope.
+Read: map the attributes of each instrumentation to one convention.
 
 The rest of the library reads one convention, the official one of OpenTelemetry for generative AI. A row names where
 another instrumentation puts the same things, and its spans are translated. A new instrumentation is a row here and a
@@ -47,7 +47,7 @@ def read_text(attributes: Mapping[str, object], name: str) -> str:
 
 
 def _read_member(name: str, *keys: str) -> Callable[[EndedSpan], str]:
-    """Read the first of these members of a JSON object in an attribute; without one, the attribute."""
+    """Return the first of these JSON members, or the whole attribute."""
 
     def read(span: EndedSpan) -> str:
         text = read_text(span.attributes, name)
@@ -155,12 +155,16 @@ class Convention:
     """A peculiarity of these spans; for the documentation."""
 
     def classify(self, name: str, attributes: Mapping[str, object]) -> str:
-        """Return the operation of a span that starts: `PLAIN` if of no interest, `UNDECIDED` if it names none yet."""
+        """
+        Return the operation of a span that starts, if it names one.
+
+        `PLAIN` if of no interest, `UNDECIDED` if it names none yet.
+        """
         found = self._find_operation(name, attributes)
         return (UNDECIDED if self.decides_late else PLAIN) if found is None else found
 
     def translate(self, span: EndedSpan) -> EndedSpan:
-        """Return a span that has ended in the words of the official convention."""
+        """Return an ended span in the words of the official convention."""
         attributes = dict(span.attributes)
         operation = self._find_operation(span.name, attributes)
         if operation is not None:
@@ -406,7 +410,7 @@ _BEGINNINGS: Final = {scope: row for row in CONVENTIONS for scope in row.scopes 
 
 @lru_cache(maxsize=1_024)
 def find_convention(scope: str) -> Convention:
-    """Return the convention of an instrumentation scope; the official one if it has no row."""
+    """Return the convention of an instrumentation scope, or the official one."""
     found = _EXACT.get(scope)
     if found is not None:
         return found
@@ -414,6 +418,6 @@ def find_convention(scope: str) -> Convention:
 
 
 def translate(span: EndedSpan) -> EndedSpan:
-    """Return a span that has ended in the words of the official convention."""
+    """Return an ended span in the words of the official convention."""
     row = find_convention(span.scope)
     return span if row is OFFICIAL else row.translate(span)

@@ -1,4 +1,4 @@
-"""CORRELATE: marks on exception objects, by which one that is raised through several spans is recognised."""
+"""Correlate: mark exception objects to recognise one across several spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ MAX_LINKED: Final = 32
 
 class Mark(NamedTuple):
     """
-    Where an exception object was seen last. Numbers only, so that a marked exception can still be pickled.
+    Names where an exception object was last seen.
+
+    Numbers only, so that a marked exception can still be pickled.
     """
 
     trace_id: int
@@ -38,19 +40,19 @@ def mark_exception(exception: BaseException | None, mark: Mark) -> bool:
 
 
 def read_marks(exception: BaseException | None) -> list[Mark]:
-    """Return the marks of an exception and of all that it is linked to."""
+    """Return the marks of an exception and of its linked exceptions."""
     links = find_linked(exception) if exception is not None else ()
     return [mark for link in links if isinstance(mark := attribute_of(link, MARK), Mark)]
 
 
 def is_counted_by_boundary(exception: BaseException | None) -> bool:
-    """Return whether a boundary of this library has counted an exception, or one that it is linked to."""
+    """Return whether our boundary counted an exception or a linked one."""
     links = find_linked(exception) if exception is not None else ()
     return any(attribute_of(link, COUNTED) is not None for link in links)
 
 
 def read_statuses(exception: BaseException | None) -> frozenset[str]:
-    """Return the HTTP statuses that an exception, or one that it is linked to, carries as a number."""
+    """Return the numeric HTTP statuses of an exception and its linked ones."""
     found: set[str] = set()
     for link in find_linked(exception) if exception is not None else ():
         for owner in (link, attribute_of(link, "response")):

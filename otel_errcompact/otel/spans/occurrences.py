@@ -1,4 +1,4 @@
-"""CORRELATE: one occurrence through many spans and log records, recognised where it is passed on or recorded again."""
+"""Correlate: recognise one occurrence through many spans and log records."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ class _Child(NamedTuple):
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
 
     def is_passed_on(self, raw: RawError) -> bool:
-        """Return whether the parent's failure is this child's, or holds it in its stack trace."""
+        """Return whether the parent's failure is this child's, or quotes it."""
         same = self.message == raw.message[:MAX_MESSAGE] and bare_name(self.type) == bare_name(raw.type)
         return same or mentions(raw.text, self.type, self.message) or self.is_raised(raw)
 
     def is_raised(self, raw: RawError) -> bool:
-        """Return whether this is a server's answer, and the failure the exception raised because of it."""
+        """Return whether a failure is raised because of this server's answer."""
         if not self.status or self.whole:
             return False
         return self.status in read_statuses(raw.exception) or self.status in _STATUS.findall(raw.message)
 
     def is_surely_raised(self, raw: RawError) -> bool:
-        """Return the same where only the thread connects the two: the exception must name the address."""
+        """Return that where only the thread connects both: by the address."""
         return bool(self.url) and self.url in raw.message and self.is_raised(raw)
 
     def is_behind(self, raw: RawError) -> bool:
@@ -99,7 +99,9 @@ class _Child(NamedTuple):
 
 class Occurrences:
     """
-    The newest recorded failures, each under its origin: the id of the span that recorded it first.
+    Holds the newest recorded failures by origin.
+
+    An origin is the id of the span that recorded the failure first.
 
     A failure that a log record reported first has a number of its own. An exception object that can be seen carries a
     mark; else a parent recognises its child's failure, and a log record one of its span, by type and message.
@@ -115,7 +117,9 @@ class Occurrences:
 
     def find_origins(self, span: EndedSpan, raw: RawError | None, *, whole: bool = True) -> frozenset[int]:
         """
-        Return the origins of the failure that `span` passes on; none if it has none, or a new one.
+        Return the origins of the failure that `span` passes on.
+
+        None if it has no failure, or a new one.
 
         Args:
             span: The span.
@@ -142,7 +146,11 @@ class Occurrences:
             self._untraced.update(get_ident(), child.add_to)
 
     def note_mention(self, span: EndedSpan, raw: RawError) -> bool:
-        """Return whether no log record has reported a failure that a span mentions; it is known from now."""
+        """
+        Return whether a mentioned failure is new to the log records.
+
+        It is known from now.
+        """
         key = (span.trace_id, span.span_id)
         if any(child.logged and child.is_passed_on(raw) for child in self._children.get(key) or ()):
             return False
@@ -151,7 +159,7 @@ class Occurrences:
 
     def find_logged(self, record: EndedSpan, raw: RawError, *, named: bool) -> frozenset[int] | None:
         """
-        Return the origins of the failure that a log record reports; None if it is the first to report it.
+        Return the origins of a logged failure, or None if new.
 
         A handled failure stays known: a record of it is no second failure.
 
@@ -172,7 +180,7 @@ class Occurrences:
         return found or None
 
     def remember_logged(self, record: EndedSpan, raw: RawError, *, named: bool) -> int:
-        """Have the span of a log record, the spans around it and further records recognise its failure."""
+        """Let further spans and records recognise a logged failure."""
         origin = -next(self._numbers)
         mark = Mark(record.trace_id, record.span_id, record.span_id, record.end_ns, origin)
         marked = mark_exception(raw.exception, mark)
@@ -182,12 +190,12 @@ class Occurrences:
         return origin
 
     def set_class(self, key: str, span_ids: Iterable[int]) -> None:
-        """Set the class of the failure that these spans have recorded, or `HANDLED`."""
+        """Set the class of these spans' failure, or `HANDLED`."""
         for span_id in span_ids:
             self._classes.put(span_id, key)
 
     def find_class(self, span_id: int) -> str | None:
-        """Return the dedup key of the failure that was recorded on a span; None if it is not known."""
+        """Return the dedup key of a span's failure, or None if unknown."""
         return self._classes.get(span_id) or None
 
     def clear(self) -> None:
@@ -215,7 +223,7 @@ class Occurrences:
         return [child.origin for child in children if span.is_server or child.is_behind(raw)][-1:]
 
     def _take_untraced(self, raw: RawError) -> frozenset[int] | None:
-        """Return the newest request of this thread, in a trace of its own, for whose answer `raw` was raised; once."""
+        """Return this thread's newest untraced request that `raw` answers, once."""
         known = self._untraced.get(get_ident()) or ()
         found = next((child for child in reversed(known) if child.is_surely_raised(raw)), None)
         if found is None:
@@ -224,7 +232,11 @@ class Occurrences:
         return frozenset({found.origin})
 
     def _find_reworded(self, span: EndedSpan, raw: RawError) -> list[int]:
-        """Return the failures that an agent's span reports in its own words; they need not be its children's."""
+        """
+        Return the failures that an agent's span reports in other words.
+
+        They need not be its children's.
+        """
         return [
             child.origin
             for child in self._in_trace.get(span.trace_id) or ()

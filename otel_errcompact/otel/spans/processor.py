@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
     """
-    Observe the failures of spans that no boundary of this library has made, each occurrence once.
+    Observes failures of spans outside our boundaries, each occurrence once.
 
     Inside a boundary (a tool call, an MCP call, a model call) the boundary decides: a failure inside is pending until
     the boundary's span ends, and is then its cause, or handled.
@@ -45,11 +45,11 @@ class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
         return self.tracker.duplicates
 
     def class_of(self, span_id: int) -> str | None:
-        """Return the dedup key of the failure that was recorded on a span lately; None if it is not known."""
+        """Return the dedup key of a span's recent failure, or None."""
         return self.tracker.find_class(span_id)
 
     def shutdown(self) -> None:
-        """End the runs that are known from their traces alone; spans that end later are ignored."""
+        """End the runs known only from traces, and ignore later spans."""
         if self._closed:
             return
         self._closed = True

@@ -1,4 +1,4 @@
-"""READ: a span that has ended, and what its attributes say of the call, the agent and the conversation."""
+"""Read an ended span: call, agent and conversation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NO_CALL_ID: Final = "<not specified>"
 
 
 def read_span(span: ReadableSpan) -> EndedSpan:
-    """Read a span that has ended, in the words of the official convention."""
+    """Return an ended span in the words of the official convention."""
     return translate(sdk.read_span(span))
 
 
 def read_call(span: EndedSpan) -> BoundaryCall | None:
     """
-    Return the call that an ended span is the boundary of, or None if it is none.
+    Return the call that an ended span bounds, or None.
 
     At its start the name alone makes a span a candidate; whether it is a boundary only its attributes tell.
     """
@@ -49,18 +49,18 @@ def read_call(span: EndedSpan) -> BoundaryCall | None:
 
 
 def read_conversation(span: EndedSpan) -> str:
-    """Return the conversation or session that a span names; empty if it names none."""
+    """Return the conversation or session that a span names, or nothing."""
     attributes = span.attributes
     return read_text(attributes, semconv.GEN_AI_CONVERSATION_ID) or read_text(attributes, semconv.SESSION_ID)
 
 
 def read_agent(span: EndedSpan) -> str:
-    """Return the name of the agent that a span belongs to; empty if it names none."""
+    """Return the agent that a span names, or nothing."""
     return read_text(span.attributes, semconv.GEN_AI_AGENT_NAME)
 
 
 def read_class(span: EndedSpan) -> str:
-    """Return the dedup key that the maker of a span has put on it; empty if there is none."""
+    """Return the dedup key that a span's maker set, or nothing."""
     return read_text(span.attributes, semconv.CLASS)
 
 
@@ -70,17 +70,25 @@ def read_http_status(attributes: Mapping[str, object]) -> str:
 
 
 def read_http_url(attributes: Mapping[str, object]) -> str:
-    """Return the address of an HTTP client's span; empty if there is none."""
+    """Return the address of an HTTP client's span, or nothing."""
     return read_text(attributes, semconv.URL_FULL) or read_text(attributes, semconv.HTTP_URL)
 
 
 def is_agent(span: EndedSpan) -> bool:
-    """Return whether a span is an agent's or a workflow's, which words in its own way what fails inside."""
+    """
+    Return whether a span is an agent's or a workflow's.
+
+    Such a span reports inner failures in words of its own.
+    """
     return read_text(span.attributes, semconv.GEN_AI_OPERATION_NAME) in AGENTS
 
 
 def is_serving(span: EndedSpan) -> bool:
-    """Return whether a span is the server's side of a tool call: the run is the caller's."""
+    """
+    Return whether a span is a tool call's server side.
+
+    The run is the caller's.
+    """
     return span.is_server and read_text(span.attributes, semconv.MCP_METHOD_NAME) == semconv.MCP_TOOL_CALL
 
 
@@ -99,5 +107,5 @@ def is_settled_by_maker(span: EndedSpan) -> bool:
 
 
 def is_refused(span: EndedSpan) -> bool:
-    """Return whether a boundary of this library has kept the span's call from being executed."""
+    """Return whether our boundary refused the span's call."""
     return semconv.OUTCOME in span.attributes

@@ -1,4 +1,4 @@
-"""READ: the failures that a span or a log record holds, each as a raw error."""
+"""Read: return the failures of spans and log records as raw errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BEFORE_TYPE: Final = frozenset({"", "\n", ".", " "})
 
 def read_failures(span: EndedSpan) -> tuple[list[Recorded], int]:
     """
-    Return the distinct failures a span has recorded, in order, and how many records only repeated one of them.
+    Return a span's distinct failures in order, and the repeated records.
 
     A failure that is recorded and then leaves the span, or is wrapped into another one, is recorded twice and is one.
     The failure that ended the span stands last.
@@ -62,7 +62,7 @@ def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
 
 def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bool:  # noqa: PLR0911 - a table of cases
     """
-    Return whether a span recorded this exception: its type, qualified or bare, and its message.
+    Return whether a span recorded this exception, by type and message.
     """
     name = bare_name(qualname_of(type(exception)))
     if recorded.type and bare_name(recorded.type) != name:
@@ -117,26 +117,34 @@ def build_raw_error(
 
 
 def build_logged_error(logged: LoggedFailure) -> RawError:
-    """Return the raw error for a failure in a log record; outside every trace it has no span."""
+    """
+    Return the raw error of a log record's failure.
+
+    Outside every trace it has no span.
+    """
     raw = build_raw_error(logged.place, logged.recorded, exception=logged.live, call=None)
     raw = replace(raw, type=logged.recorded.type, message=logged.recorded.message)
     return raw if logged.place.trace_id else replace(raw, span=None)
 
 
 def read_exception(exception: BaseException) -> Recorded:
-    """Return what the SDK records of an exception; of one that cannot be printed, that."""
+    """Return the SDK's record of an exception, printable or not."""
     text, messages = print_exception(exception)
     message = messages[id(exception)]
     return Recorded(qualified_name_of(type(exception)), message, text, traced=True, messages=messages)
 
 
 def bare_name(name: str) -> str:
-    """Return a type's name without its module: instrumentations differ in whether they write it."""
+    """
+    Return a type's name without its module.
+
+    Instrumentations differ in whether they write it.
+    """
     return name.rpartition(".")[2]
 
 
 def mentions(text: str, kind: str, message: str) -> bool:
-    """Return whether a stack text holds the lines that end another exception's traceback."""
+    """Return whether a stack text holds another exception's last lines."""
     ending = f"{bare_name(kind)}: {message}" if message else bare_name(kind)
     # An event with a stack text alone gives an empty ending, and the loop would find the empty string for ever.
     start = text.find(ending) if ending else -1
@@ -158,7 +166,7 @@ def _read_events(span: EndedSpan) -> list[Recorded]:
 
 
 def read_recorded(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded | None:
-    """Return the failure in an `exception` event or a log record; None if there is none."""
+    """Return the failure of an `exception` event or log record, or None."""
     kind = read_text(attributes, semconv.EXCEPTION_TYPE)
     message = read_text(attributes, semconv.EXCEPTION_MESSAGE)
     text = _read_bytes(attributes) or read_text(attributes, semconv.EXCEPTION_STACKTRACE)
@@ -175,7 +183,11 @@ def read_recorded(span: EndedSpan, attributes: Mapping[str, object]) -> Recorded
 
 
 def _read_bytes(attributes: Mapping[str, object]) -> str:
-    """Return the raw error that stands as bytes, where no string attribute can hold it; empty if there is none."""
+    """
+    Return the raw error that is recorded as bytes, or nothing.
+
+    Bytes hold it where no string attribute can.
+    """
     raw = attributes.get(semconv.RAW)
     try:
         return raw.decode("utf-8", "surrogatepass") if isinstance(raw, bytes) else ""
@@ -184,7 +196,11 @@ def _read_bytes(attributes: Mapping[str, object]) -> str:
 
 
 def _is_whole(text: str, kind: str, message: str) -> bool:
-    """Return whether a stack text has its end: the span limits keep the head, and the cause stands at the end."""
+    """
+    Return whether a stack text has its end.
+
+    Span limits keep the head, and the cause is at the end.
+    """
     # The usual last line first: it is found ten times as fast.
     if text.endswith(f"{bare_name(kind)}: {message}\n"):
         return True
@@ -194,7 +210,11 @@ def _is_whole(text: str, kind: str, message: str) -> bool:
 
 
 def _repair(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
-    """Complete a failure that the span limits have cut, from the status description, which they leave alone."""
+    """
+    Complete a failure that span limits cut, from the status description.
+
+    The limits leave that alone.
+    """
     status_type, status_message = _split_description(span)
     agrees = not (kind and status_type) or bare_name(kind) == bare_name(status_type)
     if agrees and status_message.startswith(message):
@@ -208,7 +228,11 @@ def _repair(span: EndedSpan, kind: str, message: str, text: str) -> Recorded:
 
 
 def _split_description(span: EndedSpan) -> tuple[str, str]:
-    """Return the type and the message in a status: the SDK writes `Type: message`, others only the message."""
+    """
+    Return the type and the message of a status description.
+
+    The SDK writes `Type: message`, others only the message.
+    """
     description = span.description or ""
     kind = _read_type(span)
     head, colon, rest = description.partition(": ")

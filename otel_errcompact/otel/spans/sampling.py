@@ -18,7 +18,7 @@ _logger = logging.getLogger(semconv.SCOPE)
 
 def record_unsampled(tracers: object) -> sampling.Sampler | None:
     """
-    Let a tracer provider record the spans that its sampler drops; they are still not exported.
+    Record the spans that a provider's sampler drops, without export.
 
     A tracer copies the sampler when it is made: tracers that exist already keep the old one.
 
@@ -43,7 +43,7 @@ def record_unsampled(tracers: object) -> sampling.Sampler | None:
 
 
 def restore_sampler(tracers: object, sampler: sampling.Sampler | None) -> None:
-    """Restore the sampler of a tracer provider; tracers that were made meanwhile keep recording."""
+    """Restore the sampler of a provider; existing tracers keep recording."""
     if sampler is not None:
         provider: Any = tracers
         provider.sampler = sampler

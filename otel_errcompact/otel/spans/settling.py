@@ -1,5 +1,5 @@
 """
-SETTLE: one table decides what becomes of a failure, whichever signal recorded it.
+Settle: decide every failure by one table, whatever signal recorded it.
 
 `docs/architecture.md` draws it as a diagram of states. Each row has a test of its own name in
 `tests/otel/spans/test_settling.py`.
@@ -45,7 +45,7 @@ class Outcome(Enum):
 
 class Situation(NamedTuple):
     """
-    What is known of a failure, or of a boundary without one, when it is settled.
+    Holds what is known of a failure or boundary at settlement.
     """
 
     subject: Subject

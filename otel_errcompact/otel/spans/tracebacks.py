@@ -50,7 +50,7 @@ def print_stack(exception: BaseException) -> str:
 
 def print_exception(exception: BaseException) -> tuple[str, dict[int, str]]:
     """
-    Return what `traceback.format_exception` gives, as one text, and each exception's own message by its `id`.
+    Return the traceback text, and each exception's own message by `id`.
 
     An exception's `__str__` is the application's code: it may take long, return another text each time, and raise.
     """
@@ -92,7 +92,7 @@ def _print_plainly(exception: BaseException, messages: dict[int, str]) -> Iterat
 
 def insert_callers(text: str, exception: BaseException) -> str:
     """
-    Return a stack text with the callers that it lacks because an instrumentation recorded it.
+    Return a stack text with the callers that an instrumentation cut off.
 
     These are the innermost frame of the application and all that it has called.
     """

@@ -1,5 +1,5 @@
 """
-One object that tracks failures from their first record to their outcome, so that each counts once.
+Track failures from first record to outcome, so that each counts once.
 
 Three steps, for a span that ends and for a log record alike: READ the failure (`reading`, `recorded`), CORRELATE it
 with the records of the same failure and with the open boundary around it (`occurrences`, `boundaries`), SETTLE it by
@@ -77,7 +77,7 @@ _NOTHING: Final = _Found(None, whole=True, mentions=[])
 
 class _Ended(NamedTuple):
     """
-    A span that has ended with its failure, and all that is known of the same failure.
+    Holds an ended span with its failure and all records of it.
     """
 
     span: EndedSpan
@@ -99,7 +99,7 @@ class _Ended(NamedTuple):
 
 class FailureTracker:
     """
-    Track the failures of spans and log records until they are settled in a ledger.
+    Tracks failures of spans and log records until a ledger counts them.
 
     The processors of one ledger share it, so that a failure that several of them see counts once.
 
@@ -128,7 +128,7 @@ class FailureTracker:
         self._users += 1
 
     def close(self) -> None:
-        """Unregister a processor of spans; the last one ends the runs that are known from their spans alone."""
+        """Unregister a span processor; the last one ends span-only runs."""
         self._users -= 1
         if self._users:
             return
@@ -143,7 +143,7 @@ class FailureTracker:
         self.boundaries.start(span, parent_context)
 
     def end(self, span: EndedSpan) -> None:
-        """Settle the failure of a span that ends, and what was pending inside it."""
+        """Settle the failure of a span that ends, and pending ones inside."""
         if not span.context.is_valid:
             return
         boundary = self.boundaries.end(span.span_id) if self.boundaries.spans else None
@@ -161,7 +161,11 @@ class FailureTracker:
             self.runs.end_root(span)
 
     def record(self, logged: LoggedFailure) -> str | None:
-        """Settle the failure of a log record, and return its class; None if it is none, or counts elsewhere."""
+        """
+        Settle a log record's failure, and return its class or None.
+
+        None if it is no failure, or counts elsewhere.
+        """
         if not self._is_failure(logged.recorded, logged.live, None):
             return None
         place = logged.place
@@ -193,7 +197,7 @@ class FailureTracker:
                 return None
 
     def find_class(self, span_id: int) -> str | None:
-        """Return the dedup key of the failure that was recorded on a span lately; None if it is not known."""
+        """Return the dedup key of a span's recent failure, or None."""
         return self._occurrences.find_class(span_id)
 
     def _end_plain(self, span: EndedSpan, around: Boundary | None) -> None:
@@ -253,7 +257,7 @@ class FailureTracker:
     def _correlate(
         self, boundary: Boundary, span: EndedSpan, call: BoundaryCall, pending: list[PendingFailure], *, settled: bool
     ) -> _Ended:
-        """Read the failure that ended a boundary, and settle all others that were recorded in it."""
+        """Read the failure that ended a boundary, and settle the others inside."""
         found = self._read(span, call)
         failure, whole = found.failure, found.whole
         origins = self._occurrences.find_origins(span, failure, whole=whole)
@@ -319,7 +323,7 @@ class FailureTracker:
         self._handle(span, boundary, handled)
 
     def _release(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
-        """Treat a span as plain that proves to be no boundary, though its start promised one."""
+        """Treat a span as plain if it turns out no boundary."""
         outer = boundary.decider
         for each in pending:
             situation = Situation("pending", void=True, inside=outer is not None, incidental=each.incidental)
@@ -383,7 +387,7 @@ class FailureTracker:
         return _Found(newest, whole, [raw for raw in mentions if self._occurrences.note_mention(span, raw)])
 
     def _is_failure(self, recorded: Recorded, live: BaseException | None, call: BoundaryCall | None) -> bool:
-        """Return whether a record is a failure, and not control flow or a declined call."""
+        """Return whether a record is a failure, not control flow or decline."""
         if live is not None:
             return not is_control_flow(live, self._control_flow)
         if is_control_flow_name(recorded.type, self._control_flow):
@@ -394,17 +398,17 @@ class FailureTracker:
         return classify_result(text, tool=call.tool, arguments=call.arguments, flagged=True).outcome != "ignored"
 
     def _is_steered(self) -> bool:
-        """Return whether control flow is under way, which ends spans without a failure."""
+        """Return whether control flow is under way and ends spans."""
         live = sys.exc_info()[1]
         return live is not None and is_control_flow(live, self._control_flow)
 
     def _is_routine(self, boundary: Boundary, call: BoundaryCall, run_id: str) -> bool:
-        """Return whether a model has answered, and none of its failures is open."""
+        """Return whether a model answered and none of its failures is open."""
         is_model = boundary.operation != SPAN_TOOL and call.tool in MODEL_OPERATIONS
         return is_model and not self.ledger.is_failing(run_id, call.operation)
 
     def _is_claimed(self, call: BoundaryCall, span: EndedSpan) -> bool:
-        """Return whether a boundary of this library counts the call, though the span does not show it."""
+        """Return whether our boundary counts the call that a span hides."""
         if not call.call_id:
             return self._claims.take_expected(call.tool)
         return self._claims.is_expected(call.call_id) or self._claims.is_settled(call.call_id, span.start_ns)
@@ -417,7 +421,7 @@ class FailureTracker:
         return self.runs.find_run(span, boundary.run_id if boundary is not None else "")
 
     def _find_class(self, origins: Iterable[int]) -> str:
-        """Return the class of the first of these occurrences that was counted; empty if none was."""
+        """Return the class of the first counted occurrence, or nothing."""
         return next(filter(None, map(self._occurrences.find_class, origins)), "")
 
     def _count_evicted_span(self) -> None:
@@ -430,12 +434,16 @@ class FailureTracker:
 
 
 def _passes_on(raw: RawError, failure: RawError | None) -> bool:
-    """Return whether a mention is what the failure of a span was raised as; our boundary has recorded its cause."""
+    """
+    Return whether a mention repeats a span's failure in other words.
+
+    Our boundary has recorded its cause.
+    """
     return failure is not None and f"{bare_name(failure.type)}: {failure.message}" in raw.text
 
 
 def _find_cause(pending: list[PendingFailure], origins: frozenset[int]) -> PendingFailure | None:
-    """Return the failure that a boundary passes on; else the newest inside that was not recovered from."""
+    """Return the failure that a boundary passes on, or the newest unrecovered."""
     passed_on = [each for each in pending if each.origin in origins]
     candidates = passed_on or [each for each in pending if not each.recovered]
     return candidates[-1] if candidates else None
@@ -448,7 +456,7 @@ def _nested_duplicate(pending: list[PendingFailure], call: BoundaryCall) -> Pend
 
 
 def _add_cause(failure: RawError, cause: PendingFailure | None) -> RawError:
-    """Return a boundary's failure in the words of its cause; the boundary stays the operation."""
+    """Return a boundary's failure with its cause's words, the operation unchanged."""
     if cause is None or (failure.message and not cause.raw.message):
         return failure
     return replace(failure, text=cause.raw.text, type=cause.raw.type, message=cause.raw.message)

@@ -1,4 +1,8 @@
-"""CORRELATE: the run of a span, and runs known from their spans alone: traces and conversations, and their ends."""
+"""
+Correlate: find the runs of spans, and end runs without an owner.
+
+Those are known from their spans alone: traces and conversations.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +61,7 @@ class _Known:
 
 class UnattendedRuns(Listener):
     """
-    The runs that no program opens and ends, and the run that each span belongs to.
+    Holds the runs without an owner, and each span's run.
 
     A trace without a conversation is a run until its local root span ends. A conversation may span traces: it is a run
     until it is the least recently seen of too many, or until the end of the process.
@@ -86,7 +90,7 @@ class UnattendedRuns(Listener):
         self._at_exit: Callable[[], None] | None = None
 
     def open(self) -> None:
-        """Listen to the ledger, and end what is open when the process ends."""
+        """Listen to the ledger, and end open runs at process end."""
         self._ledger.add_listener(self)
         # The SDK shuts down meter providers before tracer providers: what ends with the latter, no metric would say.
         self._at_exit = _ending(weakref.ref(self))
@@ -110,7 +114,7 @@ class UnattendedRuns(Listener):
 
     def find_run(self, span: EndedSpan, open_run: str = "") -> str:
         """
-        Return the run that a span, or a log record in it, belongs to.
+        Return the run that a span or a log record belongs to.
 
         Args:
             span: The span.
@@ -119,7 +123,7 @@ class UnattendedRuns(Listener):
         return self._find_named(span, open_run or current_run_id()) or _name_by_trace(span)
 
     def keep_agent(self, span: Span) -> None:
-        """Keep an agent's span that starts: spans inside it belong to its conversation."""
+        """Keep an agent's span: spans inside belong to its conversation."""
         trace_id = span.get_span_context().trace_id
         if self._agents.get(trace_id) is None:
             with suppress(TypeError):  # another SDK's span need not allow it
@@ -132,15 +136,19 @@ class UnattendedRuns(Listener):
             self.begin(context.trace_id)
 
     def end_agent(self, span_id: int) -> bool:
-        """Return whether a span that ends is an agent's outside any open run, and forget it."""
+        """Forget an agent's ended span; return whether it is outside open runs."""
         return self._open_agents.pop(span_id) is not None
 
     def begin(self, trace_id: int) -> None:
-        """Record that an agent, a tool or a model takes part in a trace; its span names the run when it ends."""
+        """
+        Record that a trace has an agent, a tool or a model.
+
+        Its span names the run when it ends.
+        """
         (self.traces.get(trace_id) or self._add_trace(trace_id)).has_begun = True
 
     def take_part(self, run_id: str, span: EndedSpan) -> None:
-        """Record that the span of an agent, a tool or a model has ended in a run."""
+        """Record an ended agent's, tool's or model's span in a run."""
         known = self._find_known(run_id, span)
         if known is not None:
             known.is_run = True
@@ -152,7 +160,11 @@ class UnattendedRuns(Listener):
             known.observed = True
 
     def conclude_agent(self, span: EndedSpan) -> None:
-        """Record how an agent's span has ended: so has its run, unless an agent around it ends otherwise."""
+        """
+        Record how an agent's span has ended, and so its run.
+
+        An agent around it may end otherwise.
+        """
         run_id = _name_by_trace(span) if self._is_booked(span.trace_id) else self.find_run(span)
         self.take_part(run_id, span)
         self._conclude(run_id, span, failed=span.failed)
@@ -175,12 +187,12 @@ class UnattendedRuns(Listener):
             self._end_conversation(run_id)
 
     def on_run_end(self, report: RunReport) -> None:
-        """Forget a run that its owner has ended, so that it does not count again."""
+        """Forget a run that its owner has ended and counted."""
         self._conversations.pop(report.run_id)
         self._ended.put(report.run_id, True)
 
     def on_evicted(self, report: RunReport) -> None:
-        """Count a run as it is when the ledger forgets it to bound memory."""
+        """Count a run as it is when the ledger evicts it."""
         known = self._conversations.pop(report.run_id)
         if known is None:
             known = self._traces.pop(_trace_id(report.run_id))
@@ -188,7 +200,7 @@ class UnattendedRuns(Listener):
             self._ledger.notify_end(report.model_copy(update={"result": "failed"}) if known.failed else report)
 
     def _find_named(self, span: EndedSpan, open_run: str) -> str:
-        """Return the span's own conversation; else the open run; else its agent's conversation; else nothing."""
+        """Return a span's conversation, the open run, its agent's, or nothing."""
         if self._is_booked(span.trace_id) and is_agent(span):
             # It names its conversation when it ends, and all before has counted for the trace.
             return open_run
@@ -199,18 +211,18 @@ class UnattendedRuns(Listener):
         return read_conversation(read_span(agent)) if agent is not None else ""
 
     def _is_booked(self, trace_id: int) -> bool:
-        """Return whether anything has counted for a trace as for a run of its own."""
+        """Return whether anything counted for a trace as its own run."""
         known = self.traces.get(trace_id)
         return known is not None and (known.is_run or known.observed)
 
     def _conclude(self, run_id: str, span: EndedSpan, *, failed: bool) -> None:
-        """Record how the agent, or the local root span, of a run has ended; the last one to end decides."""
+        """Record how a run's last agent or local root span ended."""
         known = self.traces.get(span.trace_id) if _is_traced(run_id, span) else self._conversations.get(run_id)
         if known is not None:
             known.failed = failed
 
     def _find_known(self, run_id: str, span: EndedSpan) -> _Known | None:
-        """Return what is known of a run; None where its owner will end it, or it is counted."""
+        """Return an ownerless run that is not counted yet, or None."""
         if is_unbound(run_id):
             return None
         if _is_traced(run_id, span):
@@ -234,7 +246,7 @@ class UnattendedRuns(Listener):
         return known
 
     def _shut(self, trace_id: int) -> None:
-        """End the run of a trace whose local root span has not ended yet."""
+        """End the run of a trace whose local root span is open."""
         known = self._traces.pop(trace_id)
         if known is not None:
             known.is_run = (known.is_run or (known.has_begun and known.observed)) and not known.is_late
@@ -277,7 +289,11 @@ def _trace_id(run_id: str) -> int:
 
 
 def _ending(runs: weakref.ref[UnattendedRuns]) -> Callable[[], None]:
-    """Return a function that ends all runs, for the end of the process; it keeps nothing alive."""
+    """
+    Return a function that ends all runs at process end.
+
+    It keeps nothing alive.
+    """
 
     def end() -> None:
         found = runs()
