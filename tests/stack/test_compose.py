@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from e2e.recipes import ALERTMANAGER, COLLECTOR, LOKI, PROMETHEUS
 from tests.stack.compose import ROOT, compose, configuration, mounts, on_host, services, settings_read, variables
 
 SERVICES = sorted(services())
@@ -38,9 +39,13 @@ def test_the_stack_is_these_services() -> None:
     }
 
 
+IMAGE = re.compile(r"(?P<tagged>[a-z0-9./-]+:[A-Za-z0-9_.-]+)@sha256:(?P<digest>[0-9a-f]{64})")
+
+
 def test_the_images_are_pinned() -> None:
-    """To the versions that everything here was written and tested for."""
-    assert {name: service["image"] for name, service in services().items()} == {
+    """To the versions that everything here was written and tested for, and to their bytes."""
+    found = {name: IMAGE.fullmatch(service["image"]) for name, service in services().items()}
+    assert {name: image and image["tagged"] for name, image in found.items()} == {
         "alertmanager": "prom/alertmanager:v0.34.0",
         "demo": "python:3.12-slim",
         "grafana": "grafana/grafana:13.2.0",
@@ -50,6 +55,60 @@ def test_the_images_are_pinned() -> None:
         "tempo": "grafana/tempo:3.0.3",
         "queue-owner": "busybox:1.37.0",
     }
+    assert len({image["digest"] for image in found.values()}) == len(found)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "grafana/tempo:3.0.3",
+        "grafana/tempo@sha256:" + "0" * 64,
+        "grafana/tempo:3.0.3@sha256:" + "0" * 63,
+        "grafana/tempo:3.0.3@sha256:<digest>",
+    ],
+)
+def test_an_image_without_tag_or_whole_digest_is_refused(image: str) -> None:
+    """The tag says the version, the digest the bytes."""
+    assert not IMAGE.fullmatch(image)
+
+
+def test_the_versions_are_those_that_are_built_for_tests() -> None:
+    """What the chain proves is proved of these images; Tempo's newest module is from shortly before its release."""
+    versions = {
+        "otelcol": COLLECTOR.builder.version,
+        # To Go, 3.14.0 is v0.314.0.
+        "prometheus": re.sub(r"v0\.3(\d+)", r"3.\1", PROMETHEUS.module.version),
+        "alertmanager": ALERTMANAGER.module.version,
+        "loki": LOKI.module.version,
+    }
+    for name, version in versions.items():
+        tag = IMAGE.fullmatch(services()[name]["image"])["tagged"].rpartition(":")[2]
+        assert tag.removeprefix("v") == version.removeprefix("v"), name
+
+
+def test_nothing_asks_the_outside() -> None:
+    """No statistics, updates, keys, news or pictures are fetched, and nothing is published."""
+    grafana = services()["grafana"]["environment"]
+    assert {setting: grafana.get(setting) for setting in OUTSIDE} == OUTSIDE
+    assert configuration("tempo.yaml")["usage_report"] == {"reporting_enabled": False}
+    assert configuration("loki.yaml")["analytics"] == {"reporting_enabled": False}
+    # It looks for other Alertmanagers in no network; Prometheus and the collector know no reports.
+    assert "--cluster.listen-address=" in services()["alertmanager"]["command"]
+
+
+OUTSIDE = {
+    "GF_ANALYTICS_REPORTING_ENABLED": "false",
+    "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
+    "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
+    "GF_NEWS_NEWS_FEED_ENABLED": "false",
+    "GF_PLUGINS_PLUGIN_ADMIN_ENABLED": "false",
+    "GF_PLUGINS_PREINSTALL_AUTO_UPDATE": "false",
+    "GF_PLUGINS_PREINSTALL_DISABLED": "true",
+    "GF_PLUGINS_PUBLIC_KEY_RETRIEVAL_DISABLED": "true",
+    "GF_SECURITY_DISABLE_GRAVATAR": "true",
+    "GF_SNAPSHOTS_EXTERNAL_ENABLED": "false",
+}
+"""What Grafana asks grafana.com, gravatar.com and raintank.io for unless it is set otherwise."""
 
 
 def test_each_variable_is_set_and_used() -> None:

@@ -188,7 +188,7 @@ def test_tempo_streams_what_grafana_asks_to_be_streamed() -> None:
 def test_grafana_knows_the_version_of_prometheus() -> None:
     """It asks what that version can answer."""
     source = datasources()["prometheus"]["jsonData"]
-    _, _, version = services()["prometheus"]["image"].partition(":v")
+    version = services()["prometheus"]["image"].partition(":v")[2].partition("@")[0]
     assert (source["prometheusType"], source["prometheusVersion"]) == ("Prometheus", version)
 
 
@@ -240,4 +240,9 @@ def test_alerts_have_a_folder_of_their_own_and_replace_no_routing() -> None:
 def test_every_file_is_one_that_grafana_reads() -> None:
     """In the folders and with the endings that it looks for."""
     found = {str(path.relative_to(PROVISIONING)) for path in PROVISIONING.rglob("*") if path.is_file()}
-    assert found == {"alerting/errcompact.yaml", "dashboards/errcompact.yaml", "datasources/errcompact.yaml"}
+    assert found == {
+        "alerting/errcompact.yaml",
+        "dashboards/errcompact.yaml",
+        "datasources/errcompact.yaml",
+        "plugins/errcompact.yaml",
+    }
