@@ -71,7 +71,7 @@ e2e: $(VENV)/.e2e ## Build the real programs once (needs Go), start the whole ch
 	@# Most of it is waiting, so that two chains fit beside each other.
 	$(BIN)/pytest e2e -n 2 --dist loadfile --durations 10
 
-integrations: $(VENV)/.test $(VENV)/.lint ## Test each integration in an environment of its own, and the matrix in the README.
+integrations: $(VENV)/.test $(VENV)/.lint ## Test each integration in an environment of its own, and the matrix of what the tests prove.
 	$(BIN)/python -m tests.integrations --oldest
 
 lint: $(VENV)/.lint ## Check style, spelling and the project file.

@@ -8,17 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from otel_errcompact import Continue, Options, Thresholds
-from otel_errcompact.config import environment_variables
-from otel_errcompact.context.telemetry import ContextTelemetry
-from otel_errcompact.engine.ledger import Ledger
-from otel_errcompact.engine.listeners import Listener
-from otel_errcompact.errors import RawError
-from otel_errcompact.otel.metrics.instruments import Telemetry
-from tests.context.compactions import COMPACTION
+from otel_errcompact import Thresholds
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,67 +39,8 @@ def test_an_example_prints_what_the_readme_says(code: str, output: str, tmp_path
     assert (done.stdout.replace(str(tmp_path), "/srv"), done.returncode) == (output, 0), done.stderr
 
 
-def test_the_variables_are_those_of_the_options() -> None:
-    """Names and defaults."""
-    listed = {name.strip("`"): default.strip("`") for name, default in rows("Options")}
-    assert listed == environment_variables()
-
-
 def test_the_thresholds_are_the_defaults() -> None:
     """Names and values; no threshold halts unless it is asked for."""
     listed = {name.strip("`"): default for name, default, *_ in rows("Escalation")}
     limits = {name: str(limit) for name, limit in Thresholds().model_dump(exclude={"halts"}).items()}
     assert listed == {**limits, "halts": ",".join(Thresholds().halts)}
-
-
-class Measured:
-    """Every instrument with one real point of each kind."""
-
-    def __init__(self) -> None:
-        self.reader = InMemoryMetricReader()
-        ledger = Ledger(Options(thresholds=Thresholds(same=2)))
-        meters = MeterProvider([self.reader], shutdown_on_exit=False)
-        ledger.add_listener(Telemetry(meters, ledger))
-        ledger.add_listener(Broken())
-        ledger.guard.strict = False  # type: ignore[misc]  # this instance alone
-        error = RawError(text="app/db.py:7: error: no such column", tool="sql", type="SqlError", arguments="{}")
-        ledger.open("r", agent="shop", asks=True)
-        ledger.observe("r", error)
-        ledger.observe("r", error)
-        ledger.refuse("r", "sql", "{}")
-        ledger.answer("r", Continue())
-        ledger.observe("r", error)
-        ledger.succeed("r", "sql")
-        ledger.open("other", agent="shop")
-        ledger.observe("other", error)
-        ledger.end("r")
-        context = ContextTelemetry(meter_provider=meters)
-        context(COMPACTION)
-        context.overflowed("recovered", "anthropic")
-
-    def instruments(self) -> dict[str, tuple[str, set[str]]]:
-        """Unit and attribute names of each instrument."""
-        data = self.reader.get_metrics_data()
-        assert data is not None
-        return {
-            metric.name: (metric.unit, {name for point in metric.data.data_points for name in point.attributes or {}})
-            for resource in data.resource_metrics
-            for scope in resource.scope_metrics
-            for metric in scope.metrics
-        }
-
-
-class Broken(Listener):
-    """Fails, so that there is an internal failure to count."""
-
-    def on_observed(self, observation: object) -> None:
-        raise OSError
-
-
-def test_the_instruments_are_those_that_are_made() -> None:
-    """Names, units and attributes."""
-    listed = {
-        name.strip("`"): (unit.strip("`"), set(re.findall(r"`([^`]+)`", attributes)))
-        for name, _, unit, attributes in rows("Telemetry")
-    }
-    assert listed == Measured().instruments()

@@ -1,7 +1,7 @@
 """
 Test each integration in an environment of its own: `python -m tests.integrations [NAME...] [--oldest] [--write]`.
 
-The table in the README is made from what these tests say; without `--write` it is compared.
+The table in `docs/frameworks/index.md` is made from what these tests say; without `--write` it is compared.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".environments"
-README = ROOT / "README.md"
-DUTIES = ("render", "success", "gate", "ask", "span")
+PAGE = ROOT / "docs" / "frameworks" / "index.md"
+DUTIES = {
+    "render": "agent reads digest",
+    "success": "success ends streak",
+    "gate": "stops the run",
+    "ask": "asks a human",
+    "span": "no double count",
+}
+"""The duties that tests prove, each with its column on the page."""
+
 BEGIN, END = "<!-- matrix -->\n", "<!-- /matrix -->\n"
 LEAST_COVERAGE = 95
 
@@ -49,7 +57,7 @@ def main() -> int:
     names = [name for name, value in settings.items() if isinstance(value, dict)]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"frameworks; all by default: {', '.join(names)}")
     parser.add_argument("--oldest", action="store_true", help="with the oldest releases that are supported, too")
-    parser.add_argument("--write", action="store_true", help="write the matrix into the README instead of comparing")
+    parser.add_argument("--write", action="store_true", help="write the matrix into its page instead of comparing")
     asked = parser.parse_args()
     if unknown := set(asked.names) - set(names):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(names)}")
@@ -140,8 +148,8 @@ def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProces
 
 
 def _matrix(outcomes: list[Outcome], settings: dict[str, dict[str, list[str]]], *, write: bool) -> bool:
-    """Write the rows of what was tested into the README, or tell whether they stand there."""
-    text = README.read_text(encoding="utf-8")
+    """Write the rows of what was tested into the page, or tell whether they stand there."""
+    text = PAGE.read_text(encoding="utf-8")
     if BEGIN not in text:
         return True
     head, _, rest = text.partition(BEGIN)
@@ -159,13 +167,13 @@ def _matrix(outcomes: list[Outcome], settings: dict[str, dict[str, list[str]]], 
         return True
     if not write:
         stale = [line for title, line in made.items() if known.get(title) != line]
-        print("the matrix in the README says otherwise; `--write` writes it:", *stale, sep="\n")
+        print("the matrix on its page says otherwise; `--write` writes it:", *stale, sep="\n")
         return False
     titles = ["framework", "---", *(str(value["title"]) for value in settings.values() if isinstance(value, dict))]
-    made.setdefault("framework", f"| framework | tested with | {' | '.join(DUTIES)} |")
+    made.setdefault("framework", f"| framework | tested with | {' | '.join(DUTIES.values())} |")
     made.setdefault("---", f"|{'---|' * (len(DUTIES) + 2)}")
     lines = [made[title] for title in titles if title in made]
-    README.write_text(head + BEGIN + "\n".join(lines) + "\n" + END + tail, encoding="utf-8")
+    PAGE.write_text(head + BEGIN + "\n".join(lines) + "\n" + END + tail, encoding="utf-8")
     return True
 
 
