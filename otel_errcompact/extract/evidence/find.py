@@ -88,10 +88,11 @@ _ADVICE: Final = re.compile(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNOREC
 _LABELLED: Final = re.compile(
     r"\W{0,3}(?:(?:[\w-]{0,30}[-_ ])?(?:request|trace|span|correlation|ray|session|event|transaction)[-_ ]?id"
     r"|cf-ray|content-(?:type|length)|date|timestamp|user-agent|etag|cache-control)[\"']?: "
-    r"|\W{0,3}[\w-]{1,60}[\"']?: ?[\[{(]$|node\.js v[0-9]",
+    r"|\W{0,3}[\w-]{1,60}[\"']?: ?[\[{(]$|node\.js v[0-9]|plugins: [\w-]{1,60}-[0-9]"
+    r"|the above exception was the direct cause|during handling of the above exception",
     re.IGNORECASE,
 )
-"""What tells one answer from another, and no failure: ids, times, headers; a label whose values stand below."""
+"""What tells one answer from another, and no failure: ids, times, versions; a label whose values stand below."""
 
 _FRAME: Final = re.compile(
     r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
@@ -108,7 +109,7 @@ _COMMAND: Final = re.compile(
     r"(?:[$>+%\u276f#] |Running: |running: |Executing: |executing: |RUN |cmd: |Command: |command: )\S"
 )
 _COMMON: Final = frozenset((
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "if", "in", "into", "is",
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "e", "for", "from", "has", "have", "if", "in", "into", "is",
     "it", "its", "no", "not", "of", "on", "or", "s", "t", "than", "that", "the", "then", "there", "this", "to",
     "was", "were", "will", "with", "you", "your", "error", "errors", "line", "file", "col", "column",
     "exception", "thread", "main", "failed", "lines", "total", "more", "above", "below",

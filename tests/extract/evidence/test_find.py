@@ -225,3 +225,14 @@ def test_the_source_of_a_warning_is_no_evidence() -> None:
     """The line below the place of a warning stands at that place."""
     text = "a/run7.py:3: FutureWarning: 'H' is deprecated\n  index = read(freq='H', rate=3)\nreason: disk sda1 is full"
     assert shown(text) == ["a/run7.py:3: FutureWarning: 'H' is deprecated", "reason: disk sda1 is full"]
+
+
+def test_what_pytest_writes_around_a_failure_is_no_evidence() -> None:
+    """The versions of its plugins, the cause behind its mark, and the sentence between two tracebacks."""
+    facts = Facts(type="KeyError", location=Location(), cause="no limit", format="pytest")
+    lines = [
+        "plugins: xdist-3.8.0, cov-7.1.0",
+        "E   KeyError: no limit",
+        "The above exception was the direct cause of the following exception:",
+    ]
+    assert find_evidence(lines, facts) == ()
