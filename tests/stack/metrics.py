@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Known = dict[str, frozenset[str]]
 
-OF_RESOURCE: Final = frozenset({"job", "instance", "service_name", "deployment_environment_name"})
+OF_RESOURCE: Final = frozenset({"job", "instance", "service_name", "service_version", "deployment_environment_name"})
 """What Prometheus makes of every resource, and which of its attributes `prometheus.yaml` promotes."""
 
 OF_COLLECTOR: Final = frozenset({"exporter", "receiver", "processor", "transport", "data_type"})
@@ -80,7 +80,7 @@ FOREIGN: Final[Known] = {
     "prometheus_target_scrapes_sample_duplicate_timestamp_total": frozenset(),
     "prometheus_api_otlp_out_of_order_exemplars_total": frozenset(),
     # Made by Prometheus itself: of resources pushed to it, and of its alerts.
-    "target_info": frozenset({"service_version", "service_instance_id", "telemetry_sdk_language"}),
+    "target_info": frozenset({"service_instance_id", "telemetry_sdk_language"}),
     "ALERTS": frozenset({"alertname", "alertstate", "severity", "gen_ai_agent_name", "errcompact_class"}),
 }
 

@@ -295,7 +295,11 @@ def test_prometheus_reads_the_rules_and_knows_alertmanager():
     files = [(ROOT / "collector-config" / name).resolve() for name in configuration["rule_files"]]
     assert files == [ROOT / "dashboards" / "generated" / "rules.yaml"]
     assert configuration["alerting"]["alertmanagers"] == [{"static_configs": [{"targets": ["alertmanager:9093"]}]}]
-    assert set(configuration["otlp"]["promote_resource_attributes"]) == {"service.name", "deployment.environment.name"}
+    assert set(configuration["otlp"]["promote_resource_attributes"]) == {
+        "service.name",
+        "service.version",
+        "deployment.environment.name",
+    }
 
 
 def test_inhibitions_name_alerts_that_exist():
