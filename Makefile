@@ -8,7 +8,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints req
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality lint format types layers bench docs dashboards corpus clean
+.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality lint format types layers bench docs site dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -31,11 +31,15 @@ $(VENV)/.e2e: $(VENV)/.test
 	$(INSTALL) --group e2e
 	@touch $@
 
-install: $(VENV)/.test $(VENV)/.lint $(VENV)/.e2e ## Install the library, its command line and all tools into .venv/.
+$(VENV)/.docs: $(VENV)/.test
+	$(INSTALL) --group docs
+	@touch $@
+
+install: $(VENV)/.test $(VENV)/.lint $(VENV)/.e2e $(VENV)/.docs ## Install the library, its command line and all tools into .venv/.
 
 lock: $(VENV)/.base ## Write requirements.lock: the newest releases that fit, for every system and Python.
 	$(BIN)/uv pip compile pyproject.toml --universal --upgrade --generate-hashes --no-header --no-annotate --quiet \
-		--no-emit-index-url --extra otlp --extra cli --group test --group dashboards --group lint --group e2e \
+		--no-emit-index-url --extra otlp --extra cli --group test --group dashboards --group docs --group lint --group e2e \
 		--output-file requirements.lock
 
 hooks: $(VENV)/.lint ## Let git check what you commit; needs pre-commit.
@@ -96,6 +100,9 @@ bench: $(VENV)/.test ## Measure our cost beside the SDK's, and memory and hostil
 
 docs: $(VENV)/.test ## Write the pages that are made from tables in the code.
 	$(BIN)/python -m docs.generate
+
+site: $(VENV)/.docs ## Build the documentation site into build/site; a warning or a broken link is an error.
+	$(BIN)/python -m docs.website
 
 dashboards: $(VENV)/.test ## Write the dashboards and the alert rules from their definitions.
 	$(BIN)/python -m dashboards
