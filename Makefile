@@ -69,7 +69,7 @@ test-model: $(VENV)/.test ## Run the model extractor on a real small model; what
 wheel: $(VENV)/.test ## Test the wheel where the checkout is not: bare, with extras, with the oldest and newest OpenTelemetry.
 	$(BIN)/pytest -n 2 -m matrix
 
-e2e: $(VENV)/.e2e ## Build the real programs once (needs Go), start the whole chain, ask each what arrived; the page in a browser.
+e2e: $(VENV)/.e2e $(VENV)/.docs ## Build the real programs once (needs Go), start the whole chain, ask each what arrived; the page in a browser.
 	$(BIN)/python -m e2e.build
 	$(BIN)/python -m e2e.browser
 	@# Most of it is waiting, so that two chains fit beside each other.

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, UserMessage, create_sdk_mcp_server, query, tool
@@ -27,10 +28,10 @@ async def main() -> None:
     errcompact.install()
     compaction = CompactionHooks(agent="shop")
     server = create_sdk_mcp_server("shop", tools=compaction.tools(refund))
+    options = ClaudeAgentOptions(hooks=compaction.hooks(), mcp_servers={"shop": server})
     with FakeMessagesApi(model) as api, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        options = ClaudeAgentOptions(
-            hooks=compaction.hooks(),
-            mcp_servers={"shop": server},
+        options = replace(
+            options,
             allowed_tools=["mcp__shop"],
             setting_sources=[],
             cwd=home,

@@ -9,7 +9,7 @@ from fastmcp import Client, FastMCP
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.fastmcp import CompactionMiddleware
 
-server: FastMCP[None] = FastMCP("shop", middleware=[CompactionMiddleware()])
+server = FastMCP("shop", middleware=[CompactionMiddleware()])
 
 
 @server.tool

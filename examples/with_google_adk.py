@@ -45,7 +45,8 @@ async def main() -> None:
     errcompact.install()
     plugin = CompactionPlugin(agent="shop")
     agent = LlmAgent(name="shop", model=Stubborn(model="stubborn"), tools=[price])
-    async with InMemoryRunner(app=App(name="shop", root_agent=agent, plugins=[plugin])) as runner:
+    app = App(name="shop", root_agent=agent, plugins=[plugin])
+    async with InMemoryRunner(app=app) as runner:
         events = await runner.run_debug("What is a cup of tea?", quiet=True)
     last = events[-1]
     print("agent says: ", last.content.parts[0].text if last.content and last.content.parts else "")

@@ -21,14 +21,14 @@ def stubborn(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
     return ModelResponse([ToolCallPart("query", {"sql": "SELECT SUM(amount) FROM orders"})])
 
 
-compaction = CompactionCapability(agent="shop")
-agent = Agent(FunctionModel(stubborn), capabilities=[compaction])
-
-
-@agent.tool_plain
 def query(sql: str) -> list[tuple[int]]:
     """Ask the database."""
     return DATABASE.execute(sql).fetchall()
+
+
+model = FunctionModel(stubborn)
+compaction = CompactionCapability(agent="shop")
+agent = Agent(model, tools=[query], capabilities=[compaction])
 
 
 def main() -> None:

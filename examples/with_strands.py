@@ -24,7 +24,8 @@ def main() -> None:
     """Ask the agent once."""
     errcompact.install()
     hooks = CompactionHooks()
-    agent = Agent(PlayedModel(play), tools=[refund], hooks=[hooks], name="shop", callback_handler=None)
+    model = PlayedModel(play)
+    agent = Agent(model, tools=[refund], hooks=[hooks], name="shop", callback_handler=None)
 
     result = agent("Refund my order.")
 

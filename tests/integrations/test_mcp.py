@@ -409,8 +409,11 @@ def test_the_example(tmp_path: Path) -> None:
     example = ROOT / "examples" / "with_mcp.py"
     done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("model reads: [KeyError] at price (")
-    assert lines[-2].startswith("model reads: NOT EXECUTED: this exact call has failed 2 times")
+    read = [line for line in lines if line.startswith("model reads: ")]
+    assert len(read) == 8
+    for place, first in ((0, "[KeyError] at price ("), (4, "[LookupError] at on_call_tool (")):
+        assert read[place].startswith(f"model reads: {first}")
+        assert read[place + 3].startswith("model reads: NOT EXECUTED: this exact call has failed 2 times")
 
 
 async def test_a_request_without_a_session_is_a_run_that_ends_with_it(world: World) -> None:

@@ -390,10 +390,12 @@ def test_a_conversation_with_the_runner_comes_to_what_is_written(world: World, c
 
 
 def test_the_example_runs() -> None:
-    """It shows two digests and the halt."""
+    """Beside calls the model sends messages; the first agent ends by itself, the second one is stopped."""
     shown = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True).stdout
-    assert "[KeyError] at price" in shown
-    assert "stopped: run " in shown
+    first, _, second = shown.partition("Tea is 2.")
+    assert first == "the model reads: 2\n"
+    assert "the model reads: [KeyError] at price" in second
+    assert "stopped: run " in second
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "price", "arguments": '{"item": "tea"}'}}
