@@ -6,6 +6,7 @@ import functools
 import http.server
 import json
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,7 @@ HOSTILE: Final = (
 
 REFUSED: Final = "connection refused by 10.0.0.7:5432"
 NO_TABLE: Final = "no such table: orders"
+NIGHTLY: Final = "select * from orders\nwhere id in (1, 2)"
 HOSTILE_LINE: Final = (
     "hostile </pre></script><script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 )
@@ -74,7 +76,7 @@ class Opened:
 
     def exact(self, words: str) -> str:
         """Return the first raw error of a class, with the characters that the page shows as marks."""
-        source = self.page.locator("tbody", has_text=words).locator(".raw .exact").first
+        source = self.page.locator("#class-table tbody", has_text=words).locator(".raw .exact").first
         # As numbers: on the way here half of a character would become another one.
         text = source.evaluate(
             "element => exact(element).replace(/\\p{Surrogate}/gu, half => `<${half.charCodeAt()}>`)"
@@ -218,7 +220,7 @@ def test_the_policy_stops_what_gets_in_all_the_same(open_page: Open, recorded: P
 def test_a_click_shows_the_raw_error_whole(open_page: Open, trajectory: Path) -> None:
     """To the character."""
     opened = open_page(trajectory)
-    row = opened.page.locator("tbody", has_text="KeyError")
+    row = opened.page.locator("#class-table tbody", has_text="KeyError")
     text = row.locator(".raw pre")
     assert not text.is_visible()
     row.locator("summary").click()
@@ -230,10 +232,10 @@ def test_a_click_shows_the_raw_error_whole(open_page: Open, trajectory: Path) ->
 def test_the_keyboard_shows_it_too(open_page: Open, trajectory: Path, key: str) -> None:
     """And what has the focus is seen."""
     opened = open_page(trajectory)
-    summary = opened.page.locator("tbody", has_text="KeyError").locator("summary")
+    summary = opened.page.locator("#class-table tbody", has_text="KeyError").locator("summary")
     summary.focus()
     opened.page.keyboard.press(key)
-    assert opened.page.locator("tbody", has_text="KeyError").locator(".raw pre").is_visible()
+    assert opened.page.locator("#class-table tbody", has_text="KeyError").locator(".raw pre").is_visible()
     opened.page.keyboard.press("Tab")
     focused = "getComputedStyle(document.activeElement).outlineStyle"
     assert opened.page.evaluate(focused) == "solid"
@@ -253,21 +255,23 @@ def test_hostile_texts_are_data(open_page: Open, trajectory: Path) -> None:
     """What a page cannot hold or what deceives is seen as a mark, and the copy has the very characters."""
     opened = open_page(trajectory)
     assert ascii(opened.exact("gnp.exe")) == ascii(HOSTILE)
-    shown = opened.page.locator("tbody", has_text="gnp.exe").locator(".raw .exact").first.text_content() or ""
+    shown = (
+        opened.page.locator("#class-table tbody", has_text="gnp.exe").locator(".raw .exact").first.text_content() or ""
+    )
     assert r"\u202egnp.exe\u202c \x1b[31mred\x1b[0m \x00 x2 lone \ud800 &amp;" in shown
 
 
 def test_a_huge_error_is_there_whole(open_page: Open, huge: Path) -> None:
     """10 MB in one line, and the page is usable at once."""
     opened = open_page(huge)
-    opened.page.locator("summary").click()
+    opened.page.locator("#class-table summary").click()
     assert opened.exact("HugeError") == HUGE
 
 
 def test_the_copy_button_copies_the_very_characters(open_page: Open, trajectory: Path) -> None:
     """Into the clipboard, and says so."""
     opened = open_page(trajectory, permissions=["clipboard-read", "clipboard-write"])
-    row = opened.page.locator("tbody", has_text="KeyError")
+    row = opened.page.locator("#class-table tbody", has_text="KeyError")
     row.locator("summary").click()
     row.locator(".raw .copy").click()
     opened.page.get_by_role("button", name="Copied").wait_for()
@@ -313,7 +317,7 @@ def test_a_streak_and_an_escalation_lead_to_their_class(open_page: Open, recorde
     opened = open_page(recorded)
     opened.page.get_by_role("searchbox").fill("table")
     opened.page.locator("#escalations a").first.click()
-    assert opened.page.locator("tbody", has_text="refused by").locator(".raw pre").first.is_visible()
+    assert opened.page.locator("#class-table tbody", has_text="refused by").locator(".raw pre").first.is_visible()
     assert opened.page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 
@@ -356,7 +360,7 @@ def test_no_window_is_too_narrow(open_page: Open, recorded: Path, trajectory: Pa
 def test_it_can_be_read_without_javascript(open_page: Open, recorded: Path) -> None:
     """Every number and every raw error; what would need a script is not there."""
     opened = open_page(recorded, java_script_enabled=False)
-    row = opened.page.locator("tbody", has_text="no such table")
+    row = opened.page.locator("#class-table tbody", has_text="no such table")
     row.locator("summary").click()
     assert row.locator(".raw pre").inner_text() == f"Error: {NO_TABLE}"
     assert opened.page.get_by_role("heading", name="6 failures in 3 classes").is_visible()
@@ -370,3 +374,116 @@ def test_on_paper_it_is_black_on_white(open_page: Open, recorded: Path) -> None:
     opened.page.emulate_media(media="print", color_scheme="dark")
     assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert opened.page.locator("button:visible:not(.head)").count() == 0
+
+
+@pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a live run: failures, a refusal, an escalation with its answer, a resolution, successes."""
+    path = tmp_path_factory.mktemp("live") / "trajectory.jsonl"
+    ledger = Ledger(Options())
+    file = TrajectoryFile(TrajectoryOptions(path=path))
+    ledger.add_listener(file)
+    with otel_errcompact.run(
+        "nightly", ledger=ledger, agent="shop", on_escalation=lambda _: Continue("ask db2")
+    ) as run:
+        for query, fails in [(NIGHTLY, True)] * 4 + [(NIGHTLY, False)] + [("select 1", False)] * 5:
+            with run.tool("query", arguments={"sql": query, "limit": 10}) as call:
+                if call.refused:
+                    continue
+                if fails:
+                    raise LookupError(NO_TABLE)
+                call.result = "3 rows"
+    file.close()
+    return _page_of(path)
+
+
+def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> None:
+    """What failed, was refused, was asked and answered, was resolved; successes folded, and how many is said."""
+    steps = open_page(live).page.locator("#r-1 .line > li")
+    told = [" ".join(text.split()) for text in steps.all_inner_texts()]
+    told = [re.sub(r"\d\d:\d\d:\d\d ", "", text) for text in told]
+    shown = "query sql=select * from orders where id in (1, 2), limit=10"
+    error = f"LookupError {NO_TABLE}"
+    refused = (
+        "· query refused identical to call 1 not executed: the identical call had failed 2 times "
+        f"and nothing had succeeded since; {error}"
+    )
+    assert told[1:] == [
+        f"1 {shown} failed {error} Raw error and arguments of call 1",
+        f"2 {shown} failed 2 in a row {error} Arguments of call 2",
+        refused,
+        f"{refused} loop 4 of 4 identical calls that failed while nothing succeeded answered: the run goes on ask db2",
+        f"3 query orders resolved {error}",
+        "4 5 calls succeeded: query \N{MULTIPLICATION SIGN}5",
+        "■ end of the record; result: recovered",
+    ]
+
+
+def test_a_click_in_the_time_line_shows_the_raw_error_and_pretty_arguments(open_page: Open, live: Path) -> None:
+    """Whole, and an SQL statement of two lines as two lines."""
+    opened = open_page(live)
+    step = opened.page.locator("#r-1-1")
+    assert not step.locator("pre").first.is_visible()
+    step.locator("summary").click()
+    assert (step.locator(".raw pre").text_content() or "").endswith(f"LookupError: {NO_TABLE}\n")
+    assert step.locator("dl.arguments pre").text_content() == NIGHTLY
+    assert step.locator("dl.arguments .short").inner_text().split() == ["limit", "10"]
+
+
+def test_a_run_leads_to_its_class_and_back(open_page: Open, recorded: Path) -> None:
+    """From a step to the class, and from the raw error of the class to the step, with all that hides it opened."""
+    opened = open_page(recorded)
+    run = opened.page.locator("#run-table tbody", has_text="refused").first
+    run.locator("summary").first.click()
+    run.locator("a.class").first.click()
+    row = opened.page.locator("#class-table tbody", has_text=REFUSED)
+    assert row.locator(".raw pre").first.is_visible()
+    run.locator("summary").first.click()
+    assert not run.locator(".line").is_visible()
+    row.locator(".raw header a").first.click()
+    step = opened.page.locator("#r-1-1")
+    assert step.is_visible()
+    assert step.locator(".raw pre").inner_text() == f"Error: {REFUSED}"
+
+
+def test_a_run_and_its_class_are_linked_without_javascript(open_page: Open, recorded: Path) -> None:
+    """The browser opens what a link leads to by itself."""
+    opened = open_page(recorded, java_script_enabled=False)
+    row = opened.page.locator("#class-table tbody", has_text=REFUSED)
+    row.locator("summary").click()
+    row.locator(".raw header a").first.click()
+    assert opened.page.locator("#r-1-1").is_visible()
+
+
+def test_runs_are_sorted_by_click(open_page: Open, recorded: Path) -> None:
+    """The most failures first, until a head is clicked."""
+    opened = open_page(recorded)
+    names = opened.page.locator("#run-table td.run bdi.mono")
+    assert names.all_inner_texts() == ["refused", "recovered", "hostile</script>"]
+    opened.page.locator("#run-table").get_by_role("button", name="Run").click()
+    assert names.all_inner_texts() == ["hostile</script>", "recovered", "refused"]
+
+
+def test_a_long_raw_error_opens_whole_in_the_time_line(open_page: Open, huge: Path) -> None:
+    """It stands once in the file; the step that is opened gets it from the row of its class."""
+    opened = open_page(huge)
+    opened.page.locator("#r-1-1 summary").click()
+    opened.page.locator("#r-1-1 .elsewhere").wait_for(state="detached")
+    assert opened.page.locator("#r-1-1 .exact").evaluate("element => exact(element)") == HUGE
+    assert huge.stat().st_size < len(HUGE) + 200_000
+
+
+def test_a_run_of_ten_thousand_calls_is_usable(open_page: Open, tmp_path: Path) -> None:
+    """Stretches of successes are folded; a link to the last failure leads there within seconds."""
+    results = [f"Error: no such table: t{number}" if number % 100 == 99 else "3 rows" for number in range(10_000)]
+    transcript = tmp_path / "long.jsonl"
+    transcript.write_text(json.dumps({"task_id": "long", "traj": list(_messages(results))}), encoding="utf-8")
+    page = _page_of(transcript)
+    opened = open_page(f"{page.as_uri()}#r-1-10000")
+    assert opened.page.locator("#r-1-10000").is_visible()
+    assert opened.page.locator(".line > .fold").count() == 100
+    summary = opened.page.locator(".line > .fold summary").first
+    assert summary.inner_text() == "99 calls succeeded: db.query \N{MULTIPLICATION SIGN}99"
+    summary.click()
+    assert opened.page.locator(".line > .fold").first.locator(".bare:visible").count() == 99
+    assert opened.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") < 20_000

@@ -56,5 +56,10 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
         problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
     page = collector.page()
     size = write_page(page, output)
-    say(f"{output}: {page.totals.failures:,} failures of {page.totals.runs:,} runs, {size:,} bytes")
+    failures, runs = _count(page.totals.failures, "failure"), _count(page.totals.runs, "run")
+    say(f"{output}: {failures} in {runs}, {size:,} bytes")
     return problems.exit_code
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

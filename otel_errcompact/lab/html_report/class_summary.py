@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.lab.html_report.arguments import read_arguments
 from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import Axis, ClassEntry, Example
 from otel_errcompact.lab.html_report.text import mark_special
@@ -29,7 +30,6 @@ CLASS_ROOM: Final = 1_000_000
 END: Final = 4_000
 """Characters at either end of a text for which there is no room."""
 
-MAX_ARGUMENTS: Final = 2_000
 MAX_PLACES: Final = 20
 MAX_TOOLS: Final = 20
 
@@ -90,34 +90,36 @@ class ClassSummary:
             self._first_ns = time_ns if self._first_ns is None else min(self._first_ns, time_ns)
             self._last_ns = time_ns if self._last_ns is None else max(self._last_ns, time_ns)
 
-    def exemplify(self, raw: RawError, texts: tuple[str, str], place: Place, time_ns: int | None, room: int) -> int:
+    def exemplify(self, raw: RawError, text: str, place: Place, time_ns: int | None, room: int) -> tuple[int, str]:
         """
-        Keep the raw error if there is room; return the room taken.
+        Keep a raw error; return its room, and its name where whole.
 
         Args:
             raw: The raw error.
-            texts: Its text and arguments as they are shown.
+            text: Its text as it is shown.
             place: Where it lies.
             time_ns: When it came; None if the record has no times.
             room: What is left for all classes.
         """
-        text, arguments = texts
         name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if (known := self._kept.get(name)) is not None:
             known.count += 1
-            return 0
+            return 0, known.example.name if not known.example.cut else ""
         if len(self._kept) >= MAX_EXAMPLES:
-            return 0
+            return 0, ""
         whole = self._fits(text, room)
         if not whole and self._kept:
-            return 0
+            return 0, ""
+        arguments, more = read_arguments(raw.arguments, self._hide_secrets)
         example = Example(
+            name=f"x-{self.key}-{len(self._kept) + 1}",
             text=text if whole else text[:END],
             tail="" if whole else text[-END:],
             cut=0 if whole else len(text) - 2 * END,
             count=1,
             tool=self._hide_secrets(raw.tool),
-            arguments=_clip(arguments),
+            arguments=arguments,
+            more_arguments=more,
             exit_code=raw.exit_code,
             time_ns=time_ns,
             trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
@@ -126,7 +128,7 @@ class ClassSummary:
         self._kept[name] = _Kept(example)
         took = len(mark_special(example.text)) + len(mark_special(example.tail))
         self.characters += took
-        return took
+        return took, example.name if whole else ""
 
     def end(self, found: ClassReport, standing: Standing, place: Place, escalations: int) -> None:
         """Note how a run ended for the class."""
@@ -174,8 +176,3 @@ class ClassSummary:
         size = len(mark_special(text))
         within = not self._kept or self.characters + size <= CLASS_ROOM
         return (size <= room and within) or len(text) <= 2 * END
-
-
-def _clip(arguments: str) -> str:
-    gone = len(arguments) - MAX_ARGUMENTS
-    return arguments if gone <= 0 else f"{arguments[:MAX_ARGUMENTS]} ... {gone:,} more characters"

@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.lab.html_report.class_summary import ClassSummary
 from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import (
@@ -21,16 +22,19 @@ from otel_errcompact.lab.html_report.model import (
     TokenTotals,
     Totals,
 )
+from otel_errcompact.lab.html_report.time_line import Room, TimeLineDraft
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.engine.observations import Observation, Refusal, Resumed
     from otel_errcompact.engine.report import ClassReport
     from otel_errcompact.errors import RawError
-    from otel_errcompact.escalator.escalation import Escalation
-    from otel_errcompact.lab.html_report.model import Standing
-    from otel_errcompact.lab.replay import ReplayedRun
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.history.history import ErrorClass
+    from otel_errcompact.lab.html_report.model import RecordKind, Standing
+    from otel_errcompact.lab.replay import PlayedCall, ReplayedRun
 
 _Entry = TypeVar("_Entry")
 
@@ -40,6 +44,7 @@ MAX_CLASSES: Final = 1_000
 MAX_RUNS: Final = 500
 """Rows of runs; of more, those with the most failures."""
 
+MAX_KEYS_OF_RUN: Final = 100
 MAX_STREAKS: Final = 25
 MAX_ESCALATIONS: Final = 100
 MAX_KEYS: Final = 200_000
@@ -49,7 +54,10 @@ BINS: Final = 48
 """Bars of a sparkline."""
 
 ROOM: Final = 16_000_000
-"""Characters that raw errors may take of the page, as HTML."""
+"""Characters that raw errors may take of the rows of classes, as HTML."""
+
+TIME_LINE_ROOM: Final = 16_000_000
+"""Characters that time lines may take, about."""
 
 MADE_UP_NS: Final = 86_400_000_000_000
 """A day: how far the made-up times of a record without any may be from `FIRST_NS`."""
@@ -70,7 +78,7 @@ class Collector(Listener):
     def __init__(self, *, raw: bool = False) -> None:
         self._raw = raw
         self._source = ""
-        self._failures_only = False
+        self._kind: RecordKind = "calls"
         self._files: int = 0
         self._totals: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
@@ -80,6 +88,11 @@ class Collector(Listener):
         self._other_failures = 0
         self._room = ROOM
         self._serial = count()
+        self._numbers = count(1)
+        self._time_lines = Room(TIME_LINE_ROOM)
+        self._drafts: dict[str, tuple[int, TimeLineDraft]] = {}
+        self._sizes: dict[int, int] = {}
+        self._answers: dict[tuple[str, str, int], AnsweredEscalation] = {}
         self._runs: list[tuple[int, int, RunEntry]] = []
         self._streaks: list[tuple[int, int, StreakEntry]] = []
         self._streaks_seen = 0
@@ -91,11 +104,15 @@ class Collector(Listener):
         self._last_ns: int | None = None
         self._untimed = 0
 
-    def begin(self, source: str, *, failures_only: bool, more: bool = False) -> None:
+    def begin(self, source: str, *, kind: RecordKind, more: bool = False) -> None:
         """Begin a file, or more of one."""
         self._source = source
-        self._failures_only = failures_only
+        self._kind = kind
         self._files += not more
+
+    def take_call(self, call: PlayedCall) -> None:
+        """Keep a call, before it is counted."""
+        self._draft(call.run_id)[1].add_call(call, _real(call.time_ns))
 
     def on_observed(self, observation: Observation) -> None:
         """Keep one occurrence."""
@@ -105,11 +122,48 @@ class Collector(Listener):
         self._mark(at, time_ns)
         summary = self._class_of(observation, at)
         summary.observe(observation, at=at, time_ns=time_ns)
-        place = Place(run_id=self._hide_secrets(observation.run_id), source=self._source)
-        self._room -= summary.exemplify(observation.raw, self._texts(observation.raw), place, time_ns, self._room)
+        number, draft = self._draft(observation.run_id)
+        step = draft.step_of(observation.raw)
+        place = Place(run_id=self._hide_secrets(observation.run_id), source=self._source, run=number, step=step)
+        raw = observation.raw
+        text = self._hide_secrets(raw.text or raw.message)
+        took, example = summary.exemplify(raw, text, place, time_ns, self._room)
+        self._room -= took
+        draft.fail(observation, text, time_ns, example)
+
+    def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
+        """Keep a failure inside a call that in the end succeeded."""
+        self._draft(run_id)[1].handle(raw, found, _real(raw.time_ns))
+
+    def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - the listener's signature
+        """Keep which call has resolved which classes."""
+        self._draft(run_id)[1].note_classes("resolved", resolved)
+
+    def on_taken_back(self, run_id: str, agent: str, tool: str, error_class: ErrorClass) -> None:  # noqa: ARG002 - the listener's signature
+        """Keep which failure has opened a resolved class again."""
+        self._draft(run_id)[1].note_classes("taken_back", (error_class,))
+
+    def on_refused(self, refusal: Refusal) -> None:
+        """Keep why a call was refused."""
+        summary = self._classes.get(refusal.key)
+        kind, cause = (summary.type, summary.cause) if summary is not None else ("", "")
+        self._draft(refusal.run_id)[1].refuse(refusal, kind, cause)
+
+    def on_answered(self, answered: AnsweredEscalation) -> None:
+        """Keep the answer to an escalation that happened."""
+        if self._kind != "live":
+            return
+        breach = answered.escalation
+        self._answers[breach.threshold, breach.key, breach.count] = answered
+        self._draft(breach.run_id)[1].note_answer(answered)
+
+    def on_resumed(self, resumed: Resumed) -> None:
+        """Keep a person's word that the run continues."""
+        self._draft(resumed.run_id)[1].resume(resumed)
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Keep a breach until its run ends."""
+        self._draft(escalation.run_id)[1].note_escalation(escalation, asks=escalation.threshold in ASKING)
         kept = self._open_escalations.setdefault(escalation.run_id, [])
         if len(self._escalations) + len(kept) < MAX_ESCALATIONS:
             kept.append(escalation)
@@ -117,15 +171,17 @@ class Collector(Listener):
     def take(self, run: ReplayedRun) -> None:
         """Keep what came of a run."""
         self._count(run)
-        place = Place(run_id=self._hide_secrets(run.run_id), source=run.source)
-        self._take_run(run, place)
-        self._take_escalations(run, place)
+        number, draft = self._draft(run.run_id)
+        del self._drafts[run.run_id]
+        place = Place(run_id=self._hide_secrets(run.run_id), source=run.source, run=number)
         fired = Counter(escalation.key for escalation in run.escalations)
+        self._take_run(run, place, draft)
+        self._take_escalations(run, place)
         for found in run.report.classes:
             if (summary := self._classes.get(found.key)) is not None:
                 summary.end(found, self._standing(found, fired), replace(place, count=found.count), fired[found.key])
         for key, length in run.streaks.items():
-            if not self._failures_only:
+            if self._kind != "raw":
                 self._take_streak(key, length, place)
 
     def page(self) -> PageData:
@@ -153,14 +209,20 @@ class Collector(Listener):
             runs=_best(self._runs),
             more_runs=self._totals["runs_with_failures"] - len(self._runs),
             untimed=self._untimed,
+            other_keys=frozenset(self._other_keys),
             redacted=not self._raw,
         )
 
     def _hide_secrets(self, text: str) -> str:
         return text if self._raw else redact(text)
 
-    def _texts(self, raw: RawError) -> tuple[str, str]:
-        return self._hide_secrets(raw.text or raw.message), self._hide_secrets(raw.arguments)
+    def _draft(self, run_id: str) -> tuple[int, TimeLineDraft]:
+        if run_id not in self._drafts:
+            self._drafts[run_id] = next(self._numbers), self._new_draft()
+        return self._drafts[run_id]
+
+    def _new_draft(self) -> TimeLineDraft:
+        return TimeLineDraft(self._time_lines, self._hide_secrets, supports_counts=self._kind != "raw")
 
     def _mark(self, at: int, time_ns: int | None) -> None:
         self._order.add(at)
@@ -194,21 +256,24 @@ class Collector(Listener):
         self._other_keys.difference_update(self._classes)
 
     def _standing(self, found: ClassReport, fired: Counter[str]) -> Standing:
-        if self._failures_only:
+        if self._kind == "raw":
             return "unknown"
         if found.status == "RECOVERED":
-            return "recovered"
-        return "escalated" if fired[found.key] else "active"
+            return "resolved"
+        return "escalated" if fired[found.key] else "unresolved"
 
     def _count(self, run: ReplayedRun) -> None:
         counts = {name: getattr(run, name) for name in ("failures", "detected", "handled", "ignored")}
         self._totals.update(counts, runs=1, runs_with_failures=run.failures > 0)
         self._tokens.update(raw=run.raw_error_tokens, digests=run.digest_tokens)
-        if self._failures_only:
+        if self._kind == "raw":
             self._totals["failures_only_runs"] += 1
             return
         self._longest = max(self._longest, run.longest_streak)
         self._totals.update(tool_calls=run.tool_calls, escalations=len(run.escalations))
+        if self._kind == "live":
+            self._totals["live_runs"] += 1
+            return
         self._tokens.update(
             whole_raw=run.raw_error_tokens,
             whole_digests=run.digest_tokens,
@@ -216,13 +281,19 @@ class Collector(Listener):
             context=run.context_tokens,
         )
 
-    def _take_run(self, run: ReplayedRun, place: Place) -> None:
+    def _take_run(self, run: ReplayedRun, place: Place, draft: TimeLineDraft) -> None:
+        if not run.failures:
+            self._time_lines.left += draft.size
+            return
         entry = RunEntry(
+            number=place.run,
             run_id=place.run_id,
             agent=self._hide_secrets(run.agent),
             source=run.source,
-            outcome=self._hide_secrets(run.outcome),
-            result="unknown" if self._failures_only else run.result,
+            outcome="" if run.lacks else self._hide_secrets(run.outcome),
+            lacks=run.lacks,
+            kind=self._kind,
+            result="unknown" if self._kind == "raw" else run.result,
             tool_calls=run.tool_calls,
             failures=run.failures,
             classes=run.classes,
@@ -231,10 +302,13 @@ class Collector(Listener):
             raw_tokens=run.raw_error_tokens,
             digest_tokens=run.digest_tokens,
             context_tokens=run.context_tokens,
-            failures_only=self._failures_only,
+            keys=tuple((found.key, found.count) for found in run.report.classes[:MAX_KEYS_OF_RUN]),
+            time_line=draft.finish(),
         )
-        if run.failures:
-            _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)
+        if (lost := _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)) is not None:
+            self._time_lines.left += self._sizes.pop(lost.number, draft.size)
+        if lost is not entry:
+            self._sizes[entry.number] = draft.size
 
     def _take_streak(self, key: str, length: int, place: Place) -> None:
         summary = self._classes.get(key)
@@ -242,9 +316,7 @@ class Collector(Listener):
             return
         summary.streak = max(summary.streak or 0, length)
         self._streaks_seen += 1
-        entry = StreakEntry(
-            length=length, key=key, type=summary.type, cause=summary.cause, run_id=place.run_id, source=place.source
-        )
+        entry = StreakEntry(length=length, key=key, type=summary.type, cause=summary.cause, place=place)
         _push(self._streaks, length, -next(self._serial), entry, MAX_STREAKS)
 
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
@@ -254,6 +326,7 @@ class Collector(Listener):
                 self._escalations.append(self._escalation(escalation, replayed.call, place))
 
     def _escalation(self, escalation: Escalation, call: int, place: Place) -> EscalationEntry:
+        answered = self._answers.pop((escalation.threshold, escalation.key, escalation.count), None)
         return EscalationEntry(
             threshold=escalation.threshold,
             count=escalation.count,
@@ -263,8 +336,12 @@ class Collector(Listener):
             cause=escalation.cause,
             tool=self._hide_secrets(escalation.tool),
             call=call,
-            run_id=place.run_id,
-            source=place.source,
+            asks=escalation.threshold in ASKING,
+            halts=escalation.halts,
+            live=self._kind == "live",
+            action=answered.action if answered is not None else None,
+            message=self._hide_secrets(answered.message) if answered is not None else "",
+            place=place,
         )
 
     def _axis(self) -> Axis | None:
@@ -284,6 +361,7 @@ _COUNTED: Final = (
     "runs",
     "runs_with_failures",
     "failures_only_runs",
+    "live_runs",
     "tool_calls",
     "failures",
     "detected",
@@ -298,12 +376,12 @@ def _real(time_ns: int) -> int | None:
     return time_ns if time_ns and not FIRST_NS <= time_ns < FIRST_NS + MADE_UP_NS else None
 
 
-def _push(heap: list[tuple[int, int, _Entry]], rank: int, serial: int, entry: _Entry, limit: int) -> None:
-    # The entries of the highest rank stay; of one rank, the first.
+def _push(heap: list[tuple[int, int, _Entry]], rank: int, serial: int, entry: _Entry, limit: int) -> _Entry | None:
+    # The entries of the highest rank stay; of one rank, the first. Returns the one that goes.
     if len(heap) < limit:
         heapq.heappush(heap, (rank, serial, entry))
-    else:
-        heapq.heappushpop(heap, (rank, serial, entry))
+        return None
+    return heapq.heappushpop(heap, (rank, serial, entry))[2]
 
 
 def _best(heap: list[tuple[int, int, _Entry]]) -> tuple[_Entry, ...]:

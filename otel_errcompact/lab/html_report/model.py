@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.escalator.thresholds import Threshold
+    from otel_errcompact.lab.html_report.steps import Argument, TimeLine
 
-Standing = Literal["escalated", "active", "recovered", "unknown"]
+Standing = Literal["escalated", "unresolved", "resolved", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""
 
-STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "active", "recovered", "unknown")
+RecordKind = Literal["calls", "live", "raw"]
+"""Every call of a run; what its ledger recorded from the first failure on; raw errors alone."""
+
+STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "unresolved", "resolved", "unknown")
 """The worst first: a class that ended differently in several runs is shown by its worst."""
 
 
@@ -24,11 +29,19 @@ class Place:
     run_id: str
     source: str
     count: int = 1
+    run: int = 0
+    """The number of the run on the page, which its time line is named by."""
+
+    step: int = 0
+    """The step of its time line; 0 if it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """One raw error, and the number of its repetitions."""
+
+    name: str
+    """What links on the page lead to."""
 
     text: str
     """The whole text, without secrets unless they were asked for."""
@@ -41,7 +54,8 @@ class Example:
 
     count: int
     tool: str
-    arguments: str
+    arguments: tuple[Argument, ...]
+    more_arguments: int
     exit_code: int | None
     time_ns: int | None
     """When it first came; None if the record has no times."""
@@ -104,8 +118,7 @@ class StreakEntry:
     key: str
     type: str
     cause: str
-    run_id: str
-    source: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,18 +135,35 @@ class EscalationEntry:
     call: int
     """The number of the tool call after which it fired."""
 
-    run_id: str
-    source: str
+    asks: bool
+    """Whether the threshold asks the escalation handler; else it alerts operators."""
+
+    halts: bool
+    live: bool
+    """Whether it happened; else a threshold was reached when the record was read."""
+
+    action: ActionName | None
+    """What became of it, where it happened."""
+
+    message: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
     """One run."""
 
+    number: int
+    """Its number on the page."""
+
     run_id: str
     agent: str
     source: str
     outcome: str
+    lacks: str
+    """What the record of a live run lacks, in words."""
+
+    kind: RecordKind
     result: str
     tool_calls: int
     failures: int
@@ -143,8 +173,10 @@ class RunEntry:
     raw_tokens: int
     digest_tokens: int
     context_tokens: int
-    failures_only: bool
-    """Whether the record holds failures alone, so that other numbers are not shown."""
+    keys: tuple[tuple[str, int], ...]
+    """Its classes with their occurrences, in the order in which they were first seen."""
+
+    time_line: TimeLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +201,10 @@ class Totals:
     runs: int = 0
     runs_with_failures: int = 0
     failures_only_runs: int = 0
-    """Runs of trajectory files."""
+    """Runs of trajectory files that hold raw errors alone."""
+
+    live_runs: int = 0
+    """Runs as their ledgers recorded them."""
 
     tool_calls: int = 0
     failures: int = 0
@@ -221,4 +256,15 @@ class PageData:
     untimed: int
     """Occurrences without a time in the record."""
 
+    other_keys: frozenset[str]
+    """Classes that have no row, as far as they are known."""
+
     redacted: bool
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Names of the places on the page that texts refer to."""
+        examples = {example.name for entry in self.classes for example in entry.examples}
+        return frozenset(
+            examples | {f"r-{run.number}" for run in self.runs} | {f"c-{entry.key}" for entry in self.classes}
+        )

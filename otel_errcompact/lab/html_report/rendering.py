@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from otel_errcompact.lab.html_report.text import mark_special
+from otel_errcompact.digest import one_line
+from otel_errcompact.lab.html_report.text import mark_code, mark_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ SIGNATURE: Final = "<!doctype html>\n<!-- errcompact report -->"
 
 _PACKAGE: Final = "otel_errcompact.lab.html_report"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_HEAD: Final = 80
 _HEIGHT: Final = 24
 _LEAST: Final = 2
 """Height of the lowest bar: one occurrence among thousands is seen."""
@@ -44,6 +46,7 @@ def html_of(page: PageData) -> Iterator[str]:
             script_hash=_hash(script),
             version=version("otel-errcompact"),
             share=share,
+            heads={entry.key: f"{entry.type}: {one_line(entry.cause, limit=_HEAD)}" for entry in page.classes},
         )
     )
 
@@ -68,6 +71,18 @@ def moment(ns: int) -> str:
     """Return a time in UTC, or seconds where no calendar has it."""
     found = _datetime(ns)
     return f"{found:%Y-%m-%d %H:%M:%S}" if found is not None else f"{ns // 1_000_000_000:,} s"
+
+
+def clock(ns: int) -> str:
+    """Return the time of day in UTC, or seconds beyond the calendar."""
+    found = _datetime(ns)
+    return f"{found:%H:%M:%S}" if found is not None else moment(ns)
+
+
+def date(ns: int) -> str:
+    """Return a day in UTC; empty where no calendar has it."""
+    found = _datetime(ns)
+    return f"{found:%Y-%m-%d}" if found is not None else ""
 
 
 def machine_time(ns: int) -> str:
@@ -114,6 +129,9 @@ def _environment() -> Environment:
     # jinja2 types the table by its own entries.
     filters: dict[str, object] = {
         "marked": mark_special,
+        "code": mark_code,
+        "clock": clock,
+        "date": date,
         "number": number,
         "moment": moment,
         "machine_time": machine_time,

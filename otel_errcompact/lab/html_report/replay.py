@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
-from otel_errcompact.lab.transcripts import Forks, RecordedTrace, read
+from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, read
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from otel_errcompact.lab.html_report.collector import Collector
+    from otel_errcompact.lab.html_report.model import RecordKind
     from otel_errcompact.lab.replay import Pipeline, ReplayedRun
-    from otel_errcompact.lab.transcripts import RecordedLife, RecordedRun
+    from otel_errcompact.lab.transcripts import RecordedRun
     from otel_errcompact.lab.transcripts.records import OnProblem
 
 
@@ -67,10 +68,10 @@ class _Played:
     def play(self, file: Path, records: Iterable[RecordedRun | RecordedTrace | RecordedLife]) -> None:
         """Play the records of one file, neighbours of one kind together."""
         begun = False
-        for failures_only, group in itertools.groupby(records, key=holds_only_failures):
-            self._collector.begin(str(file), failures_only=failures_only, more=begun)
+        for kind, group in itertools.groupby(records, key=kind_of):
+            self._collector.begin(str(file), kind=kind, more=begun)
             begun = True
-            pipeline = self._pipeline(failures_only)
+            pipeline = self._pipeline(kind == "raw")
             for record in group:
                 self._take(pipeline.play(record))
             self._take(pipeline.finish())
@@ -82,14 +83,23 @@ class _Played:
     def _pipeline(self, failures_only: bool) -> Pipeline:
         if failures_only not in self._pipelines:
             update = {"thresholds": NO_THRESHOLDS} if failures_only else {}
-            opened = open_pipeline(self._options.model_copy(update=update), listeners=(self._collector,))
+            opened = open_pipeline(
+                self._options.model_copy(update=update), listeners=(self._collector,), on_call=self._collector.take_call
+            )
             self._pipelines[failures_only] = self._stack.enter_context(opened)
         return self._pipelines[failures_only]
 
 
-def holds_only_failures(record: RecordedRun | RecordedTrace | RecordedLife) -> bool:
-    """Tell a record of failures alone, which are spans of no duration."""
-    return isinstance(record, RecordedTrace) and all(
+def kind_of(record: RecordedRun | RecordedTrace | RecordedLife) -> RecordKind:
+    """Return what a record holds of its run."""
+    if isinstance(record, RecordedLife):
+        return "live"
+    return "raw" if isinstance(record, RecordedTrace) and _holds_only_failures(record) else "calls"
+
+
+def _holds_only_failures(record: RecordedTrace) -> bool:
+    # Such a file has spans of no duration.
+    return all(
         span.scope_name == semconv.SCOPE
         and semconv.RUN_ID in span.attributes
         and span.status == "error"

@@ -12,6 +12,7 @@ _SPECIAL: Final = re.compile(
     # Of CRLF the parser would make LF, and an ampersand form of it is kept; any other carriage return is a mark.
     rf"\r\n|([\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDIRECTIONAL}\ufeff\ud800-\udfff])\1*"
 )
+_DIFF: Final = re.compile(r"^(?:@@ |--- .*\n\+\+\+ |\*\*\* (?:Begin|Update|Add) )", re.MULTILINE)
 _LATIN: Final = 0xFF
 
 
@@ -30,6 +31,19 @@ def mark_special(text: str) -> Markup:
         end = special.end()
     pieces.append(_escape(text[end:]))
     return Markup("".join(pieces))  # noqa: S704 - all of it is escaped
+
+
+def mark_code(text: str) -> Markup:
+    """Return an argument as HTML; added and removed lines stand out."""
+    if not _DIFF.search(text):
+        return mark_special(text)
+    return Markup("\n").join(_diff_line(line) for line in text.split("\n"))
+
+
+def _diff_line(line: str) -> Markup:
+    kind = {"+": "plus", "-": "minus", "@": "hunk"}.get(line[:1])
+    shown = mark_special(line)
+    return Markup('<span class="{}">{}</span>').format(kind, shown) if kind is not None else shown
 
 
 def _escape(text: str) -> str:

@@ -8,6 +8,16 @@ counters, so that all that would have fired are seen; only the longest streak is
 from __future__ import annotations
 
 from otel_errcompact.lab.replay.pipeline import Pipeline, open_pipeline
+from otel_errcompact.lab.replay.played_calls import OnCall, PlayedCall
 from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun, ReplayTotal, total_of
 
-__all__ = ["Pipeline", "ReplayTotal", "ReplayedEscalation", "ReplayedRun", "open_pipeline", "total_of"]
+__all__ = [
+    "OnCall",
+    "Pipeline",
+    "PlayedCall",
+    "ReplayTotal",
+    "ReplayedEscalation",
+    "ReplayedRun",
+    "open_pipeline",
+    "total_of",
+]

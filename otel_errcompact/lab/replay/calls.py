@@ -11,6 +11,7 @@ from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
 from otel_errcompact.detector.results import classify_result
 from otel_errcompact.digest import one_line
+from otel_errcompact.lab.replay.played_calls import PlayedCall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
     from otel_errcompact.detector.results import ResultVerdict
+    from otel_errcompact.lab.replay.played_calls import OnCall
     from otel_errcompact.lab.replay.tally import Tally
     from otel_errcompact.lab.transcripts import RecordedCall, RecordedRun
 
 
-def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
+def play_run(run: RecordedRun, tally: Tally, tracer: Tracer, on_call: OnCall | None = None) -> None:
     """Make the spans of a run, in the order of its results."""
     tally.result_tokens += run.result_tokens
     tally.context_tokens += run.context_tokens
@@ -42,6 +44,8 @@ def play_run(run: RecordedRun, tally: Tally, tracer: Tracer) -> None:
     for turn in _turns(run):
         started = [_start_call(call, tally, tracer, inside, run.agent) for call in turn]
         for call, (call_span, verdict) in zip(turn, started, strict=True):
+            if on_call is not None:
+                on_call(_describe(call, tally.run_id, call_span, verdict))
             _end_call(call, tally, call_span, verdict)
     span.end(end_ns)
 
@@ -60,6 +64,19 @@ def _start_call(
     name = f"{semconv.SPAN_TOOL} {call.tool}".rstrip()
     attributes = _call_attributes(call, verdict, tally.run_id, agent)
     return tracer.start_span(name, context, attributes=attributes, start_time=call.start_ns), verdict
+
+
+def _describe(call: RecordedCall, run_id: str, span: Span, verdict: ResultVerdict) -> PlayedCall:
+    return PlayedCall(
+        run_id=run_id,
+        tool=call.tool,
+        arguments=call.arguments,
+        outcome=verdict.outcome,
+        reason=verdict.reason if verdict.outcome == "ignored" else "",
+        line=call.line,
+        time_ns=call.end_ns,
+        span_id=span.get_span_context().span_id,
+    )
 
 
 def _end_call(call: RecordedCall, tally: Tally, span: Span, verdict: ResultVerdict) -> None:

@@ -13,6 +13,7 @@ from otel_errcompact.detector.kinds import FailureKind
 from otel_errcompact.engine.observations import BegunRun, FailureRecord
 from otel_errcompact.errors import Location, Operation, RawError, SpanRef
 from otel_errcompact.escalator.thresholds import MODES, Thresholds
+from otel_errcompact.lab.replay.played_calls import PlayedCall
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.escalator.escalation import ActionName, AnsweredEscalation
     from otel_errcompact.escalator.thresholds import Mode
+    from otel_errcompact.lab.replay.played_calls import CallOutcome
     from otel_errcompact.lab.replay.results import ReplayedRun
     from otel_errcompact.lab.replay.tally import Tallies, Tally
     from otel_errcompact.lab.transcripts import RecordedLife, RecordedLine, RecordedSpan
@@ -192,6 +194,8 @@ class _Player:
             hint=line.text(semconv.HINT) if told else None,
         )
         self._tally.tool_calls += raw.boundary
+        if raw.boundary:
+            self._announce(line, raw.tool, "failure", raw=raw)
         self._tally.detected += bool(raw.detected)
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
@@ -231,8 +235,25 @@ class _Player:
     def _handle(self, line: RecordedLine) -> None:
         self._ledger.handled(self._run_id, _raw_of(line.raw, line))
 
+    def _announce(self, line: RecordedLine, tool: str, outcome: CallOutcome, raw: RawError | None = None) -> None:
+        if self._tallies.on_call is None:
+            return
+        self._tallies.on_call(
+            PlayedCall(
+                run_id=self._run_id,
+                tool=tool,
+                arguments=raw.arguments if raw is not None else "",
+                operation=str(_operation(line)).removeprefix(tool).strip(),
+                outcome=outcome,
+                time_ns=raw.time_ns if raw is not None else line.time_ns,
+                span_id=raw.span.span_id if raw is not None and raw.span is not None else 0,
+                fingerprint=line.text(semconv.CALL),
+            )
+        )
+
     def _succeed(self, line: RecordedLine) -> None:
         self._tally.tool_calls += 1
+        self._announce(line, line.text(semconv.GEN_AI_TOOL_NAME), "success")
         self._ledger.succeed(
             self._run_id,
             line.text(semconv.GEN_AI_TOOL_NAME),
@@ -244,6 +265,7 @@ class _Player:
         )
 
     def _refuse(self, line: RecordedLine) -> None:
+        self._announce(line, line.text(semconv.GEN_AI_TOOL_NAME), "refused")
         self._ledger.refuse(
             self._run_id,
             line.text(semconv.GEN_AI_TOOL_NAME),

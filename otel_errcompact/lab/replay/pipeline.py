@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.listeners import Listener
     from otel_errcompact.installation.install import Installation
+    from otel_errcompact.lab.replay.played_calls import OnCall
     from otel_errcompact.lab.replay.results import ReplayedRun
     from otel_errcompact.lab.transcripts import RecordedRun
 
@@ -120,7 +121,8 @@ class Pipeline:
 
     def _play_run(self, run: RecordedRun) -> ReplayedRun:
         run_id = run.run_id or Path(run.source).stem
-        play_run(run, self._tallies.open(run_id, agent=run.agent, outcome=run.outcome), self._tracer)
+        tally = self._tallies.open(run_id, agent=run.agent, outcome=run.outcome)
+        play_run(run, tally, self._tracer, self._tallies.on_call)
         return self._tallies.close(run_id)
 
     def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
@@ -138,6 +140,7 @@ def open_pipeline(
     span_exporter: SpanExporter | None = None,
     metric_exporter: MetricExporter | None = None,
     listeners: Iterable[Listener] = (),
+    on_call: OnCall | None = None,
 ) -> Generator[Pipeline]:
     """
     Install the library on new providers for the block, then flush.
@@ -146,14 +149,15 @@ def open_pipeline(
         options: All options; read from the environment if None. A trajectory file is written if they enable it.
         span_exporter: Where spans go; without one to the OTLP endpoint in the environment, or else nowhere.
         metric_exporter: Where metrics go; likewise.
-        listeners: What else wants to know of failures, and of each is told after the tallies.
+        listeners: Further listeners of the ledger, after the tallies.
+        on_call: Takes each call of a record, before the ledger counts it.
 
     Raises:
         ConfigurationError: The SDK is switched off.
     """
     options = (options or Options.from_environ()).model_copy(update={"enabled": True})
     ledger = Ledger(options, timer=time.perf_counter_ns)
-    tallies = Tallies(ledger)
+    tallies = Tallies(ledger, on_call)
     for listener in (tallies, *listeners):
         ledger.add_listener(listener)
     resource = Resource.create({SERVICE_NAME: SERVICE}).merge(OTELResourceDetector().detect())

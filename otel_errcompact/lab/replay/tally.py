@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from otel_errcompact.engine.observations import Observation
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
+    from otel_errcompact.lab.replay.played_calls import OnCall
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,13 +47,15 @@ class Tallies(Listener):
 
     Args:
         ledger: The ledger that counts the runs.
+        on_call: Takes each call of a record, before the ledger counts it.
     """
 
     stage = "replay"
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, on_call: OnCall | None = None) -> None:
         self.source = ""
         """The file that is being played."""
+        self.on_call = on_call
         self._ledger = ledger
         self._open: OrderedDict[str, Tally] = OrderedDict()
 

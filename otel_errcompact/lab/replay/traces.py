@@ -13,6 +13,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from otel_errcompact.digest.tokens import estimate_tokens
+from otel_errcompact.lab.replay.played_calls import PlayedCall
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.spans.context import with_run
 from otel_errcompact.otel.spans.reading import read_call, read_conversation, read_span
@@ -127,6 +128,17 @@ def _count(span: ReadableSpan, recorded: RecordedSpan, tally: Tally, tallies: Ta
         own = tallies.open(read_conversation(ended) or tally.run_id)
         own.tool_calls += 1
         own.result_tokens += tokens
+        if tallies.on_call is not None:
+            tallies.on_call(
+                PlayedCall(
+                    run_id=own.run_id,
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    outcome="failure" if recorded.status == "error" else "success",
+                    time_ns=recorded.end_ns,
+                    span_id=recorded.span_id,
+                )
+            )
 
 
 def in_order(spans: tuple[RecordedSpan, ...]) -> Iterator[tuple[int, bool]]:

@@ -27,7 +27,7 @@ def test_where_the_page_is_and_how_large(errcompact: Errcompact, runs: Path, tmp
     outcome = errcompact("report", runs, "-o", page)
     size = page.stat().st_size
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == f"errcompact: {page}: 2 failures of 2 runs, {size:,} bytes\n"
+    assert outcome.err == f"errcompact: {page}: 2 failures in 2 runs, {size:,} bytes\n"
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>\n<!-- errcompact report -->\n<html")
 
 

@@ -28,12 +28,15 @@ def test_a_class_over_all_runs(gather: Gather, tmp_path: Path) -> None:
     source = str(tmp_path / "runs.jsonl")
     assert (entry.type, entry.cause, entry.template) == ("Error", "refused by 10.0.0.1:1", "refused by <ip>:<port>")
     assert (entry.count, entry.runs, entry.tools, entry.streak) == (3, 2, ("db.query",), 2)
-    assert (entry.standing, entry.standings) == ("active", {"recovered": 1, "active": 1})
+    assert (entry.standing, entry.standings) == ("unresolved", {"resolved": 1, "unresolved": 1})
     assert [(kept.text, kept.count, kept.place.run_id) for kept in entry.examples] == [
         ("Error: refused by 10.0.0.1:1", 2, "one"),
         ("Error: refused by 10.0.0.1:2", 1, "one"),
     ]
-    assert entry.places == (Place(run_id="one", source=source, count=2), Place(run_id="two", source=source, count=1))
+    assert entry.places == (
+        Place(run_id="one", source=source, count=2, run=1),
+        Place(run_id="two", source=source, count=1, run=2),
+    )
     assert (entry.unshown, entry.more_places, sum(entry.bins)) == (0, 0, 3)
 
 
@@ -52,7 +55,7 @@ def test_streaks_and_escalations_are_told_with_what_was_reached(gather: Gather) 
     """Each threshold escalates once, and the streak goes on."""
     page = gather(one=["Error: refused"] * 5)
     (streak,) = page.streaks
-    assert (streak.length, streak.cause, streak.run_id) == (5, "refused", "one")
+    assert (streak.length, streak.cause, streak.place.run_id) == (5, "refused", "one")
     assert [(found.threshold, found.count, found.limit, found.call) for found in page.escalations] == [
         ("same", 3, 3, 3),
         ("loop", 4, 4, 4),
@@ -139,7 +142,7 @@ def test_rows_of_runs_streaks_and_escalations_are_bounded(gather: Gather, monkey
     page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3)
     assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 2)
     assert ([streak.length for streak in page.streaks], page.more_streaks) == ([4], 2)
-    assert ([found.run_id for found in page.escalations], page.more_escalations) == (["one"], 3)
+    assert ([found.place.run_id for found in page.escalations], page.more_escalations) == (["one"], 3)
     assert ([place.run_id for place in page.classes[0].places], page.classes[0].more_places) == (["two"], 2)
 
 

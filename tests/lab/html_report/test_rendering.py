@@ -45,11 +45,11 @@ def test_nothing_is_asked_of_anywhere(gather: Gather, name: str) -> None:
 
 
 def test_a_trajectory_says_what_it_cannot_know(write_trajectory: WriteTrajectory) -> None:
-    """In words, at the head and at the end; shares are not known."""
+    """Once, in words; what is not known has no column, no row and no share."""
     html = "".join(html_of(page_of(write_trajectory("Error: refused"))))
-    assert "The file holds what failed and nothing of what succeeded" in html
-    assert "Trajectory files hold failures only." in html
-    assert '<td class="num">not known</td>' in html
+    assert html.count("Successes are not known, and so neither are resolutions, streaks, escalations") == 1
+    assert html.count("Raw errors alone.") == 1
+    assert "not known</" not in html
     assert 'id="escalations"' not in html
 
 
@@ -64,15 +64,16 @@ def test_whether_secrets_are_in_it_is_said(gather: Gather, raw: bool, said: str)
 def test_what_is_not_shown_is_said(gather: Gather) -> None:
     """How many more, and where they lie."""
     html = "".join(html_of(gather(one=[f"Error: refused by 10.0.0.1:{port}" for port in range(15)])))
-    assert "<b>5 more occurrences are not shown.</b> Where all 15 lie:" in html
-    assert '15 in run <bdi class="mono">one</bdi> in <bdi class="mono file">' in html
+    assert "<b>5 more occurrences are not shown here.</b> Where all 15 are:" in html
+    assert '15 in run <a href="#r-1"><bdi class="mono">one</bdi></a> in <bdi class="mono file">' in html
 
 
 def test_each_threshold_is_said_in_words(gather: Gather) -> None:
     """What was counted, and after which call."""
     html = "".join(html_of(gather(one=["Error: refused"] * 4)))
-    assert "failures of this class in a row, after tool call 3" in html
-    assert "identical calls without a success, after tool call 4" in html
+    asked = "; the handler would be asked, after call"
+    assert f"3 of 3 failures of this class without a success of its operation{asked} 3" in html
+    assert f"4 of 4 identical calls that failed while nothing succeeded{asked} 4" in html
 
 
 def test_a_page_without_failures_says_so(gather: Gather) -> None:

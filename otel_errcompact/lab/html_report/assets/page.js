@@ -96,12 +96,11 @@ function sortable(table, cellOf) {
 }
 
 const classes = find("#class-table");
-if (classes) sortable(classes, (body, name) => find(`td.${name}`, body));
-const runs = find("#run-table");
-if (runs) sortable(runs, (body, name) => body.rows[0].cells[Number(name)]);
+for (const table of all("table.rows")) sortable(table, (body, name) => find(`:scope > .entry > td.${name}`, body));
 
 // ---- filtering by every word, in what a row says and in its key and template
 
+let clearFilter = () => {};
 if (classes) {
   const [form, text, standing, shown] = ["#filter", "#text", "#standing", "#shown"].map((id) => find(id));
   const rows = [...classes.tBodies].map((body) => {
@@ -126,19 +125,36 @@ if (classes) {
   form.addEventListener("input", filter);
   find("#clear").addEventListener("click", () => { clear(); text.focus(); });
   filter();
-
-  // A link to a class leads to it although a filter hides it, and opens what there is to read.
-  const lead = () => {
-    const body = document.getElementById(location.hash.slice(1));
-    if (!body?.matches("#class-table > tbody")) return;
-    if (body.hidden) clear();
-    find("details", body).open = true;
-    find("summary", body).focus({ preventScroll: true });
-    body.scrollIntoView();
-  };
-  addEventListener("hashchange", lead);
-  document.addEventListener("click", (event) => {
-    if (event.target.closest("a")?.hash === location.hash && location.hash) lead();
-  });
-  lead();
+  clearFilter = clear;
 }
+
+// ---- a link leads to its place although a filter hides it, and opens what there is to read
+
+function lead() {
+  const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!aim?.matches("table.rows > tbody, .line li, article.raw")) return;
+  if (aim.closest("tbody")?.hidden) clearFilter();
+  for (let around = aim.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
+  const details = find(":scope > .more > td > details, :scope > div > details", aim);
+  if (details) details.open = true;
+  const focus = details ? find("summary", details) : aim;
+  if (focus === aim) aim.tabIndex = -1;
+  focus.focus({ preventScroll: true });
+  aim.scrollIntoView();
+}
+
+addEventListener("hashchange", lead);
+document.addEventListener("click", (event) => {
+  if (event.target.closest("a")?.hash === location.hash && location.hash) lead();
+});
+if (location.hash) lead();
+
+// ---- a long raw error stands once on the page; where its beginning is opened, the rest comes with it
+
+document.addEventListener("toggle", (event) => {
+  for (const link of event.target.open ? all("a[data-whole]", event.target) : []) {
+    const whole = find(".exact", document.getElementById(link.hash.slice(1)));
+    if (whole) find(".exact", link.closest(".raw")).replaceChildren(...whole.cloneNode(true).childNodes);
+    link.closest(".elsewhere").remove();
+  }
+}, true);

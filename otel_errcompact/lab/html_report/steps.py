@@ -1,0 +1,174 @@
+"""Time lines as data: calls in order, and what each changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from otel_errcompact.escalator.escalation import ActionName
+    from otel_errcompact.escalator.thresholds import Threshold
+
+_BESIDE: Final = 100
+
+StepKind: TypeAlias = Literal["success", "failure", "ignored", "uncounted", "handled", "refused", "resumed"]
+"""`uncounted`: a span that failed, whose failure is counted with another one."""
+
+NoteKind: TypeAlias = Literal["refused", "resolved", "taken_back", "escalated", "answered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a call, in lines."""
+
+    name: str
+    """The way to it: `edits[0].old_string`; empty where the arguments have no names."""
+
+    text: str
+    cut: int = 0
+    """Characters of its end that are not on the page."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it fits beside its name."""
+        return not self.cut and "\n" not in self.text and len(self.text) <= _BESIDE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What a step changed in its run."""
+
+    kind: NoteKind
+    key: str = ""
+    type: str = ""
+    cause: str = ""
+    threshold: Threshold | None = None
+    count: int = 0
+    limit: int = 0
+    halts: bool = False
+    asks: bool = False
+    """Whether the threshold asks the escalation handler; else it alerts operators."""
+
+    action: ActionName | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """The raw error of a step."""
+
+    beginning: str = ""
+    """The whole text, unless something was cut."""
+
+    end: str = ""
+    """The end of a text whose middle is not on the page."""
+
+    cut: int = 0
+    """Characters between them."""
+
+    same_as: int = 0
+    """The step of the same run that has it word for word; 0 if none."""
+
+    same_call: int = 0
+    """The number of that step's call."""
+
+    example: str = ""
+    """The place on the page that has it whole, where it does not stand here."""
+
+    missing: bool = False
+    """Whether the page had no room for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What a failed call adds to a step."""
+
+    key: str
+    type: str
+    cause: str
+    count: int
+    """Occurrences of the class in the run, this one included."""
+
+    streak: int
+    """0 where the record does not support it."""
+
+    transient: bool
+    rejected: bool
+    detected: bool
+    """Whether the tool reported success."""
+
+    exit_code: int | None
+    trace_id: str
+    text: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call, or one event between calls."""
+
+    at: int
+    """Its number in the time line, from 1."""
+
+    kind: StepKind
+    call: int = 0
+    """The number of the call, from 1; 0 if nothing was executed."""
+
+    line: int = 0
+    time_ns: int | None = None
+    tool: str = ""
+    preview: str = ""
+    """Arguments or operation, in one short line."""
+
+    arguments: tuple[Argument, ...] = ()
+    more_arguments: int = 0
+    failure: Failure | None = None
+    identical_to: int = 0
+    """The step with the identical call; 0 if not known."""
+
+    identical_call: int = 0
+    """The number of that step's call."""
+
+    said: str = ""
+    """Why a call is ignored; a person's message."""
+
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a success that changed nothing."""
+        return self.kind == "success" and not self.notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """A stretch of plain successes."""
+
+    steps: tuple[Step, ...]
+    """The first ones."""
+
+    count: int
+    tools: tuple[tuple[str, int], ...]
+    """The most frequent first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Steps that are not on the page."""
+
+    steps: int
+    failures: int
+
+
+Part: TypeAlias = "Step | Fold | Gap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLine:
+    """A run, call by call."""
+
+    parts: tuple[Part, ...] = ()
+    folded: int = 0
+    """Calls in folds."""
+
+    missing: int = 0
+    """Steps that are not on the page."""

@@ -1,0 +1,325 @@
+"""Time lines of runs while they are played, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.lab.html_report.arguments import preview, read_arguments
+from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Step, Text, TimeLine
+from otel_errcompact.lab.html_report.text import mark_special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from otel_errcompact.compactor.classify import Classified
+    from otel_errcompact.engine.observations import Observation, Refusal, Resumed
+    from otel_errcompact.errors import RawError
+    from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
+    from otel_errcompact.history.history import ErrorClass
+    from otel_errcompact.lab.html_report.steps import NoteKind, Part, StepKind
+    from otel_errcompact.lab.replay import PlayedCall
+    from otel_errcompact.lab.replay.played_calls import CallOutcome
+
+MAX_HEAD: Final = 6_000
+MAX_TAIL: Final = 6_000
+"""Steps of one run, at either end."""
+
+SHARE: Final = 4
+"""One run takes at most this part of the room of all time lines."""
+
+SHORT: Final = 4_000
+"""Characters of a raw error that stands in its step although the row of its class has it, too."""
+
+END: Final = 2_000
+"""Characters at either end of a raw error for which there is no room."""
+
+SHORTEST_FOLD: Final = 3
+MAX_FOLDED: Final = 1_000
+"""Steps of one fold that have a line of their own."""
+
+_PLAIN: Final = 160
+_MARKED: Final = 1_200
+"""Characters of a step on the page, about, without its texts."""
+
+
+@dataclass(slots=True)
+class Room:
+    """Characters that are left on the page for time lines."""
+
+    left: int
+
+    def take(self, size: int) -> bool:
+        """Take a part of it, if it is there."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+@dataclass(slots=True)
+class _Draft:
+    step: Step
+    size: int
+    notes: list[Note] = field(default_factory=list[Note])
+
+    def finish(self) -> Step:
+        return replace(self.step, notes=tuple(self.notes)) if self.notes else self.step
+
+
+class TimeLineDraft:
+    """
+    One run, step by step.
+
+    Args:
+        room: What is left for the time lines of all runs.
+        hide_secrets: Takes secrets out of texts, unless the page shows them.
+        supports_counts: Whether the record holds successes, so that streaks are known.
+    """
+
+    def __init__(self, room: Room, hide_secrets: Callable[[str], str], *, supports_counts: bool) -> None:
+        self.size = 0
+        """Room that it has taken."""
+        self._room = room
+        self._most = room.left // SHARE
+        self._hide_secrets = hide_secrets
+        self._supports_counts = supports_counts
+        self._head: list[_Draft] = []
+        self._tail: deque[_Draft] = deque()
+        self._serial = self._calls = 0
+        self._gone = self._gone_failures = 0
+        self._spans: dict[int, _Draft] = {}
+        self._texts: dict[bytes, Step] = {}
+        self._identical: dict[str, Step] = {}
+
+    def add_call(self, call: PlayedCall, time_ns: int | None) -> None:
+        """Add a call; a failure becomes one when it is counted."""
+        executed = call.outcome != "refused"
+        self._calls += executed
+        kind = _KINDS[call.outcome]
+        first = self._identical.get(call.fingerprint) if kind != "success" else None
+        draft = self._add(
+            kind,
+            _PLAIN if kind == "success" else _MARKED,
+            call=self._calls if executed else 0,
+            line=call.line,
+            time_ns=time_ns,
+            tool=self._hide_secrets(call.tool),
+            preview=preview(call.arguments, self._hide_secrets) or self._hide_secrets(call.operation),
+            identical_to=first.at if first is not None else 0,
+            identical_call=first.call if first is not None else 0,
+            said=call.reason,
+        )
+        if draft is None:
+            return
+        if call.fingerprint and kind != "success":
+            self._identical.setdefault(call.fingerprint, draft.step)
+        if call.span_id:
+            self._spans[call.span_id] = draft
+            if len(self._spans) > MAX_HEAD + MAX_TAIL:
+                del self._spans[next(iter(self._spans))]
+
+    def step_of(self, raw: RawError) -> int:
+        """Return the number of the step that a failure will have."""
+        draft = self._spans.get(raw.span.span_id) if raw.span is not None else None
+        return draft.step.at if draft is not None else self._serial + 1
+
+    def fail(self, observation: Observation, text: str, time_ns: int | None, example: str) -> None:
+        """
+        Add a failure, or turn its call into one.
+
+        Args:
+            observation: The failure, counted.
+            text: Its raw error as it is shown.
+            time_ns: When it came; None if the record has no times.
+            example: The place on the page that has its text whole; empty if there is none.
+        """
+        raw = observation.raw
+        draft = self._spans.pop(raw.span.span_id, None) if raw.span is not None else None
+        if draft is None:
+            draft = self._add("failure", _MARKED, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
+        if draft is None:
+            self._gone_failures += 1
+            return
+        arguments, more = read_arguments(raw.arguments, self._hide_secrets)
+        self._take(draft, sum(len(each.text) for each in arguments))
+        found, kind = observation.found, observation.kind
+        draft.step = replace(
+            draft.step,
+            kind="failure",
+            arguments=arguments,
+            more_arguments=more,
+            failure=Failure(
+                key=found.key,
+                type=self._hide_secrets(found.facts.type),
+                cause=found.facts.cause,
+                count=observation.count,
+                streak=observation.streak if self._supports_counts else 0,
+                transient=kind.transient,
+                rejected=kind.rejected,
+                detected=bool(raw.detected),
+                exit_code=raw.exit_code,
+                trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
+                text=self._text(draft, text, example),
+            ),
+        )
+
+    def handle(self, raw: RawError, found: Classified, time_ns: int | None) -> None:
+        """Add a failure inside a call that in the end succeeded."""
+        draft = self._add("handled", _MARKED, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
+        if draft is None:
+            return
+        draft.step = replace(
+            draft.step,
+            failure=Failure(
+                key=found.key,
+                type=self._hide_secrets(found.facts.type),
+                cause=found.facts.cause,
+                count=0,
+                streak=0,
+                transient=False,
+                rejected=False,
+                detected=False,
+                exit_code=raw.exit_code,
+                trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
+                text=self._text(draft, self._hide_secrets(raw.text or raw.message), ""),
+            ),
+        )
+
+    def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
+        """Add to the newest step why the call was refused."""
+        self._note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
+
+    def resume(self, resumed: Resumed) -> None:
+        """Add a person's word that the run continues."""
+        self._add("resumed", _MARKED, said=self._hide_secrets(resumed.message))
+
+    def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
+        """Add classes to the newest step: resolved, or open again."""
+        for found in classes:
+            self._note(
+                Note(kind=kind, key=found.key, type=self._hide_secrets(found.facts.type), cause=found.facts.cause)
+            )
+
+    def note_escalation(self, escalation: Escalation, *, asks: bool) -> None:
+        """Add to the newest step a threshold that it has reached."""
+        self._note(
+            Note(
+                kind="escalated",
+                key=escalation.key,
+                threshold=escalation.threshold,
+                count=escalation.count,
+                limit=escalation.limit,
+                halts=escalation.halts,
+                asks=asks,
+            )
+        )
+
+    def note_answer(self, answered: AnsweredEscalation) -> None:
+        """Add to the newest step the answer to an escalation."""
+        self._note(
+            Note(
+                kind="answered",
+                threshold=answered.escalation.threshold,
+                action=answered.action,
+                message=self._hide_secrets(answered.message),
+            )
+        )
+
+    def finish(self) -> TimeLine:
+        """Return all that was kept, stretches of plain successes folded."""
+        parts = [*_fold(draft.finish() for draft in self._head)]
+        if self._gone:
+            parts.append(Gap(steps=self._gone, failures=self._gone_failures))
+        parts += _fold(draft.finish() for draft in self._tail)
+        folded = sum(part.count for part in parts if isinstance(part, Fold))
+        return TimeLine(parts=tuple(parts), folded=folded, missing=self._gone)
+
+    def _add(self, kind: StepKind, size: int, **values: object) -> _Draft | None:
+        self._serial += 1
+        while not self._reserve(size):
+            if not self._tail:
+                self._gone += 1
+                return None
+            self._drop(self._tail.popleft())
+        draft = _Draft(Step(at=self._serial, kind=kind, **values), size)  # type: ignore[arg-type]
+        # What comes last says how it ended: half of the room is for the end.
+        if len(self._head) < MAX_HEAD and not self._tail and self.size <= self._most // 2:
+            self._head.append(draft)
+            return draft
+        self._tail.append(draft)
+        if len(self._tail) > MAX_TAIL:
+            self._drop(self._tail.popleft())
+        return draft
+
+    def _drop(self, draft: _Draft) -> None:
+        self._gone += 1
+        self._gone_failures += draft.step.kind == "failure"
+        self._room.left += draft.size
+        self.size -= draft.size
+
+    def _reserve(self, size: int) -> bool:
+        if self.size + size > self._most or not self._room.take(size):
+            return False
+        self.size += size
+        return True
+
+    def _take(self, draft: _Draft, size: int) -> bool:
+        taken = self._reserve(size)
+        draft.size += size if taken else 0
+        return taken
+
+    def _newest(self) -> _Draft | None:
+        newest = self._tail[-1] if self._tail else self._head[-1] if self._head else None
+        return newest if newest is not None and newest.step.at == self._serial else None
+
+    def _note(self, note: Note) -> None:
+        if (draft := self._newest()) is not None:
+            draft.notes.append(note)
+
+    def _text(self, draft: _Draft, text: str, example: str) -> Text:
+        name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if (known := self._texts.get(name)) is not None:
+            return Text(same_as=known.at, same_call=known.call)
+        self._texts[name] = draft.step
+        if example and len(text) > SHORT:
+            fits = self._take(draft, END)
+            return Text(
+                beginning=text[:END] if fits else "", cut=len(text) - END if fits else len(text), example=example
+            )
+        if self._take(draft, len(mark_special(text)) if len(text) <= self._room.left else len(text)):
+            return Text(beginning=text)
+        if len(text) > 2 * END and self._take(draft, 2 * END):
+            return Text(beginning=text[:END], end=text[-END:], cut=len(text) - 2 * END)
+        return Text(missing=True, cut=len(text), example=example)
+
+
+_KINDS: Final[dict[CallOutcome, StepKind]] = {
+    "success": "success",
+    "failure": "uncounted",
+    "ignored": "ignored",
+    "refused": "refused",
+}
+"""What a call is until the ledger has counted it."""
+
+
+def _fold(steps: Iterable[Step]) -> Iterator[Part]:
+    stretch: list[Step] = []
+    for step in steps:
+        if step.is_plain:
+            stretch.append(step)
+            continue
+        yield from _stretch(stretch)
+        stretch = []
+        yield step
+    yield from _stretch(stretch)
+
+
+def _stretch(steps: list[Step]) -> Iterator[Part]:
+    if len(steps) < SHORTEST_FOLD:
+        yield from steps
+        return
+    tools = Counter(step.tool for step in steps)
+    yield Fold(steps=tuple(steps[:MAX_FOLDED]), count=len(steps), tools=tuple(tools.most_common()))
