@@ -22,7 +22,8 @@ from otel_errcompact.lab.html_report.model import (
     TokenTotals,
     Totals,
 )
-from otel_errcompact.lab.html_report.time_line import Room, TimeLineDraft
+from otel_errcompact.lab.html_report.room import Room
+from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
@@ -92,7 +93,7 @@ class Collector(Listener):
         self._time_lines = Room(TIME_LINE_ROOM)
         self._drafts: dict[str, tuple[int, TimeLineDraft]] = {}
         self._sizes: dict[int, int] = {}
-        self._answers: dict[tuple[str, str, int], AnsweredEscalation] = {}
+        self._answers: dict[str, dict[tuple[str, str, int], AnsweredEscalation]] = {}
         self._runs: list[tuple[int, int, RunEntry]] = []
         self._streaks: list[tuple[int, int, StreakEntry]] = []
         self._streaks_seen = 0
@@ -154,7 +155,7 @@ class Collector(Listener):
         if self._kind != "live":
             return
         breach = answered.escalation
-        self._answers[breach.threshold, breach.key, breach.count] = answered
+        self._answers.setdefault(breach.run_id, {})[breach.threshold, breach.key, breach.count] = answered
         self._draft(breach.run_id)[1].note_answer(answered)
 
     def on_resumed(self, resumed: Resumed) -> None:
@@ -321,12 +322,15 @@ class Collector(Listener):
 
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
         kept = self._open_escalations.pop(run.run_id, [])
+        answers = self._answers.pop(run.run_id, {})
         for escalation, replayed in zip(kept, run.escalations, strict=False):
             if len(self._escalations) < MAX_ESCALATIONS:
-                self._escalations.append(self._escalation(escalation, replayed.call, place))
+                answered = answers.get((escalation.threshold, escalation.key, escalation.count))
+                self._escalations.append(self._escalation(escalation, answered, replayed.call, place))
 
-    def _escalation(self, escalation: Escalation, call: int, place: Place) -> EscalationEntry:
-        answered = self._answers.pop((escalation.threshold, escalation.key, escalation.count), None)
+    def _escalation(
+        self, escalation: Escalation, answered: AnsweredEscalation | None, call: int, place: Place
+    ) -> EscalationEntry:
         return EscalationEntry(
             threshold=escalation.threshold,
             count=escalation.count,

@@ -263,8 +263,9 @@ class PageData:
 
     @property
     def anchors(self) -> frozenset[str]:
-        """Names of the places on the page that texts refer to."""
+        """Names of the places that are on the page, for links."""
+        classes = {f"c-{entry.key}" for entry in self.classes}
         examples = {example.name for entry in self.classes for example in entry.examples}
-        return frozenset(
-            examples | {f"r-{run.number}" for run in self.runs} | {f"c-{entry.key}" for entry in self.classes}
-        )
+        runs = {f"r-{run.number}" for run in self.runs}
+        steps = {f"r-{run.number}-{step.at}" for run in self.runs for step in run.time_line.steps()}
+        return frozenset(classes | examples | runs | steps)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.escalator.thresholds import Threshold
 
@@ -73,7 +75,7 @@ class Text:
     """The number of that step's call."""
 
     example: str = ""
-    """The place on the page that has it whole, where it does not stand here."""
+    """The place on the page that has it whole; empty if there is none."""
 
     missing: bool = False
     """Whether the page had no room for it."""
@@ -99,7 +101,7 @@ class Failure:
 
     exit_code: int | None
     trace_id: str
-    text: Text
+    text: Text = field(default_factory=Text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,3 +174,11 @@ class TimeLine:
 
     missing: int = 0
     """Steps that are not on the page."""
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the steps that are on the page."""
+        for part in self.parts:
+            if isinstance(part, Fold):
+                yield from part.steps
+            elif isinstance(part, Step):
+                yield part

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.lab.html_report.arguments import preview, read_arguments
-from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Step, Text, TimeLine
-from otel_errcompact.lab.html_report.text import mark_special
+from otel_errcompact.lab.html_report.room import Share
+from otel_errcompact.lab.html_report.shared_texts import SharedTexts
+from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Step, TimeLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
+    from otel_errcompact.lab.html_report.room import Room
+    from otel_errcompact.lab.html_report.shared_texts import SharedText
     from otel_errcompact.lab.html_report.steps import NoteKind, Part, StepKind
     from otel_errcompact.lab.replay import PlayedCall
     from otel_errcompact.lab.replay.played_calls import CallOutcome
@@ -30,12 +32,6 @@ MAX_TAIL: Final = 6_000
 SHARE: Final = 4
 """One run takes at most this part of the room of all time lines."""
 
-SHORT: Final = 4_000
-"""Characters of a raw error that stands in its step although the row of its class has it, too."""
-
-END: Final = 2_000
-"""Characters at either end of a raw error for which there is no room."""
-
 SHORTEST_FOLD: Final = 3
 MAX_FOLDED: Final = 1_000
 """Steps of one fold that have a line of their own."""
@@ -45,18 +41,12 @@ _MARKED: Final = 1_200
 """Characters of a step on the page, about, without its texts."""
 
 
-@dataclass(slots=True)
-class Room:
-    """Characters that are left on the page for time lines."""
+class _Place(NamedTuple):
+    step: int
+    call: int
 
-    left: int
 
-    def take(self, size: int) -> bool:
-        """Take a part of it, if it is there."""
-        if size > self.left:
-            return False
-        self.left -= size
-        return True
+_NOWHERE: Final = _Place(0, 0)
 
 
 @dataclass(slots=True)
@@ -64,9 +54,14 @@ class _Draft:
     step: Step
     size: int
     notes: list[Note] = field(default_factory=list[Note])
+    text: SharedText | None = None
+    is_gone: bool = False
 
     def finish(self) -> Step:
-        return replace(self.step, notes=tuple(self.notes)) if self.notes else self.step
+        step = replace(self.step, notes=tuple(self.notes)) if self.notes else self.step
+        if self.text is None or step.failure is None:
+            return step
+        return replace(step, failure=replace(step.failure, text=self.text.text_of(step)))
 
 
 class TimeLineDraft:
@@ -80,10 +75,8 @@ class TimeLineDraft:
     """
 
     def __init__(self, room: Room, hide_secrets: Callable[[str], str], *, supports_counts: bool) -> None:
-        self.size = 0
-        """Room that it has taken."""
-        self._room = room
-        self._most = room.left // SHARE
+        self._share = Share(room, room.left // SHARE)
+        self._texts = SharedTexts(self._share)
         self._hide_secrets = hide_secrets
         self._supports_counts = supports_counts
         self._head: list[_Draft] = []
@@ -91,31 +84,33 @@ class TimeLineDraft:
         self._serial = self._calls = 0
         self._gone = self._gone_failures = 0
         self._spans: dict[int, _Draft] = {}
-        self._texts: dict[bytes, Step] = {}
-        self._identical: dict[str, Step] = {}
+        self._identical: dict[str, _Place] = {}
 
     def add_call(self, call: PlayedCall, time_ns: int | None) -> None:
         """Add a call; a failure becomes one when it is counted."""
         executed = call.outcome != "refused"
         self._calls += executed
         kind = _KINDS[call.outcome]
-        first = self._identical.get(call.fingerprint) if kind != "success" else None
+        first = self._identical.get(call.fingerprint, _NOWHERE) if kind != "success" else _NOWHERE
         draft = self._add(
-            kind,
+            Step(
+                at=self._next(),
+                kind=kind,
+                call=self._calls if executed else 0,
+                line=call.line,
+                time_ns=time_ns,
+                tool=self._hide_secrets(call.tool),
+                preview=preview(call.arguments, self._hide_secrets) or self._hide_secrets(call.operation),
+                identical_to=first.step,
+                identical_call=first.call,
+                said=call.reason,
+            ),
             _PLAIN if kind == "success" else _MARKED,
-            call=self._calls if executed else 0,
-            line=call.line,
-            time_ns=time_ns,
-            tool=self._hide_secrets(call.tool),
-            preview=preview(call.arguments, self._hide_secrets) or self._hide_secrets(call.operation),
-            identical_to=first.at if first is not None else 0,
-            identical_call=first.call if first is not None else 0,
-            said=call.reason,
         )
         if draft is None:
             return
         if call.fingerprint and kind != "success":
-            self._identical.setdefault(call.fingerprint, draft.step)
+            self._identical.setdefault(call.fingerprint, _Place(draft.step.at, draft.step.call))
         if call.span_id:
             self._spans[call.span_id] = draft
             if len(self._spans) > MAX_HEAD + MAX_TAIL:
@@ -139,12 +134,17 @@ class TimeLineDraft:
         raw = observation.raw
         draft = self._spans.pop(raw.span.span_id, None) if raw.span is not None else None
         if draft is None:
-            draft = self._add("failure", _MARKED, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
-        if draft is None:
+            draft = self._add(self._event("failure", raw, time_ns))
+        if draft is None or draft.is_gone:
             self._gone_failures += 1
             return
         arguments, more = read_arguments(raw.arguments, self._hide_secrets)
-        self._take(draft, sum(len(each.text) for each in arguments))
+        size = sum(len(each.text) for each in arguments)
+        if self._share.take(size):
+            draft.size += size
+        else:
+            arguments, more = (), len(arguments) + more
+        draft.text = self._texts.add(text, example)
         found, kind = observation.found, observation.kind
         draft.step = replace(
             draft.step,
@@ -162,15 +162,15 @@ class TimeLineDraft:
                 detected=bool(raw.detected),
                 exit_code=raw.exit_code,
                 trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
-                text=self._text(draft, text, example),
             ),
         )
 
     def handle(self, raw: RawError, found: Classified, time_ns: int | None) -> None:
         """Add a failure inside a call that in the end succeeded."""
-        draft = self._add("handled", _MARKED, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
+        draft = self._add(self._event("handled", raw, time_ns))
         if draft is None:
             return
+        draft.text = self._texts.add(self._hide_secrets(raw.text or raw.message), "")
         draft.step = replace(
             draft.step,
             failure=Failure(
@@ -184,7 +184,6 @@ class TimeLineDraft:
                 detected=False,
                 exit_code=raw.exit_code,
                 trace_id=f"{raw.span.trace_id:032x}" if raw.span is not None else "",
-                text=self._text(draft, self._hide_secrets(raw.text or raw.message), ""),
             ),
         )
 
@@ -194,7 +193,7 @@ class TimeLineDraft:
 
     def resume(self, resumed: Resumed) -> None:
         """Add a person's word that the run continues."""
-        self._add("resumed", _MARKED, said=self._hide_secrets(resumed.message))
+        self._add(Step(at=self._next(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
     def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
         """Add classes to the newest step: resolved, or open again."""
@@ -228,6 +227,11 @@ class TimeLineDraft:
             )
         )
 
+    @property
+    def size(self) -> int:
+        """Room that it has taken."""
+        return self._share.taken
+
     def finish(self) -> TimeLine:
         """Return all that was kept, stretches of plain successes folded."""
         parts = [*_fold(draft.finish() for draft in self._head)]
@@ -237,16 +241,22 @@ class TimeLineDraft:
         folded = sum(part.count for part in parts if isinstance(part, Fold))
         return TimeLine(parts=tuple(parts), folded=folded, missing=self._gone)
 
-    def _add(self, kind: StepKind, size: int, **values: object) -> _Draft | None:
+    def _next(self) -> int:
         self._serial += 1
-        while not self._reserve(size):
+        return self._serial
+
+    def _event(self, kind: StepKind, raw: RawError, time_ns: int | None) -> Step:
+        return Step(at=self._next(), kind=kind, time_ns=time_ns, tool=self._hide_secrets(raw.tool))
+
+    def _add(self, step: Step, size: int = _MARKED) -> _Draft | None:
+        while not self._share.take(size):
             if not self._tail:
                 self._gone += 1
                 return None
             self._drop(self._tail.popleft())
-        draft = _Draft(Step(at=self._serial, kind=kind, **values), size)  # type: ignore[arg-type]
+        draft = _Draft(step, size)
         # What comes last says how it ended: half of the room is for the end.
-        if len(self._head) < MAX_HEAD and not self._tail and self.size <= self._most // 2:
+        if len(self._head) < MAX_HEAD and not self._tail and self._share.taken <= self._share.most // 2:
             self._head.append(draft)
             return draft
         self._tail.append(draft)
@@ -255,21 +265,12 @@ class TimeLineDraft:
         return draft
 
     def _drop(self, draft: _Draft) -> None:
+        draft.is_gone = True
         self._gone += 1
         self._gone_failures += draft.step.kind == "failure"
-        self._room.left += draft.size
-        self.size -= draft.size
-
-    def _reserve(self, size: int) -> bool:
-        if self.size + size > self._most or not self._room.take(size):
-            return False
-        self.size += size
-        return True
-
-    def _take(self, draft: _Draft, size: int) -> bool:
-        taken = self._reserve(size)
-        draft.size += size if taken else 0
-        return taken
+        self._share.give_back(draft.size)
+        if draft.text is not None:
+            self._texts.drop(draft.text)
 
     def _newest(self) -> _Draft | None:
         newest = self._tail[-1] if self._tail else self._head[-1] if self._head else None
@@ -278,22 +279,6 @@ class TimeLineDraft:
     def _note(self, note: Note) -> None:
         if (draft := self._newest()) is not None:
             draft.notes.append(note)
-
-    def _text(self, draft: _Draft, text: str, example: str) -> Text:
-        name = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if (known := self._texts.get(name)) is not None:
-            return Text(same_as=known.at, same_call=known.call)
-        self._texts[name] = draft.step
-        if example and len(text) > SHORT:
-            fits = self._take(draft, END)
-            return Text(
-                beginning=text[:END] if fits else "", cut=len(text) - END if fits else len(text), example=example
-            )
-        if self._take(draft, len(mark_special(text)) if len(text) <= self._room.left else len(text)):
-            return Text(beginning=text)
-        if len(text) > 2 * END and self._take(draft, 2 * END):
-            return Text(beginning=text[:END], end=text[-END:], cut=len(text) - 2 * END)
-        return Text(missing=True, cut=len(text), example=example)
 
 
 _KINDS: Final[dict[CallOutcome, StepKind]] = {

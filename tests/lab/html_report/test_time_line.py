@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.lab.html_report import collector, time_line
+from otel_errcompact.lab.html_report.rendering import html_of
 from otel_errcompact.lab.html_report.steps import Fold, Gap, Step, Text
 from tests.lab.html_report.conftest import page_of
 
@@ -193,6 +195,21 @@ def test_a_run_without_room_keeps_its_end(gather: Gather, monkeypatch: pytest.Mo
     last = parts[-1]
     assert isinstance(last, Step)
     assert last.call == 30
+
+
+def test_a_text_moves_on_when_its_first_step_goes(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step on the page shows it, the next ones lead there, and no link leads nowhere."""
+    monkeypatch.setattr(time_line, "MAX_HEAD", 1)
+    monkeypatch.setattr(time_line, "MAX_TAIL", 2)
+    page = gather(one=["1", REFUSED, REFUSED, REFUSED, REFUSED])
+    failures = {step.call: step.failure for step in page.runs[0].time_line.steps() if step.failure}
+    assert {call: failure.text for call, failure in failures.items()} == {
+        4: Text(beginning=REFUSED),
+        5: Text(same_as=4, same_call=4),
+    }
+    html = "".join(html_of(page))
+    assert page.classes[0].examples[0].place.step == 2
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(re.findall(r' id="([^"]+)"', html))
 
 
 def test_a_long_raw_error_stands_at_its_class(gather: Gather) -> None:
