@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dashboards.alert_files import alert_files
+from dashboards.alert_files import PROMETHEUS_FILE, alert_files
+from dashboards.kubernetes import kubernetes_files
 from dashboards.panels import board_files
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def files() -> dict[Path, str]:
     """Return every generated file and what it must hold."""
-    return {**board_files(), **alert_files()}
+    alerts = alert_files()
+    return {**board_files(), **alerts, **kubernetes_files(alerts[PROMETHEUS_FILE])}
 
 
 def _content(path: Path) -> str | None:
