@@ -175,7 +175,9 @@ def _make(recipe: Recipe, work: Path, made: Path, shell: _Shell) -> None:
     for name, text in recipe.files.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
-    command = ["go", "build", "-trimpath", "-ldflags=-s -w", f"-tags={recipe.tags}", "-o", f"{made}/", *recipe.packages]
+    # Not from a module's vendor folder, of which the proxy carries a list and no code.
+    command = ["go", "build", "-mod=readonly", "-trimpath", "-ldflags=-s -w", f"-tags={recipe.tags}"]
+    command += ["-o", f"{made}/", *recipe.packages]
     shell.run(command, source)
 
 
@@ -191,9 +193,14 @@ def _make_collector(recipe: CollectorRecipe, work: Path, made: Path, shell: _She
     (work / "generated" / recipe.program).rename(made / recipe.program)
 
 
-def _copy(module: Module, to: Path) -> None:
-    """Copy a module out of Go's own cache, where nothing can be changed."""
-    to.mkdir(parents=True, exist_ok=True)
+def fetched(module: Module) -> Path:
+    """
+    Return the read-only folder in which Go keeps the source of a module.
+
+    Raises:
+        BuildError: It cannot be fetched, or is not what it was.
+    """
+    cache().mkdir(parents=True, exist_ok=True)
     command = ["go", "mod", "download", "-json", str(module)]
     # In a folder that is no module: inside one, Go would ask that module's replacements first.
     answer = subprocess.run(command, cwd=cache(), env=_environ(), capture_output=True, text=True, check=False)
@@ -202,8 +209,15 @@ def _copy(module: Module, to: Path) -> None:
     got = json.loads(answer.stdout)
     if got["Sum"] != module.sum:
         raise BuildError(f"{module} hashes to {got['Sum']}, expected {module.sum}: the proxy delivers something else")
-    for directory, _, names in os.walk(got["Dir"]):
-        target = to / Path(directory).relative_to(got["Dir"])
+    return Path(got["Dir"])
+
+
+def _copy(module: Module, to: Path) -> None:
+    """Copy a module out of Go's own cache, where nothing can be changed."""
+    to.mkdir(parents=True, exist_ok=True)
+    source = fetched(module)
+    for directory, _, names in os.walk(source):
+        target = to / Path(directory).relative_to(source)
         target.mkdir(exist_ok=True)
         for name in names:
             shutil.copyfile(Path(directory, name), target / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -54,7 +55,8 @@ class Recipe:
     @property
     def programs(self) -> tuple[str, ...]:
         """The names of what is built."""
-        return tuple(package.rpartition("/")[2] for package in self.packages)
+        # Go calls a program by its path, without the major version at its end.
+        return tuple(re.sub(r"/v\d+$", "", package).rpartition("/")[2] for package in self.packages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,5 +129,23 @@ COLLECTOR: Final = CollectorRecipe(
     program="otelcol",
 )
 
-RECIPES: Final = (ALERTMANAGER, COLLECTOR, PROMETHEUS, TEMPO, LOKI)
+KUSTOMIZE: Final = Recipe(
+    name="kustomize",
+    module=Module("sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1", "h1:sYJsarwy/SDJfjjLMUqwFDGPwzUtMOQ1i1Ed49+XSbw="),
+    packages=("sigs.k8s.io/kustomize/kustomize/v5",),
+)
+
+KUBECTL_VALIDATE: Final = Recipe(
+    name="kubectl-validate",
+    # What an API server checks, with the schemas of its versions inside: no cluster and no network is asked.
+    module=Module("sigs.k8s.io/kubectl-validate", "v0.0.4", "h1:tGKuv0awYHn11Cb6KPsZKxUmHgavF46K3NvVH0Nse9U="),
+    packages=("sigs.k8s.io/kubectl-validate",),
+)
+
+PROMETHEUS_OPERATOR: Final = Module(
+    "github.com/prometheus-operator/prometheus-operator", "v0.90.1", "h1:n/+FkLB6WpftBxJC8IEHrWXSA6uzNTocFmwU/ACkfeg="
+)
+"""Holds the definitions of its kinds in example/prometheus-operator-crd/; nothing of it is built."""
+
+RECIPES: Final = (ALERTMANAGER, COLLECTOR, KUSTOMIZE, KUBECTL_VALIDATE, PROMETHEUS, TEMPO, LOKI)
 """In the order in which they are built: the quick ones first, so that what is wrong with Go shows at once."""

@@ -81,9 +81,16 @@ class Collector:
         """Where agents send to by HTTP."""
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self) -> None:
-        """Start the process and wait until it says that it is healthy."""
-        self.port, self.grpc_port, self.health_port, zpages = free_ports(4)
+    def start(self, *, same_ports: bool = False) -> None:
+        """
+        Start the process and wait until it says that it is healthy.
+
+        Args:
+            same_ports: Listen where it did before, so that senders find it again.
+        """
+        *ports, zpages = free_ports(4)
+        if not same_ports:
+            self.port, self.grpc_port, self.health_port = ports
         defaults = {
             "OTLP_GRPC_ADDRESS": f"127.0.0.1:{self.grpc_port}",
             "OTLP_HTTP_ADDRESS": f"127.0.0.1:{self.port}",
@@ -280,7 +287,7 @@ def arrived_record(sink: Sink, name: str) -> LogRecord:
     return found
 
 
-@pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml"])
+@pytest.mark.parametrize("name", ["otelcol.yaml", "otelcol-balancer.yaml", "otelcol-agent.yaml"])
 def test_configuration_is_valid(name: str) -> None:
     """The collector itself finds nothing wrong with its configuration, also where no variable is set."""
     done = subprocess.run(
