@@ -40,6 +40,29 @@ def wilson(hits: int, of: int) -> Interval:
     return Interval(low, high)
 
 
+def fisher(hits: int, of: int, other_hits: int, of_others: int) -> float:
+    """
+    Return the chance that two equal shares differ at least that much.
+
+    Fisher's exact test, two-sided: it is right for few observations, too.
+    """
+    both, hit = of + of_others, hits + other_hits
+    lowest, highest = max(0, hit - of_others), min(hit, of)
+    chances = [
+        exp(_log_choose(hit, each) + _log_choose(both - hit, of - each) - _log_choose(both, of))
+        for each in range(lowest, highest + 1)
+    ]
+    seen = chances[hits - lowest] * (1 + _ROUNDING)
+    return min(1.0, sum(chance for chance in chances if chance <= seen))
+
+
+_ROUNDING: Final = 1e-7
+
+
+def _log_choose(of: int, chosen: int) -> float:
+    return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)
+
+
 @lru_cache(maxsize=1_024)
 def poisson(events: int) -> Interval:
     """

@@ -135,6 +135,7 @@ Examples:
   errcompact report errcompact-trajectory.jsonl --json | jq '.[].classes[].key'
   errcompact report errcompact-trajectory.jsonl -o report.html
   errcompact report ~/.claude/projects -o report.html --raw
+  errcompact report this-week.jsonl --compare last-week.jsonl -o report.html
 """
 STACK_EPILOG: Final = """\
 \b
@@ -313,6 +314,10 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="PAGE", help="Write one self-contained HTML page to this file."),
     ] = None,
+    compare: Annotated[
+        list[Path] | None,
+        typer.Option("--compare", metavar="BASELINE", help="Say what is new, gone, more and less than in these files."),
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="On the page, do not take secrets out of the raw errors.")] = False,
 ) -> None:
     """
@@ -322,9 +327,14 @@ def report(
     shown as it stood. Files that a trajectory was moved to when it was full (FILE.1 and so on) are read with it. A file
     of raw errors alone, as earlier releases wrote it, tells nothing of what recovered or escalated.
 
-    The page has every class with its raw errors, streaks, escalations and the token bill; it needs no server and no
-    network. An older page is replaced, any other file is not. Secrets are taken out as far as their form is known.
+    The page has every class with its raw errors, a time line of each run, streaks, escalations and the token bill; it
+    needs no server and no network. An older page is replaced, any other file is not. Secrets are taken out as far as
+    their form is known.
+
+    With --compare a report has what is new, gone, more and less than in the baseline: earlier files, or the runs of
+    another model. Give the option again for each further file.
     """
+    from otel_errcompact.lab.cli.comparison import print_comparison
     from otel_errcompact.lab.cli.report import print_page, print_reports
 
     if output is not None and as_json:
@@ -332,7 +342,9 @@ def report(
     if output is None and raw:
         raise typer.BadParameter("is for a page; name its file with --output", param_hint="--raw")
     if output is not None:
-        raise typer.Exit(print_page(files, output, raw=raw))
+        raise typer.Exit(print_page(files, output, raw=raw, baseline=compare or ()))
+    if compare:
+        raise typer.Exit(print_comparison(files, compare, as_json=as_json))
     raise typer.Exit(print_reports(files, as_json=as_json))
 
 

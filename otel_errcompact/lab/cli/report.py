@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from otel_errcompact.lab.html_report.model import PageData
     from otel_errcompact.lab.replay import ReplayedRun
 
 
@@ -41,24 +42,33 @@ def _as_json(run: ReplayedRun) -> dict[str, object]:
     return {**report, "record_lacks": run.lacks} if run.lacks else report
 
 
-def print_page(paths: Sequence[Path], output: Path, *, raw: bool) -> int:
+def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequence[Path] = ()) -> int:
     """Write all reports as one HTML page, and return the exit code."""
     # jinja2 is loaded for a page only.
-    from otel_errcompact.lab.html_report import Collector, check_output, play, write_page
+    from otel_errcompact.lab.html_report import check_output, compare, write_page
 
     check_output(output)
     problems = Problems()
+    compared = gather(baseline, problems, raw=raw) if baseline else None
+    page = gather(paths, problems, raw=raw)
+    comparison = compare(compared, page) if compared is not None else None
+    size = write_page(page, output, comparison)
+    failures, runs = _count(page.totals.failures, "failure"), _count(page.totals.runs, "run")
+    say(f"{output}: {failures} in {runs}, {size:,} bytes")
+    return problems.exit_code
+
+
+def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> PageData:
+    """Play all runs of the files, with a progress bar, and return the data of their page."""
+    from otel_errcompact.lab.html_report import Collector, play
+
     collector = Collector(raw=raw)
     files = list(find(paths, on_problem=problems.take, on_skipped=say_skipped))
     with progress(files) as advance:
         lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
     if lost:
         problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
-    page = collector.page()
-    size = write_page(page, output)
-    failures, runs = _count(page.totals.failures, "failure"), _count(page.totals.runs, "run")
-    say(f"{output}: {failures} in {runs}, {size:,} bytes")
-    return problems.exit_code
+    return collector.page()
 
 
 def _count(number: int, noun: str) -> str:

@@ -18,6 +18,7 @@ from otel_errcompact.lab.html_report.text import mark_code, mark_special
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from otel_errcompact.lab.html_report.comparison import Comparison, Figure
     from otel_errcompact.lab.html_report.model import PageData
 
 SIGNATURE: Final = "<!doctype html>\n<!-- errcompact report -->"
@@ -31,7 +32,7 @@ _LEAST: Final = 2
 """Height of the lowest bar: one occurrence among thousands is seen."""
 
 
-def html_of(page: PageData) -> Iterator[str]:
+def html_of(page: PageData, comparison: Comparison | None = None) -> Iterator[str]:
     """Yield the page in pieces, so that memory never holds it twice."""
     style, script = _asset("page.css"), _asset("page.js")
     return (
@@ -39,6 +40,8 @@ def html_of(page: PageData) -> Iterator[str]:
         .get_template("page.html.jinja")
         .generate(
             page=page,
+            comparison=comparison,
+            changes={entry.key: entry for entry in comparison.classes} if comparison is not None else {},
             signature=Markup(SIGNATURE),  # noqa: S704 - a constant
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
@@ -91,6 +94,13 @@ def machine_time(ns: int) -> str:
     return f"{found:%Y-%m-%dT%H:%M:%SZ}" if found is not None else ""
 
 
+def figure(value: float | None, kind: Figure) -> str:
+    """Return a compared number; a dash where it is not known."""
+    if value is None:
+        return "\N{EN DASH}"
+    return f"{100 * value:.1f} %" if kind.is_share else number(int(value))
+
+
 def share(part: int, whole: int) -> str:
     """Return a share in percent; a dash where there is no whole."""
     if not whole:
@@ -132,6 +142,7 @@ def _environment() -> Environment:
         "code": mark_code,
         "clock": clock,
         "date": date,
+        "figure": figure,
         "number": number,
         "moment": moment,
         "machine_time": machine_time,

@@ -15,6 +15,7 @@ from otel_errcompact.lab.html_report.rendering import SIGNATURE, html_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from otel_errcompact.lab.html_report.comparison import Comparison
     from otel_errcompact.lab.html_report.model import PageData
 
 _PRIVATE: Final = 0o600
@@ -40,7 +41,7 @@ def check_output(path: Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def write_page(page: PageData, path: Path) -> int:
+def write_page(page: PageData, path: Path, comparison: Comparison | None = None) -> int:
     """
     Write the page and return its size in bytes.
 
@@ -50,7 +51,7 @@ def write_page(page: PageData, path: Path) -> int:
         ConfigurationError: The disk refuses; an older page is still there.
     """
     try:
-        return _write(html_of(page), path)
+        return _write(html_of(page, comparison), path)
     except OSError as error:
         raise _unwritable(path, error) from error
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.lab.analysis.intervals import Ratio, wilson
+from otel_errcompact.lab.analysis.intervals import Ratio, fisher, wilson
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,18 @@ def test_unequal_runs_do() -> None:
 def test_what_cannot_vary_has_no_interval(pairs: list[tuple[int, int]]) -> None:
     """One run says nothing of others."""
     assert ratio_of(*pairs).interval() is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chance"),
+    [
+        pytest.param((3, 4), (1, 4), 0.485714, id="the-lady-tasting-tea"),
+        pytest.param((1, 12), (9, 12), 0.002759, id="few"),
+        pytest.param((0, 5), (5, 5), 0.007937, id="none-and-all"),
+        pytest.param((0, 10), (0, 20), 1.0, id="none"),
+        pytest.param((0, 0), (3, 5), 1.0, id="of-nothing"),
+    ],
+)
+def test_fisher_as_published(first: tuple[int, int], second: tuple[int, int], chance: float) -> None:
+    """The values of textbooks, to six places, whichever share comes first."""
+    assert [round(fisher(*one, *other), 6) for one, other in ((first, second), (second, first))] == [chance] * 2

@@ -1,0 +1,235 @@
+"""Two reports compared: error classes that are new, gone, more or less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from otel_errcompact.lab.analysis.intervals import fisher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from otel_errcompact.lab.html_report.model import ClassEntry, Example, PageData, Standing, Totals
+
+Change: TypeAlias = Literal["new", "gone", "more", "less", "alike", "unknown"]
+"""`alike`: about as often; `unknown`: one report has only the key of the class, or not even that."""
+
+CHANGES: Final[tuple[Change, ...]] = ("new", "more", "gone", "less", "unknown", "alike")
+"""In the order of the page."""
+
+Basis: TypeAlias = Literal["runs", "counts"]
+"""Shares of runs, or failures as they are: a live record does not hold the runs without failures."""
+
+ALIKE: Final = 1.25
+"""Below this ratio a difference that may be chance is none."""
+
+CHANCE: Final = 0.01
+"""A difference that equal reports show more often than this may be chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One class in one report."""
+
+    count: int = 0
+    runs: int = 0
+    standing: Standing | None = None
+    """Its worst end; None where it did not occur."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedClass:
+    """One class in both reports."""
+
+    change: Change
+    maybe_chance: bool
+    """Whether equal reports would often differ as much; False where that is not known."""
+
+    key: str
+    type: str
+    location: str
+    cause: str
+    tools: tuple[str, ...]
+    baseline: Side | None
+    """None where its counts are not known."""
+
+    here: Side | None
+    example: Example | None = None
+    """A raw error of the baseline, of a class that this report does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One number of both reports; None where a record does not hold it."""
+
+    name: str
+    baseline: float | None
+    here: float | None
+    is_share: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two reports, class by class."""
+
+    basis: Basis
+    decidable: bool
+    """Whether there are enough runs that a difference could be more than chance."""
+
+    baseline: PageData
+    figures: tuple[Figure, ...]
+    classes: tuple[ComparedClass, ...]
+    """By change; first what is more than chance, then those with the most failures."""
+
+    uncompared: int
+    """Classes that have no row in either report, as far as they are known."""
+
+    @property
+    def changes(self) -> Mapping[Change, int]:
+        """The number of classes by change, without those that have none."""
+        found = [entry.change for entry in self.classes]
+        return {change: found.count(change) for change in CHANGES if change in found}
+
+
+def compare(baseline: PageData, here: PageData) -> Comparison:
+    """Compare a report with its baseline."""
+    compared = _Compared(baseline, here)
+    rows = sorted(compared.rows(), key=_place)
+    return Comparison(
+        basis=compared.basis,
+        decidable=compared.decidable,
+        baseline=baseline,
+        figures=tuple(_figures(baseline, here, compared.basis)),
+        classes=tuple(rows),
+        uncompared=len((baseline.other_keys | here.other_keys) - {entry.key for entry in rows}),
+    )
+
+
+def _place(entry: ComparedClass) -> tuple[int, bool, int]:
+    sides = [side.count for side in (entry.here, entry.baseline) if side is not None]
+    return CHANGES.index(entry.change), entry.maybe_chance, -max(sides, default=0)
+
+
+class _Compared:
+    def __init__(self, baseline: PageData, here: PageData) -> None:
+        self._reports = (baseline, here)
+        self._runs = (baseline.totals.runs, here.totals.runs)
+        partial = any(page.totals.live_runs or page.totals.failures_only_runs for page in self._reports)
+        self.basis: Basis = "counts" if partial else "runs"
+        self.decidable = self.basis == "runs" and fisher(0, self._runs[0], self._runs[1], self._runs[1]) <= CHANCE
+
+    def rows(self) -> Iterator[ComparedClass]:
+        """Yield each class that has a row in one of the reports."""
+        before, after = ({entry.key: entry for entry in page.classes} for page in self._reports)
+        for key in dict.fromkeys([*after, *before]):
+            yield self._row(before.get(key), after.get(key))
+
+    def _row(self, before: ClassEntry | None, after: ClassEntry | None) -> ComparedClass:
+        shown = after or before
+        assert shown is not None  # noqa: S101 - the key is of one of them
+        sides = self._side(before, shown.key, 0), self._side(after, shown.key, 1)
+        change = self._change(*sides)
+        return ComparedClass(
+            change=change,
+            maybe_chance=self._is_maybe_chance(change, *sides),
+            key=shown.key,
+            type=shown.type,
+            location=shown.location,
+            cause=shown.cause,
+            tools=shown.tools,
+            baseline=sides[0],
+            here=sides[1],
+            example=_elsewhere(shown) if after is None else None,
+        )
+
+    def _side(self, entry: ClassEntry | None, key: str, report: int) -> Side | None:
+        if entry is not None:
+            return Side(count=entry.count, runs=entry.runs, standing=entry.standing)
+        page = self._reports[report]
+        return None if key in page.other_keys or page.others_uncounted else Side()
+
+    def _change(self, before: Side | None, after: Side | None) -> Change:
+        if before is None or after is None:
+            return "unknown"
+        if not before.count:
+            return "new"
+        if not after.count:
+            return "gone"
+        old, new = self._weigh(before, after)
+        if max(old, new) < ALIKE * min(old, new) and (not self.decidable or self._chance(before, after) > CHANCE):
+            return "alike"
+        return "more" if new > old else "less"
+
+    def _weigh(self, before: Side, after: Side) -> tuple[float, float]:
+        if self.basis == "counts":
+            return before.count, after.count
+        shares = before.runs / self._runs[0], after.runs / self._runs[1]
+        # Where as many runs have it, the number of failures is what is left to compare.
+        return shares if shares[0] != shares[1] else (before.count / self._runs[0], after.count / self._runs[1])
+
+    def _chance(self, before: Side, after: Side) -> float:
+        return fisher(before.runs, self._runs[0], after.runs, self._runs[1])
+
+    def _is_maybe_chance(self, change: Change, before: Side | None, after: Side | None) -> bool:
+        if not self.decidable or before is None or after is None or change == "alike":
+            return False
+        return self._chance(before, after) > CHANCE
+
+
+def _elsewhere(entry: ClassEntry) -> Example | None:
+    # Runs of the baseline have no place on this page.
+    if not entry.examples:
+        return None
+    first = entry.examples[0]
+    return replace(first, place=replace(first.place, run=0, step=0))
+
+
+def _figures(baseline: PageData, here: PageData, basis: Basis) -> Iterator[Figure]:
+    old, new = baseline.totals, here.totals
+    whole = basis == "runs"
+    if whole:
+        yield Figure(name="Runs", baseline=old.runs, here=new.runs)
+    yield Figure(name="Runs with failures", baseline=old.runs_with_failures, here=new.runs_with_failures)
+    if whole:
+        yield Figure(
+            name="of all runs",
+            baseline=_ratio(old.runs_with_failures, old.runs),
+            here=_ratio(new.runs_with_failures, new.runs),
+            is_share=True,
+        )
+        yield Figure(name="Tool calls", baseline=old.tool_calls, here=new.tool_calls)
+    yield Figure(name="Failures", baseline=old.failures, here=new.failures)
+    if whole:
+        yield Figure(
+            name="of all calls",
+            baseline=_ratio(old.failures, old.tool_calls),
+            here=_ratio(new.failures, new.tool_calls),
+            is_share=True,
+        )
+    yield Figure(name="Error classes", baseline=_classes(baseline), here=_classes(here))
+    if _kinds(old) == _kinds(new) and not old.failures_only_runs:
+        # Escalations of a live record happened, those of a transcript are what thresholds would raise.
+        yield Figure(name="Escalations", baseline=old.escalations, here=new.escalations)
+        yield Figure(name="Longest streak", baseline=old.longest_streak, here=new.longest_streak)
+    yield Figure(name="Tokens of raw errors", baseline=baseline.tokens.raw, here=here.tokens.raw)
+    if whole:
+        yield Figure(
+            name="of the whole context",
+            baseline=_ratio(baseline.tokens.whole_raw, baseline.tokens.context),
+            here=_ratio(here.tokens.whole_raw, here.tokens.context),
+            is_share=True,
+        )
+
+
+def _kinds(totals: Totals) -> tuple[bool, bool]:
+    replayed = totals.runs - totals.live_runs - totals.failures_only_runs
+    return totals.live_runs > 0, replayed > 0
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _classes(page: PageData) -> int | None:
+    return None if page.others_uncounted else len(page.classes) + page.other_classes
