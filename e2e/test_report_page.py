@@ -16,19 +16,19 @@ from playwright.sync_api import sync_playwright
 
 import otel_errcompact
 from e2e.browser import CURE, browser, flags
+from e2e.report_page import Opened, messages, page_of
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.actions import Continue
-from otel_errcompact.lab.html_report import Collector, play, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page, Request
+    from playwright.sync_api import Browser
 
-    Open = Callable[..., "Opened"]
+    Open = Callable[..., Opened]
 
 HOSTILE: Final = (
     "Error: hostile </pre></script><script>document.title = 'taken over'</script><img src=x onerror=alert(1)>\r\n"
@@ -52,36 +52,6 @@ Traceback (most recent call last):
     return rows["id"]
 KeyError: 'id'
 """
-
-
-class Opened:
-    """
-    A page in the browser, and all that it said and asked for.
-    """
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page = page
-        self.said: list[str] = []
-        self.requests: list[Request] = []
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        # Playwright marks what it calls, which a built-in method does not let it.
-        page.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108
-        page.goto(url)
-        self.url = url
-
-    def rows(self) -> list[str]:
-        """Return the causes of the classes that are shown, from above."""
-        return [cell.inner_text() for cell in self.page.locator("#class-table tbody:visible td.error .cause").all()]
-
-    def exact(self, words: str) -> str:
-        """Return the first raw error of a class, with the characters that the page shows as marks."""
-        source = self.page.locator("#class-table tbody", has_text=words).locator(".raw .exact").first
-        # As numbers: on the way here half of a character would become another one.
-        text = source.evaluate(
-            "element => exact(element).replace(/\\p{Surrogate}/gu, half => `<${half.charCodeAt()}>`)"
-        )
-        return str(text).replace(f"<{0xD800}>", "\ud800")
 
 
 @pytest.fixture(scope="session")
@@ -121,18 +91,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "recovered": [f"Error: {NO_TABLE}", "3 rows"],
         "hostile</script>": [HOSTILE],
     }
-    lines = [json.dumps({"task_id": name, "traj": list(_messages(results))}) for name, results in runs.items()]
+    lines = [json.dumps({"task_id": name, "traj": list(messages(results))}) for name, results in runs.items()]
     transcript = folder / "runs.jsonl"
     transcript.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return _page_of(transcript)
-
-
-def _messages(results: list[str]) -> Iterator[dict[str, Any]]:
-    yield {"role": "user", "content": "How many rows?"}
-    for number, result in enumerate(results):
-        function = {"name": "db.query", "arguments": '{"q": 1}'}
-        yield {"role": "assistant", "content": "", "tool_calls": [{"id": f"c{number}", "function": function}]}
-        yield {"role": "tool", "tool_call_id": f"c{number}", "content": result}
+    return page_of(transcript)
 
 
 @pytest.fixture(scope="session")
@@ -156,19 +118,7 @@ def _page_of_trajectory(folder: Path, *texts: str) -> Path:
         for text in texts:
             run.fail(text, tool="bash")
     file.close()
-    return _page_of(path)
-
-
-def _page_of(file: Path) -> Path:
-    collector = Collector()
-    play([file], collector, options=Options(), on_problem=_refuse)
-    page = file.with_name("report.html")
-    write_page(collector.page(), page)
-    return page
-
-
-def _refuse(problem: Exception) -> None:
-    raise problem
+    return page_of(path)
 
 
 def test_a_page_says_nothing_and_asks_for_nothing(open_page: Open, recorded: Path, trajectory: Path) -> None:
@@ -337,21 +287,39 @@ def test_dark_and_light(open_page: Open, recorded: Path) -> None:
     assert dark.page.evaluate(background) == colours[0]
 
 
+@pytest.fixture(scope="session")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of ten runs beside a baseline: a class each that is new, more, gone, less, and one new by chance."""
+    folder = tmp_path_factory.mktemp("compared")
+    records = {
+        "baseline": [["Error: gone"], ["Error: more", "Error: less"]] * 2 + [["Error: less"]] * 8,
+        "here": [["Error: new", "Error: more"]] * 9 + [["Error: new", "Error: more", "Error: less", "Error: seldom"]],
+    }
+    for name, runs in records.items():
+        lines = [{"task_id": f"{name}-{number}", "traj": [*messages(run)]} for number, run in enumerate(runs)]
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return page_of(folder / "here.jsonl", folder / "baseline.jsonl")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_everybody_can_use_it(open_page: Open, recorded: Path, trajectory: Path, scheme: str, width: int) -> None:
+@pytest.mark.parametrize("name", ["recorded", "trajectory", "live", "compared"])
+def test_everybody_can_use_it(
+    open_page: Open, request: pytest.FixtureRequest, name: str, scheme: str, width: int
+) -> None:
     """axe-core finds nothing: contrast, names, roles, focus, order; everything open."""
-    for path in (recorded, trajectory):
-        opened = open_page(path, color_scheme=scheme, viewport={"width": width, "height": 900})
-        opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
-        violations = Axe().run(opened.page).response["violations"]
-        assert [(found["id"], [node["html"][:200] for node in found["nodes"]]) for found in violations] == []
+    opened = open_page(request.getfixturevalue(name), color_scheme=scheme, viewport={"width": width, "height": 900})
+    opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+    violations = Axe().run(opened.page).response["violations"]
+    assert [(found["id"], [node["html"][:200] for node in found["nodes"]]) for found in violations] == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 961, 1280])
-def test_no_window_is_too_narrow(open_page: Open, recorded: Path, trajectory: Path, width: int) -> None:
+@pytest.mark.parametrize("width", [320, 390, 768, 961, 1280, 1600])
+def test_no_window_is_too_narrow(
+    open_page: Open, recorded: Path, trajectory: Path, live: Path, compared: Path, width: int
+) -> None:
     """The page never scrolls to the side, whatever is open."""
-    for path in (recorded, trajectory):
+    for path in (recorded, trajectory, live, compared):
         opened = open_page(path, viewport={"width": width, "height": 800})
         opened.page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
         assert opened.page.evaluate("document.documentElement.scrollWidth") == width
@@ -394,7 +362,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     raise LookupError(NO_TABLE)
                 call.result = "3 rows"
     file.close()
-    return _page_of(path)
+    return page_of(path)
 
 
 def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> None:
@@ -477,8 +445,8 @@ def test_a_run_of_ten_thousand_calls_is_usable(open_page: Open, tmp_path: Path) 
     """Stretches of successes are folded; a link to the last failure leads there within seconds."""
     results = [f"Error: no such table: t{number}" if number % 100 == 99 else "3 rows" for number in range(10_000)]
     transcript = tmp_path / "long.jsonl"
-    transcript.write_text(json.dumps({"task_id": "long", "traj": list(_messages(results))}), encoding="utf-8")
-    page = _page_of(transcript)
+    transcript.write_text(json.dumps({"task_id": "long", "traj": list(messages(results))}), encoding="utf-8")
+    page = page_of(transcript)
     opened = open_page(f"{page.as_uri()}#r-1-10000")
     assert opened.page.locator("#r-1-10000").is_visible()
     assert opened.page.locator(".line > .fold").count() == 100
@@ -487,3 +455,22 @@ def test_a_run_of_ten_thousand_calls_is_usable(open_page: Open, tmp_path: Path) 
     summary.click()
     assert opened.page.locator(".line > .fold").first.locator(".bare:visible").count() == 99
     assert opened.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd") < 20_000
+
+
+def test_a_comparison_shows_first_what_is_more_than_chance(open_page: Open, compared: Path) -> None:
+    """What may be chance is folded; a row leads to its class; a class that is gone keeps a raw error."""
+    page = open_page(compared).page
+    table = page.get_by_role("table", name="Changes", exact=True)
+    rows = [" ".join(row.inner_text().split()) for row in table.locator("tbody .entry").all()]
+    ended = "unresolved \N{RIGHTWARDS ARROW} unresolved"
+    assert rows == [
+        "new Error new tool db.query 0 10 in 10 of 10 runs unresolved",
+        f"more Error more tool db.query 2 in 2 of 12 runs 10 in 10 of 10 runs {ended}",
+        f"less Error less tool db.query 10 in 10 of 12 runs 1 in 1 of 10 runs {ended}",
+    ]
+    assert not page.get_by_text("A raw error of the baseline").is_visible()
+    page.get_by_text("2 changes that may be chance").click()
+    page.get_by_text("A raw error of the baseline").click()
+    assert page.get_by_label("Raw error of the baseline").inner_text() == "Error: gone"
+    table.get_by_role("link").first.click()
+    assert page.locator("#class-table tbody", has_text="new").first.locator(".raw pre").first.is_visible()

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.cli.output import Problems, printable, write_json
-from otel_errcompact.lab.cli.report import gather
+from otel_errcompact.lab.cli.report import gather, gather_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ _TITLES: Final[dict[Change, str]] = {
 
 
 def print_comparison(paths: Sequence[Path], baseline: Sequence[Path], *, as_json: bool) -> int:
-    """Compare the runs of the files with those of a baseline, and return the exit code."""
+    """Print what differs from the baseline, and return the exit code."""
     # jinja2 is loaded with the page's data.
     from otel_errcompact.lab.html_report import compare
 
     problems = Problems()
-    before = gather(baseline, problems)
+    before = gather_baseline(baseline, problems)
     here = gather(paths, problems)
     comparison = compare(before, here)
     if as_json:
@@ -121,9 +121,11 @@ def _side(side: Side | None, runs: int | None) -> str:
 def _notes(comparison: Comparison) -> Iterator[str]:
     if comparison.basis == "counts":
         yield "Failures are compared as they are counted: a trajectory file does not hold the runs without failures."
+    elif comparison.decidable:
+        yield "More and less are by the share of the runs that have the class. What may be chance: reports of equal"
+        yield "agents would differ as much in more than 1 of 100 comparisons (Fisher's exact test)."
     else:
         yield "More and less are by the share of the runs that have the class."
-        if not comparison.decidable:
-            yield "So few runs that every difference may be chance."
+        yield "So few runs that every difference may be chance."
     if comparison.uncompared:
         yield f"Rare classes that are not compared: {comparison.uncompared:,}."

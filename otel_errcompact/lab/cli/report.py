@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.replay import Settings, replay_files
@@ -49,7 +50,7 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
 
     check_output(output)
     problems = Problems()
-    compared = gather(baseline, problems, raw=raw) if baseline else None
+    compared = gather_baseline(baseline, problems, raw=raw) if baseline else None
     page = gather(paths, problems, raw=raw)
     comparison = compare(compared, page) if compared is not None else None
     size = write_page(page, output, comparison)
@@ -59,7 +60,7 @@ def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequ
 
 
 def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> PageData:
-    """Play all runs of the files, with a progress bar, and return the data of their page."""
+    """Play all runs, with a progress bar; return their data."""
     from otel_errcompact.lab.html_report import Collector, play
 
     collector = Collector(raw=raw)
@@ -69,6 +70,19 @@ def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> P
     if lost:
         problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
     return collector.page()
+
+
+def gather_baseline(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> PageData:
+    """
+    Play the runs of the baseline, and return their data.
+
+    Raises:
+        ConfigurationError: There are none, so that everything would seem new.
+    """
+    page = gather(paths, problems, raw=raw)
+    if not page.totals.runs:
+        raise ConfigurationError(f"--compare {paths[0]}: holds no run to compare with; name another file")
+    return page
 
 
 def _count(number: int, noun: str) -> str:

@@ -61,7 +61,7 @@ class ComparedClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One number of both reports; None where a record does not hold it."""
+    """One number of both reports; None where it is not known."""
 
     name: str
     baseline: float | None

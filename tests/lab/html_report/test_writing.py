@@ -55,13 +55,13 @@ def test_a_full_disk_leaves_what_was_there(gather: Gather, tmp_path: Path, monke
     write_page(page, path)
     before = path.read_bytes()
 
-    def full(_: object) -> list[str]:
+    def full(*_: object) -> list[str]:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "html_of", full)
     with pytest.raises(ConfigurationError, match="No space left on device"):
         write_page(page, path)
-    monkeypatch.setattr(module, "html_of", lambda _: _until_full())
+    monkeypatch.setattr(module, "html_of", lambda *_: _until_full())
     with pytest.raises(ConfigurationError, match="No space left on device"):
         write_page(page, path)
     assert path.read_bytes() == before
