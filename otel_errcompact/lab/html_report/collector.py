@@ -98,7 +98,7 @@ class Collector(Listener):
         self._streaks: list[tuple[int, int, StreakEntry]] = []
         self._streaks_seen = 0
         self._escalations: list[EscalationEntry] = []
-        self._open_escalations: dict[str, list[Escalation]] = {}
+        self._open_escalations: dict[str, list[tuple[Escalation, int]]] = {}
         self._times = Histogram()
         self._order = Histogram()
         self._first_ns: int | None = None
@@ -164,10 +164,11 @@ class Collector(Listener):
 
     def on_escalated(self, escalation: Escalation) -> None:
         """Keep a breach until its run ends."""
-        self._draft(escalation.run_id)[1].note_escalation(escalation, asks=escalation.threshold in ASKING)
+        draft = self._draft(escalation.run_id)[1]
+        draft.note_escalation(escalation, asks=escalation.threshold in ASKING)
         kept = self._open_escalations.setdefault(escalation.run_id, [])
         if len(self._escalations) + len(kept) < MAX_ESCALATIONS:
-            kept.append(escalation)
+            kept.append((escalation, draft.last))
 
     def take(self, run: ReplayedRun) -> None:
         """Keep what came of a run."""
@@ -323,10 +324,11 @@ class Collector(Listener):
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
         kept = self._open_escalations.pop(run.run_id, [])
         answers = self._answers.pop(run.run_id, {})
-        for escalation, replayed in zip(kept, run.escalations, strict=False):
+        for (escalation, step), replayed in zip(kept, run.escalations, strict=False):
             if len(self._escalations) < MAX_ESCALATIONS:
                 answered = answers.get((escalation.threshold, escalation.key, escalation.count))
-                self._escalations.append(self._escalation(escalation, answered, replayed.call, place))
+                found = replace(place, step=step)
+                self._escalations.append(self._escalation(escalation, answered, replayed.call, found))
 
     def _escalation(
         self, escalation: Escalation, answered: AnsweredEscalation | None, call: int, place: Place

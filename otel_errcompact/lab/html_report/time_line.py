@@ -83,6 +83,7 @@ class TimeLineDraft:
         self._tail: deque[_Draft] = deque()
         self._serial = self._calls = 0
         self._gone = self._gone_failures = 0
+        self._last: _Draft | None = None
         self._spans: dict[int, _Draft] = {}
         self._identical: dict[str, _Place] = {}
 
@@ -137,7 +138,10 @@ class TimeLineDraft:
             draft = self._add(self._event("failure", raw, time_ns))
         if draft is None or draft.is_gone:
             self._gone_failures += 1
+            self._last = None
             return
+        # Of a trace it may be an earlier call, whose failure is settled only now.
+        self._last = draft
         arguments, more = read_arguments(raw.arguments, self._hide_secrets)
         size = sum(len(each.text) for each in arguments)
         if self._share.take(size):
@@ -188,7 +192,7 @@ class TimeLineDraft:
         )
 
     def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
-        """Add to the newest step why the call was refused."""
+        """Add to the last step why the call was refused."""
         self._note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
 
     def resume(self, resumed: Resumed) -> None:
@@ -196,14 +200,14 @@ class TimeLineDraft:
         self._add(Step(at=self._next(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
     def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
-        """Add classes to the newest step: resolved, or open again."""
+        """Add classes to the last step: resolved, or open again."""
         for found in classes:
             self._note(
                 Note(kind=kind, key=found.key, type=self._hide_secrets(found.facts.type), cause=found.facts.cause)
             )
 
     def note_escalation(self, escalation: Escalation, *, asks: bool) -> None:
-        """Add to the newest step a threshold that it has reached."""
+        """Add to the last step a threshold that it has reached."""
         self._note(
             Note(
                 kind="escalated",
@@ -217,7 +221,7 @@ class TimeLineDraft:
         )
 
     def note_answer(self, answered: AnsweredEscalation) -> None:
-        """Add to the newest step the answer to an escalation."""
+        """Add to the last step the answer to an escalation."""
         self._note(
             Note(
                 kind="answered",
@@ -226,6 +230,11 @@ class TimeLineDraft:
                 message=self._hide_secrets(answered.message),
             )
         )
+
+    @property
+    def last(self) -> int:
+        """The step that changed last; 0 if it is not kept."""
+        return self._last.step.at if self._last is not None else 0
 
     @property
     def size(self) -> int:
@@ -252,9 +261,10 @@ class TimeLineDraft:
         while not self._share.take(size):
             if not self._tail:
                 self._gone += 1
+                self._last = None
                 return None
             self._drop(self._tail.popleft())
-        draft = _Draft(step, size)
+        self._last = draft = _Draft(step, size)
         # What comes last says how it ended: half of the room is for the end.
         if len(self._head) < MAX_HEAD and not self._tail and self._share.taken <= self._share.most // 2:
             self._head.append(draft)
@@ -272,13 +282,9 @@ class TimeLineDraft:
         if draft.text is not None:
             self._texts.drop(draft.text)
 
-    def _newest(self) -> _Draft | None:
-        newest = self._tail[-1] if self._tail else self._head[-1] if self._head else None
-        return newest if newest is not None and newest.step.at == self._serial else None
-
     def _note(self, note: Note) -> None:
-        if (draft := self._newest()) is not None:
-            draft.notes.append(note)
+        if self._last is not None:
+            self._last.notes.append(note)
 
 
 _KINDS: Final[dict[CallOutcome, StepKind]] = {

@@ -11,15 +11,21 @@ import otel_errcompact
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
+from otel_errcompact.engine.listeners import Listener
+from otel_errcompact.errors import RawError, SpanRef
 from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.lab.html_report import collector, time_line
 from otel_errcompact.lab.html_report.rendering import html_of
+from otel_errcompact.lab.html_report.room import Room
 from otel_errcompact.lab.html_report.steps import Fold, Gap, Step, Text
+from otel_errcompact.lab.html_report.time_line import TimeLineDraft
+from otel_errcompact.lab.replay import PlayedCall
 from tests.lab.html_report.conftest import page_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.lab.html_report.model import PageData
     from otel_errcompact.lab.html_report.steps import Part
     from tests.lab.html_report.conftest import Gather, WriteTrajectory
@@ -104,6 +110,30 @@ def test_a_threshold_stands_at_the_call_that_reached_it(gather: Gather) -> None:
         [("same", 3, True)],
         [("loop", 4, True)],
     ]
+    assert [(entry.place.run, entry.place.step) for entry in page.escalations] == [(1, 3), (1, 4)]
+
+
+class _Escalations(Listener):
+    def __init__(self) -> None:
+        self.found: list[Escalation] = []
+
+    def on_escalated(self, escalation: Escalation) -> None:
+        self.found.append(escalation)
+
+
+def test_a_failure_settled_late_keeps_its_place() -> None:
+    """Of a trace, a call may fail while a later one is running: what follows from it stands at the earlier one."""
+    draft = TimeLineDraft(Room(100_000), str, supports_counts=True)
+    for span in (1, 2):
+        call = PlayedCall(run_id="one", tool="fetch", arguments="", outcome="success", time_ns=span, span_id=span)
+        draft.add_call(call, None)
+    ledger, escalations = Ledger(Options()), _Escalations()
+    ledger.add_listener(escalations)
+    raw = RawError(text=REFUSED, tool="fetch", span=SpanRef(trace_id=1, span_id=1))
+    observation = [ledger.observe("one", raw) for _ in range(3)][-1]
+    draft.fail(observation, REFUSED, None, "")
+    draft.note_escalation(escalations.found[0], asks=True)
+    assert [_told(part) for part in draft.finish().parts] == ["1 failure escalated", "2 success"]
 
 
 def test_a_declined_call_is_ignored(gather: Gather) -> None:
