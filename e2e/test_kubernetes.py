@@ -15,6 +15,7 @@ from e2e.build import BuildError, fetched, go_is_missing, program
 from e2e.manifests import Manifests, Workload, built, dangling, mebibytes, weaknesses
 from e2e.recipes import PROMETHEUS_OPERATOR, ROOT
 from e2e.test_collector import OTELCOL
+from otel_errcompact.lab.cli.stack import export
 from tests.stack.compose import services, settings_read
 
 if TYPE_CHECKING:
@@ -157,6 +158,14 @@ def test_a_dangling_reference_is_found(right, wrong, found, manifests) -> None:
     assert right in text
     broken = text.replace(right, wrong)
     assert any(found in line for line in dangling(Manifests(broken, list(yaml.safe_load_all(broken)))))
+
+
+def test_an_export_builds_the_same(manifests, tmp_path) -> None:
+    """`errcompact stack export` writes every file that the manifests refer to."""
+    export(tmp_path)
+    assert {folder: built(folder, tmp_path).text for folder in manifests} == {
+        folder: each.text for folder, each in manifests.items()
+    }
 
 
 @pytest.mark.parametrize("folder", SHIPPED)

@@ -1,8 +1,8 @@
 """
 `errcompact stack export`: the operator's side as files in a folder.
 
-Docker Compose, configuration, dashboards and alerts: an installed wheel carries them in `_stack/`; in a checkout they
-stand where people edit them.
+Docker Compose, configuration, dashboards, alerts and Kubernetes manifests: an installed wheel carries them in
+`_stack/`; in a checkout they stand where people edit them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from importlib.abc import Traversable
 
-PARTS: Final = ("docker-compose.yml", ".env", "collector-config", "dashboards/generated", "dashboards/RUNBOOK.md")
+PARTS: Final = (
+    "docker-compose.yml",
+    ".env",
+    "collector-config",
+    "dashboards/generated",
+    "dashboards/RUNBOOK.md",
+    "kubernetes",
+)
 """Files and folders of the stack, each under its place in the checkout."""
 
 KEPT_AS: Final = ".orig"
@@ -44,6 +51,7 @@ Or let a demo agent fail for you:
   docker compose --profile demo up -d
 
 .env holds ports, versions and whom to alert; dashboards/RUNBOOK.md says what to do about each alert.
+kubernetes/ holds the collectors, rules and dashboards for a cluster: kubectl apply -k {folder}/kubernetes/base
 """
 
 

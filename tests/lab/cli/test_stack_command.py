@@ -50,6 +50,8 @@ def test_everything_that_compose_needs_is_written(errcompact: Errcompact, tmp_pa
         "dashboards/RUNBOOK.md",
         "dashboards/generated/errcompact-recurrence.json",
         "dashboards/generated/rules.yaml",
+        "kubernetes/base/kustomization.yaml",
+        "kubernetes/monitoring/kustomization.yaml",
     }
     assert outcome.out.splitlines()[: len(written)] == [f"{folder}/{name}" for name in sorted(written)]
     assert f"\n{len(written)} files written\n" in outcome.out
