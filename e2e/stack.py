@@ -8,14 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import yaml
-
 from e2e.backends import Alertmanager, Backends, Loki, Prometheus, Tempo
 from e2e.build import program as built
 from e2e.build import wanted
 from e2e.programs import Program, free_ports
 from e2e.recipes import LOKI, ROOT
 from e2e.webhook import Webhook
+from tests.stack.compose import services
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,8 +41,6 @@ CONTAINER_FOLDER: Final = "/etc/errcompact"
 
 WEBHOOK_FILE: Final = "/run/secrets/alert-webhook-url"
 """Where Alertmanager's container sees the address to notify."""
-
-VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +117,7 @@ def start(directory: Path) -> tuple[Stack, Mapping[str, float]]:
 
 
 def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Iterator[Program]:
-    """Yield the programs, each with the arguments of the compose file and the addresses of this stack."""
+    """Yield the programs, each with arguments and variables of the compose file and with addresses of this stack."""
     at = {name: f"{HOST}:{port}" for name, port in ports.items()}
 
     def made(service: str, ready: str, *arguments: str, **environ: str) -> Program:
@@ -131,7 +128,7 @@ def _programs(directory: Path, shipped: Path, ports: Mapping[str, int]) -> Itera
             command=[str(built(service)), *command, *arguments],
             ready=f"http://{ready}",
             directory=directory / service,
-            environ=environ,
+            environ={**services()[service].get("environment", {}), **environ},
         )
 
     yield made("prometheus", f"{at['prometheus']}/-/ready", f"--web.listen-address={at['prometheus']}")
@@ -200,9 +197,7 @@ def _command(service: str, places: Mapping[str, Path]) -> list[str]:
         service: The service's name.
         places: Folders of the container, and what stands for them here.
     """
-    shipped = yaml.safe_load((ROOT / "docker-compose.yml").read_bytes())["services"][service]["command"]
-    variables = _variables()
-    return [_placed(VARIABLE.sub(lambda found: variables[found[1]], argument), places) for argument in shipped]
+    return [_placed(argument, places) for argument in services()[service]["command"]]
 
 
 def _placed(argument: str, places: Mapping[str, Path]) -> str:
@@ -210,9 +205,3 @@ def _placed(argument: str, places: Mapping[str, Path]) -> str:
         # Only where a value begins: `/prometheus` is also the middle of other paths.
         argument = re.sub(rf"(?<==){re.escape(place)}(?=/|$)", str(here), argument)
     return argument
-
-
-def _variables() -> dict[str, str]:
-    """The variables of `.env`, as Docker Compose reads them; those of this process do not count."""
-    lines = (ROOT / ".env").read_text(encoding="utf-8").splitlines()
-    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))

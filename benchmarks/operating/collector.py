@@ -90,11 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             collector.wait_ready()
             idle = usage(collector)
-            sent, refused, took = _send(port, prepared, asked.seconds)
+            sent, refused, took = send(port, prepared, asked.seconds)
             spans = sum(batch.spans for batch in sent)
-            deadline = time.monotonic() + DRAIN_SECONDS
-            while sink.quiet_s() < QUIET_SECONDS and time.monotonic() < deadline:
-                time.sleep(0.5)
+            wait_quiet(sink)
             used = usage(collector)
         finally:
             collector.kill()
@@ -150,7 +148,14 @@ def _run(known: Sequence[Kind], calls: int) -> int:
     return len(failing)
 
 
-def _send(port: int, prepared: Sequence[Batch], seconds: float) -> tuple[list[Batch], int, float]:
+def wait_quiet(sink: Sink) -> None:
+    """Wait until nothing arrives any more, and give up in the end."""
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while sink.quiet_s() < QUIET_SECONDS and time.monotonic() < deadline:
+        time.sleep(0.5)
+
+
+def send(port: int, prepared: Sequence[Batch], seconds: float) -> tuple[list[Batch], int, float]:
     """Send for some seconds, and return what was taken, how often it was refused, and how long it took."""
     taken: list[Batch] = []
     refused: list[int] = []

@@ -26,6 +26,7 @@ MEASURED = (
     ("one collector, failing calls alone", "measured"),
     ("Prometheus", "measured"),
     ("away", "measured"),
+    ("docker-compose.yml", "limit, MiB", "peak under load, MiB", "of the limit"),
 )
 DEFAULT = re.compile(r"\$\{env:\w+:-([^}]*)\}|\$\{\w+:-([^}]*)\}")
 
