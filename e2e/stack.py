@@ -73,12 +73,13 @@ class Stack:
         self.webhook.close()
 
 
-def start(directory: Path) -> tuple[Stack, Mapping[str, float]]:
+def start(directory: Path, **environ: str) -> tuple[Stack, Mapping[str, float]]:
     """
     Start everything at once, and wait until it can be used.
 
     Args:
         directory: Gets what the programs keep, their logs, and a copy of what is shipped.
+        environ: Variables of every program, beside those of its container.
 
     Returns:
         The stack, and how long each program took to be ready.
@@ -107,6 +108,7 @@ def start(directory: Path) -> tuple[Stack, Mapping[str, float]]:
     )
     try:
         for program in programs.values():
+            program.environ = {**program.environ, **environ}
             program.start()
         with ThreadPoolExecutor() as threads:
             took = dict(zip(programs, threads.map(Program.wait_ready, programs.values()), strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,8 @@ import httpx
 import pytest
 import yaml
 
-from e2e.build import BuildError, go_is_missing
+from e2e.build import BuildError, go_is_missing, program
+from e2e.outside import Outside
 from e2e.stack import Stack, start
 
 if TYPE_CHECKING:
@@ -34,13 +36,21 @@ KNOWN: Final = {
 
 
 @pytest.fixture(scope="module")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def outside() -> Iterator[Outside]:
+    """The proxy of the stack."""
+    made = Outside()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[Stack]:
     """The stack, a while after its start."""
     missing = go_is_missing()
     if missing and not os.environ.get("CI"):
         pytest.skip(missing)
     try:
-        running, _ = start(tmp_path_factory.mktemp("idle"))
+        running, _ = start(tmp_path_factory.mktemp("idle"), **outside.environ)
     except BuildError as error:
         pytest.fail(f"{error}; `make e2e` builds first")
     time.sleep(QUIET_SECONDS)
@@ -76,6 +86,24 @@ def test_no_program_complains_when_it_starts(idle: Stack) -> None:
     assert {name: len(lines) for name, lines in said.items() if lines} == {
         name: len(texts) for name, texts in KNOWN.items()
     }
+
+
+@pytest.mark.usefixtures("idle")
+def test_no_program_asks_another_machine(outside: Outside) -> None:
+    """Neither when it starts nor when it has nothing to do."""
+    assert outside.asked == ()
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_request_to_another_machine_is_seen() -> None:
+    """The HTTP client of these programs uses the proxy."""
+    other = Outside()
+    command = [program("promtool"), "query", "instant", "https://stats.example.org", "up"]
+    environ = {"PATH": os.defpath, **other.environ}
+    done = subprocess.run(command, env=environ, capture_output=True, check=False, timeout=60)
+    other.close()
+    assert done.returncode != 0
+    assert set(other.asked) == {"stats.example.org:443"}
 
 
 def test_tempo_and_loki_report_to_nobody(idle: Stack) -> None:
