@@ -11,6 +11,7 @@ from e2e.manifests import Workload, built
 from e2e.sink import Sink, attributes, eventually
 from e2e.test_collector import ERROR, OTELCOL, Collector, counter, exception, log, span, traces
 from e2e.test_kubernetes import unavailable
+from e2e.test_start import KNOWN, complaints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,15 @@ def tier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tier]:
         unavailable(f"{error}; `make e2e` builds first")
     yield running
     running.close()
+
+
+def test_no_collector_complains_when_it_starts(tier: Tier) -> None:
+    """Each with the configuration and the variables of its pod."""
+    collectors = (*tier.gateways, tier.balancer, tier.agent)
+    said = {each.folder.name: complaints((each.folder / "log").read_text(encoding="utf-8")) for each in collectors}
+    assert {name: len(lines) for name, lines in said.items() if lines} == dict.fromkeys(
+        (gateway.folder.name for gateway in tier.gateways), len(KNOWN["otelcol"])
+    )
 
 
 def test_a_failing_trace_passes_all_three(tier: Tier) -> None:
