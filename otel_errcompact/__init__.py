@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from otel_errcompact.escalator.thresholds import Thresholds
     from otel_errcompact.installation.install import install, uninstall
 
+    __version__: str
+
 _MODULES: Final = {
     "boundary": ("Call", "Run", "compacted", "current_run", "run"),
     "config": ("Options",),
@@ -59,10 +61,22 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _read_version()
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def _read_version() -> str:
+    # Imported here: it costs more than the whole of this module.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("otel-errcompact")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def __dir__() -> list[str]:

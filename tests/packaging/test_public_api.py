@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -64,3 +66,34 @@ def test_the_core_imports_without_opentelemetry() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_version_is_read_at_its_first_use() -> None:
+    """`import otel_errcompact` alone loads no `importlib.metadata`."""
+    script = (
+        "import sys, otel_errcompact\n"
+        "before = 'importlib.metadata' in sys.modules\n"
+        "print(before, otel_errcompact.__version__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", version("otel-errcompact")]
+
+
+def test_the_version_of_a_copied_source_is_unknown(tmp_path: Path) -> None:
+    """Code that is no installed distribution has no metadata; asking for the version raises nothing."""
+    shutil.copytree(ROOT / "otel_errcompact", tmp_path / "otel_errcompact", ignore=shutil.ignore_patterns("_stack"))
+    script = "import otel_errcompact; print(otel_errcompact.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "unknown\n"
+
+
+@pytest.mark.parametrize("program", [["-m", "otel_errcompact"], ["-m", "otel_errcompact.lab.cli.main"]])
+def test_the_package_itself_is_the_command_line(program: list[str]) -> None:
+    """`python -m otel_errcompact` is `errcompact`, where no script is on the path."""
+    done = subprocess.run([sys.executable, *program, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"errcompact {version('otel-errcompact')}\n"
