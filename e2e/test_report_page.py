@@ -449,6 +449,8 @@ def test_a_run_of_ten_thousand_calls_is_usable(open_page: Open, tmp_path: Path) 
     page = page_of(transcript)
     opened = open_page(f"{page.as_uri()}#r-1-10000")
     assert opened.page.locator("#r-1-10000").is_visible()
+    top = "document.querySelector('#r-1-10000').getBoundingClientRect().top"
+    opened.page.wait_for_function(f"0 <= {top} && {top} < innerHeight")
     assert opened.page.locator(".line > .fold").count() == 100
     summary = opened.page.locator(".line > .fold summary").first
     assert summary.inner_text() == "99 calls succeeded: db.query \N{MULTIPLICATION SIGN}99"

@@ -140,7 +140,8 @@ function lead() {
   const focus = details ? find("summary", details) : aim;
   if (focus === aim) aim.tabIndex = -1;
   focus.focus({ preventScroll: true });
-  aim.scrollIntoView();
+  // Twice: of a long time line the heights are estimates until a part of it was seen.
+  for (const wait of [0, 100]) setTimeout(() => aim.scrollIntoView({ behavior: "instant" }), wait);
 }
 
 addEventListener("hashchange", lead);
