@@ -62,8 +62,13 @@ def executed(page: str) -> list[tuple[Block, str | None]]:
 
 
 def matches(printed: str, shown: str) -> bool:
-    """Compare an output with a page; a line `...` there stands for any lines."""
-    pattern = "".join(r"(?:.*\n)*" if line == "...\n" else re.escape(line) for line in shown.splitlines(keepends=True))
+    """Compare an output with a page: a line `...` stands for any lines, ` ...` at an end for the rest of the line."""
+    pattern = ""
+    for line in shown.splitlines():
+        if line == "...":
+            pattern += r"(?:.*\n)*"
+        else:
+            pattern += re.escape(line.removesuffix(" ...")) + (r".*\n" if line.endswith(" ...") else r"\n")
     return re.fullmatch(pattern, printed) is not None
 
 
@@ -159,8 +164,9 @@ def test_commands_that_do_not_exist_are_found(code: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "shown", "is_same"), [("a\nb\nc\n", "a\n...\nc\n", True), ("a\nb\n", "a\nc\n", False)]
+    ("printed", "shown", "is_same"),
+    [("a\nb\nc\n", "a\n...\nc\n", True), ("a\nb\n", "a\nc\n", False), ("a b c\n", "a ...\n", True)],
 )
 def test_outputs_are_compared(printed: str, shown: str, is_same: bool) -> None:
-    """A line of three dots stands for any lines, nothing else does."""
+    """Three dots stand for any lines, or for the rest of one; nothing else does."""
     assert matches(printed, shown) is is_same
