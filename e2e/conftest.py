@@ -15,7 +15,9 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from playwright.sync_api import sync_playwright
 
+from e2e.browser import CURE, browser, flags
 from e2e.build import BuildError, folder, go_is_missing
 from e2e.driving import Agent, Done, run_errcompact
 from e2e.recipes import RECIPES
@@ -24,6 +26,8 @@ from e2e.stack import Stack, start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from playwright.sync_api import Browser
 
 SECRET: Final = "sk-ant-api03-Zt8Qw2Lm5Xr9Kd4Vb7Np1Hs6Jf3Gy0Tc"
 """Looks like a key of a model's provider, and is none."""
@@ -136,6 +140,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         width = max(len(what) for what, _ in rows)
         for what, value in rows:
             terminalreporter.write_line(f"{what:<{width}}  {value}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Return Debian's Chromium, without a window; a process takes only one Playwright."""
+    path = browser()
+    if not path:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(CURE)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=flags())
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

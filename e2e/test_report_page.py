@@ -5,17 +5,14 @@ from __future__ import annotations
 import functools
 import http.server
 import json
-import os
 import re
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 import otel_errcompact
-from e2e.browser import CURE, browser, flags
 from e2e.report_page import Opened, messages, page_of
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import Options, TrajectoryOptions
@@ -52,18 +49,6 @@ Traceback (most recent call last):
     return rows["id"]
 KeyError: 'id'
 """
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
-    path = browser()
-    if not path:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(CURE)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=flags())
-        yield started
-        started.close()
 
 
 @pytest.fixture

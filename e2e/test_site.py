@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,10 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from docs.website import ELSEWHERE, ROOT, SITE
-from e2e.browser import CURE, browser, flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +22,11 @@ DIAGRAMS: Final = {"architecture.html": 4, "operating.html": 1}
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Browser]:
+def site(chromium: Browser) -> Browser:
     """Return a browser, when the site was built."""
-    if not browser():
-        pytest.fail(CURE) if os.environ.get("CI") else pytest.skip(CURE)
     done = subprocess.run(BUILD, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=browser(), args=flags())
-        yield started
-        started.close()
+    return chromium
 
 
 @pytest.fixture
