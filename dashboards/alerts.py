@@ -334,7 +334,7 @@ ALERTS: Final[tuple[Alert, ...]] = (
             f"{100 * RUN_OBJECTIVE:.0f} % of all runs are meant to end neither failed nor halted; at this rate the "
             "error budget of a month is gone within days."
         ),
-        panel=Panel("errcompact-escalations", "Error budget"),
+        panel=Panel("errcompact-escalations", "Failed or halted runs, share"),
     ),
     Alert(
         name="AgentErrorClassNew",

@@ -8,6 +8,7 @@ from dashboards import queries_context as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
+    COUNT,
     NONE_BAD,
     NONE_WARNING,
     OK,
@@ -99,9 +100,9 @@ def compactions() -> Stat:
     return stat(
         Caption(
             id=1,
-            title="Layers that cut",
+            title="Layer cuts",
             description="How often a layer of compaction has taken something out of a context.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         instant(queries.cut_in_range()),
@@ -114,9 +115,9 @@ def saved() -> Stat:
     return stat(
         Caption(
             id=2,
-            title="Tokens taken out",
+            title="Tokens cut",
             description="Tokens of contexts before less those after, over all layers.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         instant(queries.saved_in_range()),
@@ -129,10 +130,10 @@ def invalidated() -> Stat:
     return stat(
         Caption(
             id=3,
-            title="Cached tokens invalidated",
+            title="Cache lost",
             description="Tokens that stood behind the first change of a compaction: a provider's prompt cache has to "
             "read them anew.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         instant(queries.invalidated_in_range()),
@@ -147,7 +148,7 @@ def overflows() -> Stat:
             id=4,
             title="Overflows",
             description="Calls that a provider refused because the context was too long.",
-            unit="short",
+            unit=COUNT,
             empty=NO_OVERFLOW,
         ),
         instant(queries.overflows_in_range()),
@@ -160,10 +161,10 @@ def problems() -> Stat:
     return stat(
         Caption(
             id=5,
-            title="Layers with a problem",
+            title="Problems",
             description="How often a layer could not do its work: a full disk, a summary that was refused. Nothing is "
             "cut then, and nothing lost.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.problems_in_range()),
@@ -179,7 +180,7 @@ def layers() -> Table:
             title="By layer",
             description="How often each layer has cut something, the tokens it took out, and those a prompt cache had "
             "to read anew for it.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         rows(queries.cut_by_layer(), ref="A"),
@@ -206,7 +207,7 @@ def saved_over_time() -> TimeSeries:
             id=20,
             title="Tokens taken out over time",
             description="Tokens that each layer has taken out in each interval.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         promql(queries.saved_over_time(), legend(LAYER)),
@@ -221,7 +222,7 @@ def cut_over_time() -> TimeSeries:
             title="Layers that cut, and why",
             description="always: the layer's own limit; over_trigger: the context came near the window; over_window: "
             "it did not fit; overflow: the provider refused it; asked: the application wanted it.",
-            unit="short",
+            unit=COUNT,
             empty=NO_COMPACTION,
         ),
         promql(queries.cut_over_time(), legend(LAYER, REASON)),
@@ -236,7 +237,7 @@ def overflows_over_time() -> TimeSeries:
             title="Overflows over time",
             description="Calls that a provider refused as too long: recovered by a compaction, failed in spite of it, "
             "or refused by the circuit breaker.",
-            unit="short",
+            unit=COUNT,
             empty=NO_OVERFLOW,
         ),
         promql(queries.overflows_over_time(), legend(RESULT)),
@@ -251,7 +252,7 @@ def problems_over_time() -> TimeSeries:
             id=23,
             title="Problems over time",
             description="Layers that could not do their work, by service; the spans compact_context say why.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         promql(queries.problems_over_time(), legend(SERVICE, LAYER)),

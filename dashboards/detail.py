@@ -7,8 +7,8 @@ from typing import Final
 from dashboards import queries, variables
 from dashboards.layout import (
     BAD,
+    COUNT,
     NEUTRAL,
-    OK,
     OUTCOME_COLOURS,
     WARNING,
     BarGauge,
@@ -18,7 +18,6 @@ from dashboards.layout import (
     Page,
     Section,
     Stat,
-    StateTimeline,
     Table,
     Text,
     TimeSeries,
@@ -32,9 +31,9 @@ from dashboards.layout import (
     promql,
     rows,
     stat,
-    state_timeline,
     table,
     text,
+    timeseries,
     traceql,
     traces,
 )
@@ -59,19 +58,8 @@ def page() -> Page:
                 title="What it is",
                 lines=(
                     Line(6, ((24, meaning()),)),
-                    Line(
-                        4,
-                        (
-                            (3, failures()),
-                            (3, runs_hit()),
-                            (3, resolved()),
-                            (3, resolution_rate()),
-                            (3, longest_streak()),
-                            (3, escalations()),
-                            (3, first_seen()),
-                            (3, last_seen()),
-                        ),
-                    ),
+                    Line(3, ((6, failures()), (6, runs_hit()), (6, first_seen()), (6, last_seen()))),
+                    Line(3, ((6, resolved()), (6, resolution_rate()), (6, longest_streak()), (6, escalations()))),
                 ),
             ),
             Section(
@@ -97,7 +85,13 @@ def page() -> Page:
                 ),
             ),
             Section(
-                id=500, title="Runs", lines=(Line(11, ((24, traces_of_run()),)), Line(9, ((24, records_of_run()),)))
+                id=500,
+                title="Runs",
+                lines=(
+                    Line(3, ((24, which_run()),)),
+                    Line(11, ((24, traces_of_run()),)),
+                    Line(9, ((24, records_of_run()),)),
+                ),
             ),
         ),
     )
@@ -115,20 +109,20 @@ def meaning() -> Table:
             description="A class holds all failures of one type, raised in one place, with one message once its "
             "volatile parts are masked. The line number is that of one process: other versions may raise it from "
             "another line.",
-            unit="short",
+            unit=COUNT,
             empty="No service that is selected has said what this class is: it is `other`, or the collector counted it",
         ),
         rows(queries.meaning_of_class()),
         transformations=(
             columns(
-                {CLASS: "Class", ERROR_TYPE: "Type", TEMPLATE: "Template", LOCATION: "Location", SERVICE: "Service"},
+                {TEMPLATE: "Message", ERROR_TYPE: "Type", LOCATION: "Location", SERVICE: "Service", CLASS: "Class"},
                 hidden=("Time", "Value"),
             ),
         ),
         overrides=(
             ("Class", {"custom.width": 160}),
             ("Type", {"custom.width": 220}),
-            ("Template", {"custom.minWidth": 300, "custom.inspect": True}),
+            ("Message", {"custom.minWidth": 300, "custom.inspect": True}),
             ("Location", {"custom.minWidth": 200, "custom.inspect": True}),
             ("Service", {"custom.width": 160}),
         ),
@@ -138,9 +132,7 @@ def meaning() -> Table:
 def failures() -> Stat:
     """How often it failed."""
     return stat(
-        Caption(
-            2, "Failures", "Failures of the class in the time range, not those that were handled.", "short", "None"
-        ),
+        Caption(2, "Failures", "Failures of the class in the time range, not those that were handled.", COUNT, "None"),
         instant(queries.failures_in_range()),
     )
 
@@ -152,7 +144,7 @@ def runs_hit() -> Stat:
             id=3,
             title="Runs hit",
             description="Runs in which the class failed. With several classes chosen, a run counts once for each.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.runs_hit()),
@@ -166,7 +158,7 @@ def resolved() -> Stat:
             id=4,
             title="Resolved",
             description="How often the operation that failed succeeded again in the same run.",
-            unit="short",
+            unit=COUNT,
             empty="Never",
         ),
         instant(queries.resolutions_in_range()),
@@ -197,7 +189,7 @@ def longest_streak() -> Stat:
             title="Longest streak",
             description="The most failures in a row in one run, without a success of the same operation between "
             "them, as far as the run lasted longer than an export interval.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.longest_streak()),
@@ -212,7 +204,7 @@ def escalations() -> Stat:
             id=7,
             title="Escalations",
             description="Thresholds that the class reached in the time range.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.escalations_in_range()),
@@ -261,7 +253,7 @@ def trend() -> TimeSeries:
             title="Trend",
             description="Failures over time, by class; the ten with the most failures. Diamonds are single occurrences "
             "(exemplars): they lead to their traces.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
@@ -277,7 +269,7 @@ def outcomes() -> TimeSeries:
             title="Outcomes",
             description="new: first in its run. repeat: again in the same run. after_escalation: although the run "
             "was to stop. handled: inside a call that succeeded after all. coarse: counted by the collector.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME)),
@@ -286,19 +278,19 @@ def outcomes() -> TimeSeries:
     )
 
 
-def streaks() -> StateTimeline:
+def streaks() -> TimeSeries:
     """When it was failing without a success between."""
-    return state_timeline(
+    return timeseries(
         Caption(
             id=22,
             title="Streaks",
             description="Failures in a row, the longest over all live runs, by agent and tool. "
-            f"Red from {queries.THRESHOLD_SAME} on, where a run escalates as shipped.",
-            unit="short",
+            f"At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates.",
+            unit=COUNT,
             empty="No operation was failing when metrics were exported",
         ),
         promql(queries.streaks_by_operation(), legend(AGENT, TOOL)),
-        steps=((None, OK), (1, "yellow"), (queries.THRESHOLD_SAME - 1, WARNING), (queries.THRESHOLD_SAME, BAD)),
+        threshold=queries.THRESHOLD_SAME,
     )
 
 
@@ -310,7 +302,7 @@ def resolutions() -> TimeSeries:
             title="Failing and resolved",
             description="Runs in which the class began to fail, in which its operation has since succeeded, and "
             "in which that proved to be no cure.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
@@ -347,17 +339,18 @@ def by_outcome() -> BarGauge:
             id=33,
             title="Outcomes in range",
             description="Occurrences of the class by outcome, handled ones too.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
-        instant(queries.outcomes_in_range(), legend(OUTCOME)),
+        queries.outcomes_in_range(),
+        OUTCOME,
         colours=OUTCOME_COLOURS,
     )
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
-    caption = Caption(id=panel_id, title=title, description=description, unit="short", empty=_NOTHING)
-    return bar_gauge(caption, instant(queries.failures_by(name), legend(name)))
+    caption = Caption(id=panel_id, title=title, description=description, unit=COUNT, empty=_NOTHING)
+    return bar_gauge(caption, queries.failures_by(name), name)
 
 
 # Raw errors.
@@ -370,7 +363,7 @@ def where_raw_errors_are() -> Text:
             id=40,
             title="Where the raw errors are",
             description="What the two panels below need.",
-            unit="short",
+            unit=COUNT,
             empty="",
         ),
         "- **Traces**: an event `exception` of the span holds the raw error, whole. Open a trace, then the events "
@@ -391,7 +384,7 @@ def traces_of_class() -> Table:
             title="Traces",
             description="Spans that hold a failure of the class, the newest fifty. The event `exception` of a span, "
             "or the log record beside it, holds the raw error, whole.",
-            unit="short",
+            unit=COUNT,
             empty="No trace of this class: there is no Tempo, or it has let go of them, or they are younger than 30 s",
         ),
         traceql(queries.traces_of_class(), spans=True),
@@ -405,7 +398,7 @@ def records() -> Logs:
             id=42,
             title="Log records",
             description="Escalations of the class, and its failures where they are sent as log records.",
-            unit="short",
+            unit=COUNT,
             empty="No record of this class: there is no Loki, or failures are sent with spans only",
         ),
         logql(queries.records_of_class()),
@@ -413,6 +406,15 @@ def records() -> Logs:
 
 
 # Runs.
+
+
+def which_run() -> Text:
+    """Say which runs the panels below show, which they cannot."""
+    return text(
+        Caption(id=49, title="Which run", description="What the two panels below show.", unit=COUNT, empty=""),
+        "Enter the id of a run above. **As long as that field is empty, these are the spans and records of all runs.** "
+        "The records need Loki.",
+    )
 
 
 def traces_of_run() -> Table:
@@ -423,7 +425,7 @@ def traces_of_run() -> Table:
             title="Spans of the run",
             description="Spans that carry the id of the run, or of its conversation, that is entered above; a part "
             "of the id will do. Without an id: the newest runs.",
-            unit="short",
+            unit=COUNT,
             empty="No such run: there is no Tempo, or it has let go of the run, or the run is younger than 30 s",
         ),
         traceql(queries.traces_of_run(), spans=True),
@@ -438,7 +440,7 @@ def records_of_run() -> Logs:
             title="Log records of the run",
             description="Escalations of the run whose id, or a part of it, is entered above. Without an id: of all "
             "runs.",
-            unit="short",
+            unit=COUNT,
             empty="No record of this run: there is no Loki, or the run did not escalate",
         ),
         logql(queries.records_of_run()),

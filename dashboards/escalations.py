@@ -8,6 +8,7 @@ from dashboards import queries_escalations as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
+    COUNT,
     NONE_BAD,
     NONE_WARNING,
     OK,
@@ -21,6 +22,7 @@ from dashboards.layout import (
     Section,
     Stat,
     Table,
+    Text,
     TimeSeries,
     bar_gauge,
     bars,
@@ -29,10 +31,12 @@ from dashboards.layout import (
     logql,
     logs,
     merged,
+    number,
     promql,
     rows,
     stat,
     table,
+    text,
     timeseries,
 )
 from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, RESULT, SERVICE, TEMPLATE, THRESHOLD
@@ -62,17 +66,8 @@ def page() -> Page:
                 id=100,
                 title="In the time range",
                 lines=(
-                    Line(
-                        4,
-                        (
-                            (4, escalations()),
-                            (4, unhandled()),
-                            (4, failures_after()),
-                            (4, ended_runs()),
-                            (4, halted_runs()),
-                            (4, budget_left()),
-                        ),
-                    ),
+                    Line(3, ((8, escalations()), (8, unhandled()), (8, failures_after()))),
+                    Line(3, ((8, ended_runs()), (8, halted_runs()), (8, budget_left()))),
                     Line(6, ((12, by_threshold()), (12, runs_by_result()))),
                 ),
             ),
@@ -87,7 +82,11 @@ def page() -> Page:
             Section(
                 id=300,
                 title="Who and what escalates",
-                lines=(Line(9, ((24, agents()),)), Line(9, ((24, classes()),)), Line(10, ((24, records()),))),
+                lines=(
+                    Line(9, ((24, agents()),)),
+                    Line(9, ((24, classes()),)),
+                    Line(10, ((18, records()), (6, where_records_are()))),
+                ),
             ),
         ),
     )
@@ -105,7 +104,7 @@ def escalations() -> Stat:
             description="Thresholds that runs reached in the time range: failures of one class, identical calls, "
             "failures in a row, or the budget of a run. Follows the variables Agent and Class; Tool and Type are no "
             "labels of an escalation.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.escalations_in_range()),
@@ -121,7 +120,7 @@ def unhandled() -> Stat:
             title="Unhandled",
             description="Escalations that no handler has decided: the run went on. Give runs an `on_escalation` "
             "handler where an operator is to decide. consecutive and total are alerts, and always end here.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.unhandled_in_range()),
@@ -137,7 +136,7 @@ def failures_after() -> Stat:
             title="Failures since",
             description="Failures of classes that had escalated already and were not resolved since. Anything above "
             "zero means that the escalation has changed nothing.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.after_escalation_in_range()),
@@ -152,7 +151,7 @@ def ended_runs() -> Stat:
             id=4,
             title="Runs",
             description="Runs that ended in the time range, however they ended. Follows the variable Agent only.",
-            unit="short",
+            unit=COUNT,
             empty="No run ended",
         ),
         instant(queries.runs_in_range()),
@@ -167,7 +166,7 @@ def halted_runs() -> Stat:
             title="Halted runs",
             description="Runs that were stopped: a handler answered Halt or Pause, or the run repeated one call until "
             "the library stopped the loop.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.halted_in_range()),
@@ -180,7 +179,7 @@ def budget_left() -> Stat:
     return stat(
         Caption(
             id=6,
-            title="Error budget left",
+            title="Budget left",
             description=f"The objective is that {RUN_OBJECTIVE:.0%} of the runs end neither failed nor halted, so "
             f"{ALLOWED_BAD_RUNS:.0%} may. This is the share of that which the time range has not used up; below zero "
             "the objective is missed.",
@@ -201,10 +200,11 @@ def by_threshold() -> BarGauge:
             description="same: one class in one operation, of calls that were executed. rejected: the same where "
             "nothing was executed. loop: identical calls while nothing succeeds. consecutive: failures of any class "
             "in a row. total: all failures of the run.",
-            unit="short",
+            unit=COUNT,
             empty="No escalation",
         ),
-        instant(queries.escalations_by_threshold(), f"{{{{{THRESHOLD}}}}}"),
+        queries.escalations_by_threshold(),
+        THRESHOLD,
     )
 
 
@@ -216,10 +216,11 @@ def runs_by_result() -> BarGauge:
             title="Runs by result",
             description="clean: no failure. recovered: failures, but every operation succeeded in the end. "
             "unresolved: a class was left open. failed: the run itself failed. halted: stopped by an escalation.",
-            unit="short",
+            unit=COUNT,
             empty="No run ended",
         ),
-        instant(queries.runs_by_result(), f"{{{{{RESULT}}}}}"),
+        queries.runs_by_result(),
+        RESULT,
         colours=RESULTS,
     )
 
@@ -234,7 +235,7 @@ def over_time() -> TimeSeries:
             id=20,
             title="Escalations over time",
             description="Thresholds reached, by agent and threshold. Each bar is the exact number of its interval.",
-            unit="short",
+            unit=COUNT,
             empty="No escalation",
         ),
         promql(queries.escalations_over_time(), f"{{{{{AGENT}}}}} {{{{{THRESHOLD}}}}}"),
@@ -248,7 +249,7 @@ def by_action() -> TimeSeries:
             id=21,
             title="Escalations by action",
             description="What was answered: continue, pause or halt. unhandled: no handler decided, the run went on.",
-            unit="short",
+            unit=COUNT,
             empty="No escalation",
         ),
         promql(queries.escalations_over_time_by_action(), f"{{{{{ACTION}}}}}"),
@@ -263,7 +264,7 @@ def failures_after_over_time() -> TimeSeries:
             id=22,
             title="Failures after escalation",
             description="Failures of classes that had escalated already, by agent and class.",
-            unit="short",
+            unit=COUNT,
             empty="No failure after an escalation",
         ),
         promql(queries.after_escalation_over_time(), f"{{{{{AGENT}}}}} {{{{{CLASS}}}}}", exemplar=True),
@@ -275,7 +276,7 @@ def error_budget() -> TimeSeries:
     return timeseries(
         Caption(
             id=23,
-            title="Error budget",
+            title="Failed or halted runs, share",
             description="The share of runs that ended failed or halted within the hour, and within the six hours, "
             f"before each point. Above the dashed line ({ALLOWED_BAD_RUNS:.0%}) the error budget is used faster than "
             "it may be.",
@@ -298,7 +299,7 @@ def agents() -> Table:
             id=30,
             title="Agents that escalate most",
             description="Per agent: escalations, how many of them no handler decided, and how its runs ended.",
-            unit="short",
+            unit=COUNT,
             empty="No escalation",
         ),
         rows(queries.escalations_by_agent(), ref="A"),
@@ -320,6 +321,7 @@ def agents() -> Table:
             ),
         ),
         overrides=(
+            ("/^(Unhandled|Failed or halted)$/", number()),
             (
                 "Agent",
                 {
@@ -346,25 +348,25 @@ def classes() -> Table:
             title="Classes that escalate",
             description="Per error class: escalations in the time range, and what the class means. Escalations over "
             "failures of mixed classes name the class of the last one.",
-            unit="short",
+            unit=COUNT,
             empty="No escalation",
         ),
         rows(queries.escalations_by_class()),
         transformations=(
             columns(
                 {
-                    CLASS: "Class",
+                    TEMPLATE: "Message",
                     "Value": "Escalations",
                     ERROR_TYPE: "Type",
-                    TEMPLATE: "Message",
                     LOCATION: "Location",
+                    CLASS: "Class",
                 },
                 hidden=("Time",),
             ),
         ),
         overrides=(
             (
-                "Class",
+                "/^(Message|Class)$/",
                 {"links": [_data_link("This class", "errcompact-detail", "class", f"${{__data.fields.{CLASS}}}")]},
             ),
         ),
@@ -379,10 +381,19 @@ def records() -> Logs:
             id=32,
             title="Escalation records",
             description="The log record of each escalation, with its run, agent, tool, threshold and class.",
-            unit="short",
+            unit=COUNT,
             empty="No record of an escalation, or no Loki",
         ),
         logql(queries.escalation_records()),
+    )
+
+
+def where_records_are() -> Text:
+    """Say why the records may be missing, which their panel cannot."""
+    return text(
+        Caption(id=33, title="Where the records are", description="What the panel beside needs.", unit=COUNT, empty=""),
+        "One log record for each escalation. The panel beside is empty without Loki, and in a time range without an "
+        "escalation; the numbers above need Prometheus only.",
     )
 
 

@@ -33,7 +33,7 @@ _TEMPLATE: Final = "the panel says where and what"
 """Grafana's templates cannot query, as Prometheus' can."""
 
 
-def grafana_rules() -> str:
+def grafana_rules(*, paused: bool = PAUSED) -> str:
     """Return the provisioning file. It holds no notification policies: they would replace the operator's own."""
     groups = [
         {
@@ -41,27 +41,29 @@ def grafana_rules() -> str:
             "name": f"errcompact-{pace}",
             "folder": FOLDER,
             "interval": f"{max(seconds, SCHEDULER_S)}s",
-            "rules": _rules(pace),
+            "rules": _rules(pace, paused=paused),
         }
         for pace, seconds in INTERVAL_S.items()
     ]
     return document({"apiVersion": 1, "groups": groups})
 
 
-def _rules(pace: Pace) -> list[dict[str, Any]]:
-    return [_rule(alert) for alert in ALERTS if alert.pace == pace]
+def _rules(pace: Pace, *, paused: bool) -> list[dict[str, Any]]:
+    return [_rule(alert, paused=paused) for alert in ALERTS if alert.pace == pace]
 
 
-def _rule(alert: Alert) -> dict[str, Any]:
-    panel = panel_id(*alert.panel)
+def _rule(alert: Alert, *, paused: bool) -> dict[str, Any]:
+    board, panel = alert.panel.dashboard, panel_id(*alert.panel)
+    # Grafana draws the state of a rule on its panel: a green heart for one that is paused, even while Prometheus fires.
+    place = {} if paused else {"dashboardUid": board, "panelId": panel}
+    noted = {} if paused else {"__dashboardUid__": board, "__panelId__": str(panel)}
     times = {"for": alert.wait or "0s", "keepFiringFor": alert.keep or "0s"}
     return {
         "uid": f"errcompact-{alert.name.lower()}",
         "title": alert.name,
         "condition": "C",
         "data": [_query(alert.query), _threshold(alert.at_least)],
-        "dashboardUid": alert.panel.dashboard,
-        "panelId": panel,
+        **place,
         # No failure is no data.
         "noDataState": "OK",
         "execErrState": "Error",
@@ -70,11 +72,10 @@ def _rule(alert: Alert) -> dict[str, Any]:
             "summary": _filled(alert, alert.summary),
             "description": _filled(alert, alert.description),
             "runbook_url": alert.runbook_url,
-            "__dashboardUid__": alert.panel.dashboard,
-            "__panelId__": str(panel),
+            **noted,
         },
         "labels": {"severity": alert.severity},
-        "isPaused": PAUSED,
+        "isPaused": paused,
     }
 
 

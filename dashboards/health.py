@@ -14,6 +14,7 @@ from dashboards import queries_health as queries
 from dashboards import variables
 from dashboards.layout import (
     BAD,
+    COUNT,
     MIN_INTERVAL,
     NONE_BAD,
     NONE_WARNING,
@@ -77,32 +78,35 @@ def page() -> Page:
                         ),
                     ),
                     Line(9, ((12, faults_over_time()), (12, services()))),
-                    Line(8, ((12, bounds()), (12, series_by_metric()))),
                 ),
             ),
             Section(
                 id=200,
                 title="What compaction costs the agents",
-                lines=(Line(8, ((12, duration()), (12, duration_heatmap()))),),
-            ),
-            Section(
-                id=300,
-                title="The agents' SDK",
-                lines=(Line(8, ((12, sdk_dropped()), (12, sdk_queue()))),),
+                lines=(Line(8, ((8, duration()), (8, duration_heatmap()), (8, series_by_metric()))),),
             ),
             Section(
                 id=400,
                 title="The collector",
                 lines=(
                     Line(8, ((12, received()), (12, exported()))),
-                    Line(8, ((12, lost()), (12, queue()))),
-                    Line(6, ((8, queue_used()), (8, memory()), (8, uptime()))),
+                    Line(6, ((12, queue()), (6, memory()), (6, uptime()))),
                 ),
             ),
             Section(
                 id=500,
                 title="Prometheus",
-                lines=(Line(8, ((12, rejected()), (6, exemplars()), (6, head_series()))),),
+                lines=(Line(4, ((12, exemplars()), (12, head_series()))),),
+            ),
+            Section(
+                id=300,
+                title="What was dropped or forgotten: empty where all is well",
+                lines=(
+                    Line(8, ((12, bounds()), (12, lost()))),
+                    Line(8, ((12, sdk_dropped()), (12, sdk_queue()))),
+                    Line(8, ((12, queue_used()), (12, rejected()))),
+                ),
+                collapsed=True,
             ),
         ),
     )
@@ -118,7 +122,7 @@ def reporting() -> Stat:
             id=1,
             title="Services",
             description="Services with the plugin that have reported within the last five minutes.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.services()),
@@ -134,7 +138,7 @@ def faults() -> Stat:
             title="Faults",
             description="Failures of the plugin itself. The agent does not notice them, but the failure it was about "
             "may be missing here.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.faults_in_range()),
@@ -147,10 +151,10 @@ def overflow() -> Stat:
     return stat(
         Caption(
             id=3,
-            title="Label overflow",
+            title="Overflow",
             description="Failures counted under `other` because a process knew as many classes, tools, agents or types "
             "as it may have labels for. OTEL_ERRCOMPACT_TELEMETRY_CLASS_LABELS raises the bound for classes.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.overflow_in_range()),
@@ -163,10 +167,10 @@ def evicted() -> Stat:
     return stat(
         Caption(
             id=4,
-            title="Evicted runs",
+            title="Evictions",
             description="Runs whose history was forgotten before they ended, because a process held as many as it may. "
             "Their next failure counts as new.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.evicted_in_range()),
@@ -179,7 +183,7 @@ def per_failure() -> Stat:
     return stat(
         Caption(
             id=5,
-            title="Cost per failure",
+            title="Per failure",
             description="What it took on average to compact one failure, inside the agent's process.",
             unit="s",
             empty=NO_FAILURE,
@@ -197,7 +201,7 @@ def series() -> Stat:
             title="Series",
             description="Time series of all errcompact_* metrics at the end of the time range: what they cost in "
             "Prometheus.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.series()),
@@ -213,7 +217,7 @@ def faults_over_time() -> TimeSeries:
             title="Own faults",
             description="Failures of the plugin itself, by service and stage. The process logs the traceback of each "
             "kind once a minute, under the logger otel_errcompact.",
-            unit="short",
+            unit=COUNT,
             empty="No faults",
         ),
         promql(queries.faults_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
@@ -228,7 +232,7 @@ def services() -> Table:
             title="Services reporting",
             description="Every service with the plugin that reported in the time range: when last, for how long it has "
             "been silent since, and how many of its processes report now. A batch job is silent once it is done.",
-            unit="short",
+            unit=COUNT,
             empty="No service has reported in the time range",
         ),
         rows(queries.last_report(), ref="A"),
@@ -272,7 +276,7 @@ def bounds() -> TimeSeries:
             id=22,
             title="Forgotten to stay within bounds",
             description="Labels folded into `other` and runs forgotten before their end, by service.",
-            unit="short",
+            unit=COUNT,
             empty="Nothing",
         ),
         promql(queries.bounded_over_time(), f"{{{{{SERVICE}}}}} {{{{{STAGE}}}}}"),
@@ -286,10 +290,11 @@ def series_by_metric() -> BarGauge:
             id=23,
             title="Series by metric",
             description="Time series of each errcompact_* metric at the end of the time range.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
-        instant(queries.series_by_metric(), "{{__name__}}"),
+        queries.series_by_metric(),
+        "__name__",
     )
 
 
@@ -339,7 +344,7 @@ def duration_heatmap() -> Heatmap:
         .description(caption.description)
         .datasource(PROMETHEUS)
         .interval(MIN_INTERVAL)
-        .unit("short")
+        .unit(COUNT)
         .no_value(caption.empty)
         .with_target(query)
         .calculate(calculate=False)
@@ -362,7 +367,7 @@ def sdk_dropped() -> TimeSeries:
             title="Dropped by the SDK",
             description="Spans and log records that never left the agents' processes, by what went wrong: queue_full, "
             "or the error of the export. Needs the SDK's own metrics.",
-            unit="short",
+            unit=COUNT,
             empty=f"Nothing dropped, or not measured: {NO_SDK}",
         ),
         promql(queries.sdk_dropped(), f"{{{{{SERVICE}}}}} {{{{{queries.COMPONENT}}}}} {{{{{ERROR_TYPE}}}}}"),
@@ -377,7 +382,7 @@ def sdk_queue() -> TimeSeries:
             title="Span queue of the SDK",
             description="Spans that wait in the agents for their export, and how many may. Needs the SDK's own "
             "metrics.",
-            unit="short",
+            unit=COUNT,
             empty=NO_SDK,
         ),
         promql(queries.sdk_queue("size"), f"{{{{{SERVICE}}}}} waiting", ref="A"),
@@ -431,7 +436,7 @@ def lost() -> TimeSeries:
             title="Refused and lost",
             description="refused: the collector was at its memory limit, and the agents try again. send failed: a back "
             "end refused it for good. queue full: the queue on disk holds no more.",
-            unit="short",
+            unit=COUNT,
             empty="Nothing",
         ),
         *(
@@ -470,7 +475,8 @@ def queue_used() -> BarGauge:
             unit="percentunit",
             empty=NO_COLLECTOR,
         ),
-        instant(queries.queue_used(), "{{exporter}}"),
+        queries.queue_used(),
+        "exporter",
     ).max(1)
 
 
@@ -493,7 +499,7 @@ def uptime() -> Stat:
     return stat(
         Caption(
             id=56,
-            title="Collector runs for",
+            title="Uptime",
             description="Since its last start; of several collectors, the youngest. A collector that restarts again "
             "and again is short of memory.",
             unit="s",
@@ -515,7 +521,7 @@ def rejected() -> TimeSeries:
             title="Samples that Prometheus refused",
             description="By reason. too old: beyond the out-of-order window, after an outage that lasted longer. "
             "duplicate: two processes write the same series; give each its own service.instance.id.",
-            unit="short",
+            unit=COUNT,
             empty=f"None, or {NO_PROMETHEUS}",
         ),
         promql(queries.rejected_samples(), "{{kind}}"),
@@ -529,7 +535,7 @@ def exemplars() -> Stat:
             id=61,
             title="Exemplars held",
             description="Links from counters to traces that Prometheus keeps in memory, the newest.",
-            unit="short",
+            unit=COUNT,
             empty=NO_PROMETHEUS,
         ),
         instant(queries.exemplars()),
@@ -544,7 +550,7 @@ def head_series() -> Stat:
             id=62,
             title="Series in memory",
             description="All time series that Prometheus holds in memory, ours and others.",
-            unit="short",
+            unit=COUNT,
             empty=NO_PROMETHEUS,
         ),
         instant(queries.head_series()),

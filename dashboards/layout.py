@@ -18,7 +18,6 @@ from grafana_foundation_sdk.builders.bargauge import Panel as BarGauge
 from grafana_foundation_sdk.builders.dashboard import Panel as AnyPanel
 from grafana_foundation_sdk.builders.logs import Panel as Logs
 from grafana_foundation_sdk.builders.stat import Panel as Stat
-from grafana_foundation_sdk.builders.statetimeline import Panel as StateTimeline
 from grafana_foundation_sdk.builders.table import Panel as Table
 from grafana_foundation_sdk.builders.text import Panel as Text
 from grafana_foundation_sdk.builders.timeseries import Panel as TimeSeries
@@ -45,6 +44,12 @@ MIN_INTERVAL: Final = "10s"
 """How often the library exports as shipped: between two exports there is nothing to draw."""
 
 TAG: Final = "errcompact"
+
+COUNT: Final = "locale"
+"""The unit of counts: `1,563`. With `short` and no decimals Grafana shows `2 K`."""
+
+NEWEST_FIRST: Final = "with (most_recent=true)"
+"""Without this hint Tempo returns the first spans it finds, whatever their age."""
 
 OUTCOME_COLOURS: Final = {
     metrics.NEW: "blue",
@@ -154,11 +159,10 @@ def legend(*labels: str) -> str:
 
 
 def traceql(query: str, *, ref: str = "A", spans: bool = False, limit: int = 50) -> tempo.Dataquery:
-    """Ask Tempo for traces, or for the spans that match."""
+    """Ask Tempo for the newest traces, or for the newest spans that match."""
     kind = SearchTableType.SPANS if spans else SearchTableType.TRACES
-    return (
-        tempo.Dataquery().ref_id(ref).datasource(TEMPO).query_type("traceql").query(query).limit(limit).table_type(kind)
-    )
+    asked = tempo.Dataquery().ref_id(ref).datasource(TEMPO).query_type("traceql").query(f"{query} {NEWEST_FIRST}")
+    return asked.limit(limit).table_type(kind)
 
 
 def logql(expr: str, *, ref: str = "A", max_lines: int = 200) -> loki.Dataquery:
@@ -271,11 +275,19 @@ def table(
 
 
 def bar_gauge(
-    caption: Caption, *targets: Target, colours: dict[str, str] | None = None, links: Iterable[Link] = ()
+    caption: Caption, expr: str, label: str, *, colours: dict[str, str] | None = None, links: Iterable[Link] = ()
 ) -> BarGauge:
-    """Compare values as bars."""
+    """
+    Compare values as bars, each with the value of its label.
+
+    A single bar would have no name of its own and the height of the panel.
+    """
     panel = (
-        _about(BarGauge(), caption, targets, links)
+        _about(BarGauge(), caption, (instant(expr, legend(label)),), links)
+        .display_name(f"${{__field.labels.{label}}}")
+        .sizing(common.BarGaugeSizing.MANUAL)
+        .min_viz_height(8)
+        .max_viz_height(24)
         .orientation(common.VizOrientation.HORIZONTAL)
         .display_mode(common.BarGaugeDisplayMode.BASIC)
         .value_mode(common.BarGaugeValueMode.TEXT)
@@ -287,18 +299,6 @@ def bar_gauge(
     for name, colour in (colours or {}).items():
         _override(panel, (name, fixed_colour(colour)))
     return panel
-
-
-def state_timeline(caption: Caption, *targets: Target, steps: Steps, links: Iterable[Link] = ()) -> StateTimeline:
-    """Show when each thing was in which state."""
-    return (
-        _about(StateTimeline(), caption, targets, links)
-        .thresholds(thresholds(steps))
-        .color_scheme(dashboard.FieldColor().mode(models.FieldColorModeId.THRESHOLDS))
-        .merge_values(merge_values=True)
-        .show_value(common.VisibilityMode.AUTO)
-        .row_height(0.8)
-    )
 
 
 def logs(caption: Caption, target: loki.Dataquery, *, links: Iterable[Link] = ()) -> Logs:
@@ -376,6 +376,11 @@ def links_of(*links: Link) -> dict[str, Any]:
     return {"links": [each.build() for each in links]}
 
 
+def number() -> dict[str, Any]:
+    """Show a column as counts, 0 where a row has none."""
+    return {"unit": COUNT, "noValue": "0"}
+
+
 # Transformations of tables.
 
 
@@ -433,6 +438,11 @@ def explore(data_source: str, query: dict[str, Any]) -> str:
     parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
     panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
     return f"/explore?schemaVersion=1&panes={panes}"
+
+
+def explore_spans(query: str) -> str:
+    """Return the address of Explore with the newest spans that match."""
+    return explore("tempo", {"queryType": "traceql", "tableType": "spans", "query": f"{query} {NEWEST_FIRST}"})
 
 
 # Pages.
@@ -497,6 +507,8 @@ def _place(board: dashboard.Dashboard, section: Section, top: int) -> int:
 
 def _table(caption: Caption, targets: Iterable[Target], links: Iterable[Link]) -> Table:
     panel = _about(Table(), caption, targets, links).show_header(show_header=True)
+    # What an empty table says would stand in every empty cell too.
+    panel.override_by_regexp(".*", [models.DynamicConfigValue("noValue", "")])
     # Grafana's types ask for it.
     return panel.cell_options(common.TableAutoCellOptions())
 
@@ -542,9 +554,9 @@ def _to_all_dashboards() -> dashboard.DashboardLink:
         dashboard.DashboardLink("Agent errors")
         .type(models.DashboardLinkType.DASHBOARDS)
         .tags([TAG])
-        .as_dropdown(as_dropdown=False)
+        .as_dropdown(as_dropdown=True)
         .include_vars(include_vars=True)
         .keep_time(keep_time=True)
     )
-    to_all._internal.placement = None  # noqa: SLF001 - the SDK's default folds the links into a menu
+    to_all._internal.placement = None  # noqa: SLF001 - the SDK's default moves the links to another menu
     return to_all

@@ -173,9 +173,13 @@ def named(expression: str, name: str) -> str:
 
 
 def by_row(expression: str) -> str:
-    """Return values of a class and service under the label by which the columns of a table are joined."""
-    joined = f'label_join({expression}, "{ROW}", "/", "{CLASS}", "{SERVICE}")'
-    return f"max by ({ROW}) ({joined})"
+    """
+    Return values of a class and service under the label by which the columns of a table are joined.
+
+    Only of those that fail in the time range: where the table has no row, a column alone would be shown in its place.
+    """
+    failing = f"{total(grown(failures(), at=' @ end()'), CLASS, SERVICE)} > 0"
+    return f"(max by ({ROW}) ({_as_row(expression)}) and on ({ROW}) {_as_row(failing)})"
 
 
 def in_range(*by: str) -> str:
@@ -335,7 +339,8 @@ def handled_by(name: str) -> str:
 
 def meaning_of_class() -> str:
     """What the keys of the classes that were chosen mean."""
-    return of_failing(f"topk by ({CLASS}) (1, last_over_time({_info()}[{RANGE}]))")
+    shown = f"{CLASS}, {ERROR_TYPE}, {TEMPLATE}, {LOCATION}, {SERVICE}"
+    return of_failing(f"topk by ({CLASS}) (1, max by ({shown}) (last_over_time({_info()}[{RANGE}])))")
 
 
 def outcomes_in_range() -> str:
@@ -378,9 +383,14 @@ def class_began() -> str:
     return f"{by} ({failures()}) unless {by} (last_over_time({failures()}[1h] offset 1m))"
 
 
-def alerts_firing() -> str:
-    """Our alerts while they fire."""
-    return f'group by (alertname, severity, {SERVICE}) ({ALERTS}{{alertname=~"Agent.+", alertstate="firing"}})'
+def alerts_began() -> str:
+    """
+    Our critical alerts that began to fire within the minute, one for all services.
+
+    An alert while it fires would be a region, and regions of several hide the graphs during an incident.
+    """
+    firing = f'{ALERTS}{{alertname=~"Agent.+", alertstate="firing", severity="critical"}}'
+    return f"group by (alertname) ({firing}) unless group by (alertname) (last_over_time({firing}[5m] offset 1m))"
 
 
 def deployed() -> str:

@@ -76,9 +76,9 @@ def saved_in_range() -> str:
     return f"{sent_in_range()} - {digest_in_range()}"
 
 
-def factor_in_range() -> str:
-    """How many times smaller a digest is; nothing where there was no digest."""
-    return f"{sent_in_range()} / ({digest_in_range()} > 0)"
+def size_in_range() -> str:
+    """The size of digests as a share of what frameworks send; nothing where they would have sent nothing."""
+    return f"{digest_in_range()} / ({sent_in_range()} > 0)"
 
 
 def billed_in_range(kind: str) -> str:

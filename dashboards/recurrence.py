@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from dashboards import queries, variables
 from dashboards.layout import (
     BAD,
+    COUNT,
     NEUTRAL,
     OUTCOME_COLOURS,
     WARNING,
@@ -27,6 +28,7 @@ from dashboards.layout import (
     columns,
     events,
     explore,
+    explore_spans,
     instant,
     joined,
     legend,
@@ -79,15 +81,14 @@ def page() -> Page:
                 title="Now",
                 lines=(
                     Line(
-                        8,
+                        4,
                         (
-                            (3, failures()),
-                            (3, distinct_classes()),
-                            (3, new_class_count()),
-                            (3, over_threshold()),
-                            (3, escalations()),
-                            (3, failures_per_minute()),
-                            (6, alerts()),
+                            (4, failures()),
+                            (4, distinct_classes()),
+                            (4, new_class_count()),
+                            (4, over_threshold()),
+                            (4, escalations()),
+                            (4, failures_per_minute()),
                         ),
                     ),
                 ),
@@ -101,9 +102,9 @@ def page() -> Page:
                 id=300,
                 title="Over time",
                 lines=(
-                    Line(11, ((24, top_classes()),)),
+                    Line(11, ((16, top_classes()), (8, alerts()))),
                     Line(9, ((12, live_streaks()), (12, outcomes()))),
-                    Line(9, ((4, resolution_rate()), (20, resolutions()))),
+                    Line(9, ((6, resolution_rate()), (18, resolutions()))),
                 ),
             ),
             Section(
@@ -127,10 +128,10 @@ def annotations() -> tuple[AnnotationQuery, ...]:
         ),
         events(
             "Alerts",
-            queries.alerts_firing(),
+            queries.alerts_began(),
             BAD,
             title=legend("alertname"),
-            text=legend("severity", SERVICE),
+            text="Critical, in some service",
         ),
         events(
             "Deployments",
@@ -153,7 +154,7 @@ def failures() -> Stat:
             title="Failures",
             description="Failures in the time range, counted one by one, also in a class's first burst. What was "
             "handled inside a call that succeeded after all is none.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.failures_in_range()),
@@ -167,7 +168,7 @@ def distinct_classes() -> Stat:
             id=2,
             title="Classes",
             description="Distinct error classes among these failures: same type, place and masked message.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.classes_in_range()),
@@ -179,9 +180,9 @@ def new_class_count() -> Stat:
     return stat(
         Caption(
             id=3,
-            title="New in range",
+            title="New",
             description="Classes that failed in the time range and had not failed in the day before it.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.new_classes_in_range()),
@@ -194,10 +195,10 @@ def over_threshold() -> Stat:
     return stat(
         Caption(
             id=4,
-            title="Over threshold",
+            title="Streaks now",
             description=f"Classes with {queries.THRESHOLD_SAME} or more failures in a row in some run that is still "
             "going, without a success of the same operation between them.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.classes_over_threshold()),
@@ -213,7 +214,7 @@ def escalations() -> Stat:
             title="Escalations",
             description="Thresholds that were reached in the time range, whatever was then done. "
             "The dashboard on escalations says what.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.escalations_in_range()),
@@ -226,9 +227,9 @@ def failures_per_minute() -> Stat:
     return stat(
         Caption(
             id=6,
-            title="Per minute, now",
+            title="Per minute",
             description="Failures per minute over the last five minutes of the time range.",
-            unit="short",
+            unit=COUNT,
             empty="None",
         ),
         instant(queries.failures_per_minute()),
@@ -243,7 +244,7 @@ def alerts() -> AnyPanel:
             id=7,
             title="Alerts",
             description="Alerts of this project that are pending or firing, from Grafana and from Prometheus.",
-            unit="short",
+            unit=COUNT,
             empty="No alert is active",
         ),
         name_contains="Agent",
@@ -263,7 +264,7 @@ def classes() -> Table:
             "First seen looks back to the day before the time range. Times are known to five minutes, in the last "
             "hour to one. `other` holds the classes beyond the bound on labels; a class without a template was "
             "counted by the collector, of an agent without this library.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         rows(queries.class_rows(), ref="A"),
@@ -272,35 +273,34 @@ def classes() -> Table:
         promql(queries.trend(), ref="D"),
         transformations=(only("D", trends("D")), joined(queries.ROW), _class_columns()),
         overrides=(
+            ("Message", {"custom.minWidth": 360, "custom.inspect": True, **links_of(*links_of_class())}),
+            ("Failures", {"custom.width": 85}),
+            ("Trend", {"custom.width": 130, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
+            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 125}),
+            ("/^(Service|Tool|Agent)$/", {"custom.width": 120}),
+            ("Type", {"custom.width": 170}),
             ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
-            ("Type", {"custom.width": 190}),
-            ("Template", {"custom.minWidth": 260, "custom.inspect": True, **cell(type="auto", wrapText=True)}),
-            ("Location", {"custom.width": 200, "custom.inspect": True}),
-            ("Occurrences", {"custom.width": 110, "decimals": 0}),
-            ("Trend", {"custom.width": 160, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
-            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 130}),
         ),
-        sort_by="Occurrences",
+        sort_by="Failures",
     )
 
 
 def _class_columns() -> DataTransformerConfig:
     return columns(
         {
-            CLASS: "Class",
-            ERROR_TYPE: "Type",
-            TEMPLATE: "Template",
-            SERVICE: "Service",
-            AGENT: "Agent",
-            TOOL: "Tool",
-            "Value #A": "Occurrences",
+            TEMPLATE: "Message",
+            "Value #A": "Failures",
             "Trend #D": "Trend",
-            "Value #B": "First seen",
             "Value #C": "Last seen",
-            LOCATION: "Location",
+            "Value #B": "First seen",
+            SERVICE: "Service",
+            TOOL: "Tool",
+            AGENT: "Agent",
+            ERROR_TYPE: "Type",
+            CLASS: "Class",
         },
-        # Joined tables each bring a time of their own.
-        hidden=("Time", "Time 1", "Time 2", "Time 3", "Time 4", queries.ROW),
+        # Joined tables each bring a time of their own; the page of the class says where it is raised.
+        hidden=("Time", "Time 1", "Time 2", "Time 3", "Time 4", queries.ROW, LOCATION),
     )
 
 
@@ -311,7 +311,7 @@ def new_classes() -> Table:
             id=11,
             title="New classes",
             description="Classes that failed in the time range and had not failed in the day before it.",
-            unit="short",
+            unit=COUNT,
             empty="No new class in this range: what fails has failed before, or nothing fails",
         ),
         rows(queries.new_class_rows(), ref="A"),
@@ -321,22 +321,23 @@ def new_classes() -> Table:
             joined(queries.ROW, only_common=True),
             columns(
                 {
-                    CLASS: "Class",
-                    ERROR_TYPE: "Type",
-                    TEMPLATE: "Template",
-                    SERVICE: "Service",
-                    "Value #A": "Occurrences",
+                    TEMPLATE: "Message",
+                    "Value #A": "Failures",
                     "Value #B": "First seen",
+                    SERVICE: "Service",
+                    ERROR_TYPE: "Type",
                     LOCATION: "Location",
+                    CLASS: "Class",
                 },
                 hidden=("Time", "Time 1", "Time 2", queries.ROW),
             ),
         ),
         overrides=(
+            ("Message", {"custom.minWidth": 360, "custom.inspect": True, **links_of(*links_of_class())}),
+            ("Failures", {"custom.width": 85}),
+            ("First seen", {"unit": "dateTimeFromNow", "custom.width": 125}),
+            ("Type", {"custom.width": 170}),
             ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
-            ("Type", {"custom.width": 190}),
-            ("Occurrences", {"custom.width": 110, "decimals": 0}),
-            ("First seen", {"unit": "dateTimeFromNow", "custom.width": 130}),
         ),
         sort_by="First seen",
     )
@@ -350,7 +351,7 @@ def links_of_class() -> tuple[Link, ...]:
         Link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
         Link(
             "Traces",
-            explore("tempo", {"queryType": "traceql", "tableType": "spans", "query": queries.traces_of(key)}),
+            explore_spans(queries.traces_of(key)),
             new_tab=True,
         ),
         Link("Logs", explore("loki", {"queryType": "range", "expr": queries.records_of(key)}), new_tab=True),
@@ -368,7 +369,7 @@ def top_classes() -> TimeSeries:
             title="Top classes over time",
             description="Failures of the ten classes that failed most in the time range; the bars of a class add up "
             "to its failures. Diamonds are single occurrences (exemplars): they lead to their traces.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
@@ -386,7 +387,7 @@ def live_streaks() -> TimeSeries:
             description="Failures of a class since the same operation last succeeded, the longest over all runs "
             f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. The "
             "streak of a process that ended stays in sight for three minutes.",
-            unit="short",
+            unit=COUNT,
             empty="No operation is failing right now",
         ),
         promql(queries.streaks_by_operation(), legend(AGENT, TOOL, CLASS)),
@@ -404,7 +405,7 @@ def outcomes() -> TimeSeries:
             description="new: first of its class in its run. repeat: again in the same run. after_escalation: "
             "although the run was to stop. handled: inside a call that succeeded after all. coarse: counted by the "
             "collector, of agents without this library.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.outcomes(), legend(OUTCOME), exemplar=True),
@@ -438,7 +439,7 @@ def resolutions() -> TimeSeries:
             description="Classes that began to fail in a run, and classes whose operation has since succeeded. "
             "taken back: the call that had failed fails again as before. A lasting gap means that agents "
             "give up, or loop.",
-            unit="short",
+            unit=COUNT,
             empty=_NOTHING,
         ),
         promql(queries.began(), "began to fail", ref="A"),
@@ -476,16 +477,17 @@ def handled() -> BarGauge:
             title="Handled failures by type",
             description="Failures inside calls that succeeded after all, such as a request that was tried again. No "
             "agent saw them and no alert counts them, but they cost time and may become failures.",
-            unit="short",
+            unit=COUNT,
             empty="Nothing had to be handled in this range",
         ),
-        instant(queries.handled_by(ERROR_TYPE), legend(ERROR_TYPE)),
+        queries.handled_by(ERROR_TYPE),
+        ERROR_TYPE,
     )
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
-    caption = Caption(id=panel_id, title=title, description=description, unit="short", empty=_NOTHING)
-    return bar_gauge(caption, instant(queries.failures_by(name), legend(name)))
+    caption = Caption(id=panel_id, title=title, description=description, unit=COUNT, empty=_NOTHING)
+    return bar_gauge(caption, queries.failures_by(name), name)
 
 
 def _link_of_series() -> Link:

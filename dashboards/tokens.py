@@ -7,6 +7,7 @@ from typing import Final
 from dashboards import queries_tokens as queries
 from dashboards import variables
 from dashboards.layout import (
+    COUNT,
     NEUTRAL,
     OK,
     WARNING,
@@ -74,26 +75,9 @@ def page() -> Page:
                 id=100,
                 title="In the time range",
                 lines=(
-                    Line(
-                        4,
-                        (
-                            (4, without_digests()),
-                            (4, let_in()),
-                            (4, saved()),
-                            (4, factor()),
-                            (4, digest_per_failure()),
-                            (4, raw_errors()),
-                        ),
-                    ),
-                    Line(
-                        4,
-                        (
-                            (6, all_input()),
-                            (6, all_output()),
-                            (6, share_of_digests()),
-                            (6, share_of_sent()),
-                        ),
-                    ),
+                    Line(3, ((8, without_digests()), (8, let_in()), (8, saved()))),
+                    Line(3, ((8, size_of_digests()), (8, digest_per_failure()), (8, raw_errors()))),
+                    Line(3, ((6, all_input()), (6, all_output()), (6, share_of_digests()), (6, share_of_sent()))),
                 ),
             ),
             Section(
@@ -124,7 +108,7 @@ def without_digests() -> Stat:
             title="Without digests",
             description="Tokens (characters / 4) that the agents would have read of the errors of the time range: "
             "of an exception its message, as frameworks send it, and of a result its whole text.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.sent_in_range()),
@@ -139,7 +123,7 @@ def let_in() -> Stat:
             id=2,
             title="Digests",
             description="Tokens (characters / 4) of the digests that the agents read in their place.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.digest_in_range()),
@@ -155,7 +139,7 @@ def saved() -> Stat:
             title="Saved",
             description="What frameworks send less the digests. Below zero where errors are so short "
             "that the mark of their class makes them longer.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.saved_in_range()),
@@ -164,19 +148,20 @@ def saved() -> Stat:
     )
 
 
-def factor() -> Stat:
-    """The ratio."""
+def size_of_digests() -> Stat:
+    """How large digests are."""
     return stat(
         Caption(
             id=4,
-            title="Smaller by",
-            description="Tokens that frameworks send per token of digest, over all failures of the time range.",
-            unit="suffix:x",
+            title="Size of digests",
+            description="Tokens of the digests, as a share of what frameworks would have sent, over all failures of "
+            "the time range. Above 100 % the digests cost more than they saved: many short errors.",
+            unit="percentunit",
             empty=NO_FAILURE,
         ),
-        instant(queries.factor_in_range()),
-        decimals=1,
-        steps=((None, WARNING), (1, OK)),
+        instant(queries.size_in_range()),
+        decimals=0,
+        steps=((None, OK), (1, WARNING)),
     )
 
 
@@ -188,7 +173,7 @@ def raw_errors() -> Stat:
             title="Raw errors, whole",
             description="Tokens (characters / 4) of the raw errors of the time range, with whole tracebacks: kept for "
             "people in the trace. No framework sends all of it.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.raw_in_range()),
@@ -203,7 +188,7 @@ def digest_per_failure() -> Stat:
             id=6,
             title="Digest, per failure",
             description="Tokens of one digest, on average over first failures and repeats.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         instant(queries.per_failure(semconv.FORM_DIGEST)),
@@ -215,9 +200,9 @@ def all_input() -> Stat:
     return stat(
         Caption(
             id=7,
-            title="All input tokens",
+            title="Input tokens",
             description="What the models report to have read, from the standard metric gen_ai.client.token.usage.",
-            unit="short",
+            unit=COUNT,
             empty=NO_BILL,
         ),
         instant(queries.billed_in_range("input")),
@@ -230,9 +215,9 @@ def all_output() -> Stat:
     return stat(
         Caption(
             id=8,
-            title="All output tokens",
+            title="Output tokens",
             description="What the models report to have written, from the standard metric gen_ai.client.token.usage.",
-            unit="short",
+            unit=COUNT,
             empty=NO_BILL,
         ),
         instant(queries.billed_in_range("output")),
@@ -245,7 +230,7 @@ def share_of_digests() -> Stat:
     return stat(
         Caption(
             id=9,
-            title="Digests, share of input",
+            title="Share of digests",
             description="Digests as a share of all input tokens. A digest counts once, when it is made; see what the "
             "figures mean, below.",
             unit="percentunit",
@@ -262,7 +247,7 @@ def share_of_sent() -> Stat:
     return stat(
         Caption(
             id=10,
-            title="Without digests, share of input",
+            title="Share without",
             description="Errors as frameworks send them, as a share of what the input would have been with them "
             "instead of the digests.",
             unit="percentunit",
@@ -284,7 +269,7 @@ def errors_over_time() -> TimeSeries:
             id=20,
             title="Errors, with digests and without",
             description="Tokens of the errors of each interval, as digests and as frameworks send them.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         promql(queries.sent_over_time(), WITHOUT, ref="A"),
@@ -301,7 +286,7 @@ def bill_over_time() -> TimeSeries:
             id=21,
             title="The whole bill",
             description="Tokens that the models report for each interval, and the digests among their input.",
-            unit="short",
+            unit=COUNT,
             empty=NO_BILL,
         ),
         promql(queries.billed_over_time("input"), "input", ref="A"),
@@ -342,7 +327,7 @@ def services() -> Table:
             title="By service",
             description="Tokens of the time range, by service. Saved is against what frameworks send. Input is empty "
             "for services whose models are not instrumented.",
-            unit="short",
+            unit=COUNT,
             empty=NO_FAILURE,
         ),
         rows(queries.sent_by_service(), ref="A"),
@@ -374,7 +359,7 @@ def models() -> Table:
             id=31,
             title="By model",
             description="What each model reports of the time range: its calls, and the tokens it read and wrote.",
-            unit="short",
+            unit=COUNT,
             empty=NO_BILL,
         ),
         rows(queries.calls_by_model(), ref="A"),

@@ -6,7 +6,7 @@ from typing import Final
 
 from grafana_foundation_sdk.builders.dashboard import DatasourceVariable, QueryVariable, TextBoxVariable
 from grafana_foundation_sdk.models.common import DataSourceRef
-from grafana_foundation_sdk.models.dashboard import VariableOption, VariableRefresh, VariableSort
+from grafana_foundation_sdk.models.dashboard import VariableHide, VariableOption, VariableRefresh, VariableSort
 
 from dashboards import metrics, queries
 
@@ -61,7 +61,8 @@ def everything() -> tuple[Variable, ...]:
 
 
 def _data_source(name: str, label: str, kind: str) -> DatasourceVariable:
-    return DatasourceVariable(name).label(label).type(kind)
+    # Hidden, since most have one of each; `?var-datasource=` in the address chooses another.
+    return DatasourceVariable(name).label(label).type(kind).hide(VariableHide.HIDE_VARIABLE)
 
 
 def _values(name: str, label: str, values_of: str, series: str) -> QueryVariable:

@@ -192,8 +192,8 @@ QUIET: Final = {
     "recurrence: Failing and resolved C": "no resolution was taken back",
     "health: Faults A": "nothing went wrong within the library",
     "health: Own faults A": "nothing went wrong within the library",
-    "health: Label overflow A": "few classes",
-    "health: Evicted runs A": "few runs",
+    "health: Overflow A": "few classes",
+    "health: Evictions A": "few runs",
     "health: Forgotten to stay within bounds A": "few classes and runs",
     "recurrence: Handled failures by type A": "no failure was handled",
 }
@@ -240,7 +240,7 @@ class TestKnownAnswers:
             for service, known in {
                 REPLAY: {
                     "recurrence: Failures A": {"": 5},
-                    "recurrence: New in range A": {"": 2},
+                    "recurrence: New A": {"": 2},
                     "recurrence: By agent A": {"tau-bench": 5},
                     "recurrence: By tool A": {"db.query": 5},
                     "recurrence: By type A": {"Error": 4, "SQLiteError": 1},
@@ -258,9 +258,9 @@ class TestKnownAnswers:
                     "escalations: Runs by result A": {"clean": 1, "recovered": 1, "unresolved": 1},
                     "escalations: Halted runs A": {},
                     # A class was left open in one of three; none has failed.
-                    "escalations: Error budget left A": {"": 1},
-                    "escalations: Error budget A": {"within 1 hour": 0},
-                    "escalations: Error budget B": {"within 6 hours": 0},
+                    "escalations: Budget left A": {"": 1},
+                    "escalations: Failed or halted runs, share A": {"within 1 hour": 0},
+                    "escalations: Failed or halted runs, share B": {"within 6 hours": 0},
                 },
                 DEMO: {
                     "recurrence: Failures A": {"": 12},
@@ -275,7 +275,7 @@ class TestKnownAnswers:
                     "escalations: Escalations over time A": {"sales-report same": 2},
                     "escalations: Runs by result A": {"halted": 1},
                     "escalations: Halted runs A": {"": 1},
-                    "escalations: Error budget left A": {"": -19},
+                    "escalations: Budget left A": {"": -19},
                 },
             }.items()
             for question, expected in known.items()
@@ -348,7 +348,7 @@ class TestKnownAnswers:
         """Services whose models report nothing are left out of the share, instead of making it greater than it is."""
         share, tokens, bill = (
             ask(filled_stack, _named(name), f"{DEMO}|{AGENT}")[""]
-            for name in ("tokens: Digests, share of input A", "tokens: Digests A", "tokens: All input tokens A")
+            for name in ("tokens: Share of digests A", "tokens: Digests A", "tokens: Input tokens A")
         )
         of_demo = ask(filled_stack, _named("tokens: Digests A"), DEMO)[""]
         assert share == pytest.approx(of_demo / bill)

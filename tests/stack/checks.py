@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from otel_errcompact.otel import semconv
 from tests.stack import promql
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
     from tests.stack.promql import Known
 
 COLUMNS: Final = 24
+
+CHARACTERS_PER_COLUMN: Final = 2.75
+"""What fits at 1280 pixels with the menu open, beside the icon of the description."""
+
+HIDDEN: Final = 2
+"""Grafana's `hideVariable`."""
+
 WITHOUT_NUMBERS: Final = WITHOUT_QUERY | {"logs"}
 WITHOUT_EMPTY_STATE: Final = frozenset({"dashlist", "row", "text"})
 """Text is never empty."""
@@ -230,6 +238,147 @@ def links(board: Json) -> list[str]:
             if viewed is not None and viewed[1] not in panel_ids:
                 found.append(f"{where} leads to the panel {viewed[1]} of {match['uid']}")
     return found
+
+
+def counts(board: Json) -> list[str]:
+    """A count is shown as it is: with the unit `short` and no decimals 1563 is `2 K`."""
+    found = []
+    for panel in panels(board):
+        defaults = _defaults(panel)
+        fields = [defaults]
+        fields += [
+            {**defaults, **{each["id"]: each["value"] for each in override["properties"]}}
+            for override in panel.get("fieldConfig", {}).get("overrides", ())
+        ]
+        if any(field.get("unit") == "short" and field.get("decimals") == 0 for field in fields):
+            found.append(f"{_name(panel)} rounds counts to thousands")
+    return found
+
+
+def empty_cells(board: Json) -> list[str]:
+    """An empty cell is empty: it does not say what the empty table says."""
+    cured = {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": ""}]}
+    tables = (panel for panel in panels(board) if panel["type"] == "table")
+    return [
+        f"{_name(panel)} says in each empty cell that it is empty"
+        for panel in tables
+        if panel["fieldConfig"].get("overrides", [])[:1] != [cured]
+    ]
+
+
+def bar_gauges(board: Json) -> list[str]:
+    """A bar has its name and its height, also if it is the only one."""
+    gauges = [panel for panel in panels(board) if panel["type"] == "bargauge"]
+    found = [
+        f"{_name(panel)} does not name a single bar" for panel in gauges if not _defaults(panel).get("displayName")
+    ]
+    by_hand = (panel for panel in gauges if panel.get("options", {}).get("sizing") != "manual")
+    return found + [f"{_name(panel)} draws a single bar as high as the panel" for panel in by_hand]
+
+
+def newest_first(board: Json) -> list[str]:
+    """A search for traces returns the newest, in panels and behind links."""
+    hint = "with (most_recent=true)"
+    asked = [query for query in queries(board) if query.language == "tempo"]
+    found = [f"{query.where} may return old spans" for query in asked if not query.text.endswith(hint)]
+    for where, text in _strings(board):
+        if "/explore?" in text and "traceql" in text and quote(hint) not in text:
+            found.append(f"{where} leads to a search that may return old spans")
+    return found
+
+
+def annotations(board: Json) -> list[str]:
+    """An annotation marks the onset: one that lasts becomes a region, and many regions hide a graph."""
+    asked = (query for query in queries(board) if query.where.startswith("annotation"))
+    return [
+        f"{query.where} lasts" for query in asked if not re.search(r"\bunless\b.*\boffset\b", query.text, re.DOTALL)
+    ]
+
+
+def names_in_tables(board: Json) -> list[str]:
+    """A table asks for labels by name: a bare metric brings `__name__` and all labels as columns."""
+    values = values_of(board)
+    tables = (panel for panel in panels(board) if panel["type"] == "table")
+    return [
+        f"{_name(panel)} shows all labels of {target['refId']}"
+        for panel in tables
+        for target in panel.get("targets", ())
+        if target.get("expr") and promql.keeps_name(filled(target["expr"], values))
+    ]
+
+
+def kinds_with_empty_states(board: Json) -> list[str]:
+    """
+    A panel shows its sentence when it is empty.
+
+    State timelines and logs do not, so the first are not used, and a text stands in the row of the second.
+    """
+    found = [
+        f"{_name(panel)} cannot say that it is empty" for panel in panels(board) if panel["type"] == "state-timeline"
+    ]
+    for section in _sections(board):
+        if not any(panel["type"] == "text" for panel in section):
+            found += [f"{_name(panel)} has no text beside it" for panel in section if panel["type"] == "logs"]
+    return found
+
+
+def titles(board: Json) -> list[str]:
+    """The title of a number fits above it, at 1280 pixels with the menu open."""
+    stats = (panel for panel in panels(board) if panel["type"] == "stat")
+    return [
+        f"{_name(panel)} needs a shorter title or more than {panel['gridPos']['w']} columns"
+        for panel in stats
+        if len(panel.get("title", "")) > CHARACTERS_PER_COLUMN * panel["gridPos"]["w"]
+    ]
+
+
+def controls(board: Json) -> list[str]:
+    """What nearly all operators leave alone takes no room: choosers of data sources, links as one menu."""
+    choosers = (variable for variable in variables(board) if variable["type"] == "datasource")
+    found = [f"variable {each['name']} takes room" for each in choosers if each.get("hide") != HIDDEN]
+    return found + [
+        f"link {each['title']!r} takes room" for each in board.get("links", ()) if not each.get("asDropdown")
+    ]
+
+
+def joins(board: Json) -> list[str]:
+    """
+    Every answer of a joined table is limited to the rows of the first.
+
+    Where the first is empty, Grafana shows another one alone: a lone column.
+    """
+    found = []
+    for panel in panels(board):
+        if not any(each["id"] == "joinByField" for each in panel.get("transformations", ())):
+            continue
+        found += [
+            f"{_name(panel)} may show {target['refId']} alone"
+            for target in panel.get("targets", ())[1:]
+            if not re.search(r"\band on \(row\)", target["expr"])
+        ]
+    return found
+
+
+def paused_rules(rules: list[Json]) -> list[str]:
+    """A paused rule names no panel: Grafana draws its state there, a green heart, while Prometheus fires."""
+    return [
+        f"{rule['title']} names a panel"
+        for rule in rules
+        if rule["isPaused"] and ("panelId" in rule or "__panelId__" in rule["annotations"])
+    ]
+
+
+def _sections(board: Json) -> Iterator[list[Json]]:
+    """Return the panels of each row."""
+    section: list[Json] = []
+    for panel in board["panels"]:
+        if panel["type"] != "row":
+            section.append(panel)
+            continue
+        yield section
+        section = []
+        yield panel.get("panels", [])
+    yield section
 
 
 def _legends(board: Json, known: Known) -> Iterator[str]:

@@ -32,6 +32,24 @@ def labels_of(text: str, known: Known) -> Labels:
     return _Reader(known).read(promql.parse(text))[0]
 
 
+def keeps_name(text: str) -> bool:
+    """Return whether the answer of an expression may have all labels of a metric, its name among them."""
+    return _keeps_name(promql.parse(text))
+
+
+def _keeps_name(expression: Any) -> bool:
+    if isinstance(expression, promql.VectorSelector | promql.MatrixSelector):
+        return True
+    if isinstance(expression, promql.AggregateExpr):
+        return str(expression.op) in KEEPS_LABELS and _keeps_name(expression.expr)
+    if isinstance(expression, promql.BinaryExpr):
+        sides = (expression.lhs, expression.rhs) if str(expression.op) == "or" else (expression.lhs,)
+        return any(_keeps_name(side) for side in sides)
+    if isinstance(expression, promql.Call):
+        return any(_keeps_name(each) for each in expression.args)
+    return hasattr(expression, "expr") and _keeps_name(expression.expr)
+
+
 class _Reader:
     """
     Reads one expression from the inside out.

@@ -234,10 +234,19 @@ def test_grafana_rules_are_as_its_provisioning_reads_them(grafana):
         assert threshold["model"]["expression"] == "A"
         assert threshold["model"]["conditions"] == [{"evaluator": {"type": "gte", "params": [alert.at_least]}}]
         assert (rule["noDataState"], rule["execErrState"]) == ("OK", "Error")
-        assert (rule["dashboardUid"], rule["panelId"]) == (alert.panel.dashboard, panel_id(*alert.panel))
-        assert rule["annotations"]["__dashboardUid__"] == alert.panel.dashboard
-        assert rule["annotations"]["__panelId__"] == str(panel_id(*alert.panel))
         assert "notification_settings" not in rule
+
+
+def test_active_rules_of_grafana_lead_to_their_panels():
+    """Grafana then draws the state of each on its panel."""
+    rules = _rules(yaml.safe_load(grafana_rules(paused=False)))
+    places = {(rule["title"], rule["dashboardUid"], rule["panelId"]) for rule in rules}
+    noted = {
+        (rule["title"], rule["annotations"]["__dashboardUid__"], int(rule["annotations"]["__panelId__"]))
+        for rule in rules
+    }
+    assert places == noted == {(alert.name, alert.panel.dashboard, panel_id(*alert.panel)) for alert in ALERTS}
+    assert [rule["title"] for rule in rules if rule["isPaused"]] == []
 
 
 def test_grafana_texts_use_what_grafana_knows(grafana):

@@ -38,6 +38,16 @@ CHECKS: Final[dict[str, Callable[[Json], list[str]]]] = {
     "records": checks.records,
     "escapes": checks.escapes,
     "links": checks.links,
+    "counts": checks.counts,
+    "empty cells": checks.empty_cells,
+    "bar gauges": checks.bar_gauges,
+    "newest first": checks.newest_first,
+    "annotations": checks.annotations,
+    "names in tables": checks.names_in_tables,
+    "kinds with empty states": checks.kinds_with_empty_states,
+    "titles": checks.titles,
+    "controls": checks.controls,
+    "joins": checks.joins,
 }
 
 # Alerts and bookmarks lead to panels by these ids; whoever changes one breaks them.
@@ -48,7 +58,7 @@ FIXED: Final = {
     ("errcompact-escalations", "Escalations over time"): 20,
     ("errcompact-escalations", "Escalations by action"): 21,
     ("errcompact-escalations", "Failures after escalation"): 22,
-    ("errcompact-escalations", "Error budget"): 23,
+    ("errcompact-escalations", "Failed or halted runs, share"): 23,
     ("errcompact-tokens", "Share of errors in the context"): 22,
     ("errcompact-health", "Own faults"): 20,
     ("errcompact-health", "Services reporting"): 21,
@@ -133,11 +143,9 @@ class TestElsewhere:
     """
 
     def test_alerts_of_grafana(self):
-        """Each of Grafana's alert rules leads to a panel by its id, and asks a data source that is provisioned."""
+        """Each alert rule of Grafana asks a provisioned data source, and names no panel while it is paused."""
         rules = [rule for group in _grafana_alerts()["groups"] for rule in group["rules"]]
-        assert {(rule["dashboardUid"], int(rule["panelId"])) for rule in rules} == {
-            (uid, number) for (uid, _), number in FIXED.items()
-        }
+        assert checks.paused_rules(rules) == []
         asked = {each["datasourceUid"] for rule in rules for each in rule["data"]}
         assert asked <= {*_provisioned_data_sources(), "__expr__"}
 
@@ -211,7 +219,7 @@ def _panel(number: int, kind: str, *targets: Json, x: int = 0, y: int = 0, **mor
         "title": f"Panel {number}",
         "description": "What it shows.",
         "gridPos": {"h": 8, "w": 12, "x": x, "y": y},
-        "fieldConfig": {"defaults": {"unit": "short", "noValue": "None"}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": "locale", "noValue": "None"}, "overrides": []},
         "targets": list(targets),
         **more,
     }
@@ -223,13 +231,16 @@ FAILURES: Final = (
     'sum by (errcompact_class) (rate(errcompact_errors_total{service_name=~"$service"}[$__rate_interval]))'
 )
 
+SPANS: Final = '{ event.errcompact.class =~ "$class" } with (most_recent=true)'
+EMPTY_CELLS: Final = {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": ""}]}
+
 RIGHT: Final[Json] = {
     "uid": "errcompact-recurrence",
     "templating": {
         "list": [
-            {"name": "datasource", "type": "datasource", "query": "prometheus"},
-            {"name": "tempo", "type": "datasource", "query": "tempo"},
-            {"name": "loki", "type": "datasource", "query": "loki"},
+            {"name": "datasource", "type": "datasource", "query": "prometheus", "hide": 2},
+            {"name": "tempo", "type": "datasource", "query": "tempo", "hide": 2},
+            {"name": "loki", "type": "datasource", "query": "loki", "hide": 2},
             _variable("service"),
             _variable("class"),
         ]
@@ -237,7 +248,13 @@ RIGHT: Final[Json] = {
     "panels": [
         _panel(1, "timeseries", _target(FAILURES, legendFormat="{{errcompact_class}}")),
         _panel(2, "text", x=12, options={"content": "[All](/d/errcompact-detail?var-class=$class)"}),
-        _panel(3, "table", {"refId": "A", "datasource": TEMPO, "query": '{ event.errcompact.class =~ "$class" }'}, y=8),
+        _panel(
+            3,
+            "table",
+            {"refId": "A", "datasource": TEMPO, "query": SPANS},
+            y=8,
+            fieldConfig={"defaults": {"unit": "locale", "noValue": "No span"}, "overrides": [EMPTY_CELLS]},
+        ),
         _panel(
             4,
             "logs",
@@ -260,6 +277,22 @@ def _broken(number: int, *path: str | int, to: Any) -> Json:
     else:
         place[path[-1]] = to
     return board
+
+
+def _with(**more: Any) -> Json:
+    """Return the right dashboard with something else in it."""
+    return {**copy.deepcopy(RIGHT), **more}
+
+
+def _and(panel: Json) -> Json:
+    """Return the right dashboard with one more panel."""
+    return _with(panels=[*copy.deepcopy(RIGHT["panels"]), panel])
+
+
+def _noted(expr: str) -> Json:
+    """Return the right dashboard with an annotation."""
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    return _with(annotations={"list": [{"name": "Alerts", "datasource": source, "expr": expr}]})
 
 
 def _asking(expr: str, **more: Any) -> Json:
@@ -469,11 +502,126 @@ def test_the_right_dashboard(check):
             ["text 'Panel 2' leads to the panel 999 of errcompact-tokens"],
             id="panel that the dashboard has not",
         ),
+        pytest.param(
+            "counts",
+            _broken(1, "fieldConfig", to={"defaults": {"unit": "short", "decimals": 0, "noValue": "None"}}),
+            ["timeseries 'Panel 1' rounds counts to thousands"],
+            id="1563 as 2 K",
+        ),
+        pytest.param(
+            "counts",
+            _broken(
+                1,
+                "fieldConfig",
+                "overrides",
+                to=[{"properties": [{"id": "unit", "value": "short"}, {"id": "decimals", "value": 0}]}],
+            ),
+            ["timeseries 'Panel 1' rounds counts to thousands"],
+            id="1563 as 2 K in one column",
+        ),
+        pytest.param(
+            "empty cells",
+            _broken(3, "fieldConfig", "overrides", to=[]),
+            ["table 'Panel 3' says in each empty cell that it is empty"],
+            id="sentence in empty cells",
+        ),
+        pytest.param(
+            "bar gauges",
+            _and(_panel(5, "bargauge", _target(FAILURES), y=16, options={"sizing": "manual"})),
+            ["bargauge 'Panel 5' does not name a single bar"],
+            id="bar without a name",
+        ),
+        pytest.param(
+            "bar gauges",
+            _and(_panel(5, "bargauge", _target(FAILURES), y=16, fieldConfig={"defaults": {"displayName": "a"}})),
+            ["bargauge 'Panel 5' draws a single bar as high as the panel"],
+            id="bar as high as the panel",
+        ),
+        pytest.param(
+            "newest first",
+            _broken(3, "targets", 0, "query", to='{ event.errcompact.class =~ "$class" }'),
+            ["panel 'Panel 3' may return old spans"],
+            id="search without the hint",
+        ),
+        pytest.param(
+            "newest first",
+            _broken(2, "options", "content", to="/explore?left={%22queryType%22:%22traceql%22}"),
+            ["text 'Panel 2' leads to a search that may return old spans"],
+            id="link to a search without the hint",
+        ),
+        pytest.param(
+            "annotations",
+            _noted('ALERTS{alertstate="firing"}'),
+            ["annotation 'Alerts' lasts"],
+            id="annotation while an alert fires",
+        ),
+        pytest.param(
+            "names in tables",
+            _broken(3, "targets", to=[_target("errcompact_class_info")]),
+            ["table 'Panel 3' shows all labels of A"],
+            id="bare metric in a table",
+        ),
+        pytest.param(
+            "kinds with empty states",
+            _and(_panel(5, "state-timeline", _target(FAILURES), y=16)),
+            ["state-timeline 'Panel 5' cannot say that it is empty"],
+            id="state timeline",
+        ),
+        pytest.param(
+            "kinds with empty states",
+            _broken(2, "type", to="timeseries"),
+            ["logs 'Panel 4' has no text beside it"],
+            id="logs without a text",
+        ),
+        pytest.param(
+            "titles",
+            _and(_panel(5, "stat", _target(FAILURES), y=16, gridPos={"h": 4, "w": 4, "x": 0, "y": 16})),
+            [],
+            id="title that fits",
+        ),
+        pytest.param(
+            "titles",
+            _and(_panel(5, "stat", _target(FAILURES), y=16, gridPos={"h": 4, "w": 2, "x": 0, "y": 16})),
+            ["stat 'Panel 5' needs a shorter title or more than 2 columns"],
+            id="title that is cut",
+        ),
+        pytest.param(
+            "controls",
+            _with(templating={"list": [{"name": "tempo", "type": "datasource", "query": "tempo"}]}),
+            ["variable tempo takes room"],
+            id="chooser of a data source",
+        ),
+        pytest.param(
+            "controls", _with(links=[{"title": "Health"}]), ["link 'Health' takes room"], id="links side by side"
+        ),
+        pytest.param(
+            "joins",
+            _and(
+                _panel(
+                    5,
+                    "table",
+                    _target("max by (row) (up)"),
+                    _target("max by (row) (up)", "B"),
+                    y=16,
+                    transformations=[{"id": "joinByField", "options": {"byField": "row"}}],
+                )
+            ),
+            ["table 'Panel 5' may show B alone"],
+            id="column that may stand alone",
+        ),
     ],
 )
 def test_a_broken_dashboard(check, board, complaints):
     """Each check finds what it is there for, and nothing else."""
     assert CHECKS[check](board) == complaints
+
+
+@pytest.mark.parametrize("place", [{"panelId": 20}, {"annotations": {"__panelId__": "20"}}])
+def test_a_paused_rule_that_names_a_panel(place):
+    """A paused rule that names a panel is found, wherever it names it."""
+    rule = {"title": "AgentErrorRecurring", "isPaused": True, "annotations": {}, **place}
+    assert checks.paused_rules([rule]) == ["AgentErrorRecurring names a panel"]
+    assert checks.paused_rules([{**rule, "isPaused": False}]) == []
 
 
 def test_an_expression_that_does_not_parse():
