@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from opentelemetry.trace import format_trace_id
 
-from docs import index_of_formats, public_names
+from docs import index_of_formats, picture, public_names
 from otel_errcompact.config import Options
 from otel_errcompact.dedup.rules import RULES
 from otel_errcompact.engine.ledger import Ledger
@@ -227,6 +227,7 @@ PAGES: Final[dict[Path, Callable[[], str]]] = {
     FOLDER / "instrumentations.md": _instrumentations,
     index_of_formats.PAGE: index_of_formats.index,
     public_names.PAGE: public_names.page,
+    **picture.PAGES,
 }
 """Every generated page and what writes it."""
 

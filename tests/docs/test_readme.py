@@ -39,6 +39,62 @@ def test_an_example_prints_what_the_readme_says(code: str, output: str, tmp_path
     assert (done.stdout.replace(str(tmp_path), "/srv"), done.returncode) == (output, 0), done.stderr
 
 
+def test_the_report_of_the_first_example_names_its_class(tmp_path: Path) -> None:
+    """The command that the README gives prints how the run ended, and the class that its output shows."""
+    code, output = EXAMPLES[0]
+    (tmp_path / "shop.py").write_text(code, encoding="utf-8")
+    subprocess.run([sys.executable, "shop.py"], cwd=tmp_path, capture_output=True, check=True)
+    command = re.findall(r"`errcompact (report [\w.-]+)`", README)[0].split()
+    done = subprocess.run(
+        [sys.executable, "-m", "otel_errcompact.lab.cli.main", *command],
+        cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert re.findall(r"#([0-9a-f]{4})\b", output)[0] in done.stdout
+    assert "recovered" in done.stdout
+
+
+def test_a_newcomer_can_read_it() -> None:
+    """At most 200 lines; the first screen says what a class and its mark are."""
+    assert len(README.splitlines()) <= 200
+    first = README.split("\n## ")[0]
+    assert "An **error class** is" in first
+    assert "is its **mark**" in first.replace("\n", " ")
+
+
+def test_each_link_leads_to_a_file() -> None:
+    """Pictures, too."""
+    links = set(re.findall(r"\]\(([^)#]+)|(?:src|srcset)=\"([^\"]+)\"", README))
+    targets = {link or picture for link, picture in links}
+    missing = [target for target in targets if "://" not in target and not (ROOT / target).exists()]
+    assert missing == []
+
+
+def test_the_words_for_the_picture_have_its_figures() -> None:
+    """What a reader hears instead of seeing it."""
+    spoken = re.findall(r'<img [^>]*alt="([^"]+)"', README)[0]
+    drawn = (ROOT / "docs" / "pictures" / "digest-light.svg").read_text(encoding="utf-8")
+    figures = re.findall(r"[0-9][0-9,]*(?= lines| tokens| for| at)|#[0-9a-f]{4}", spoken)
+    assert len(figures) == 5
+    assert [figure for figure in figures if not re.search(rf"(?<![\w,]){figure}(?![\w,])", drawn)] == []
+
+
+def test_each_line_of_a_framework_names_what_its_page_shows() -> None:
+    """No name of our own is in the table that the page behind the link does not have."""
+    section = README.split("\n## Frameworks and hosts\n")[1].split("\n## ")[0]
+    found = re.findall(r"^\| \[[^\]]+\]\((docs/frameworks/\w+\.md)\) \| (.+) \|$", section, re.MULTILINE)
+    assert len(found) == 11
+    for page, cell in found:
+        names = {name for code in re.findall(r"`([^`]+)`", cell) for name in re.findall(r"[A-Za-z_]{4,}", code)}
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert {name for name in names - {"tools"} if not re.search(rf"\b{name}\b", text)} == set(), page
+
+
+def test_every_framework_has_its_line() -> None:
+    """Each page of a framework is linked."""
+    pages = {page.name for page in (ROOT / "docs" / "frameworks").glob("*.md")} - {"index.md"}
+    assert pages <= set(re.findall(r"docs/frameworks/(\w+\.md)", README))
+
+
 def test_the_thresholds_are_the_defaults() -> None:
     """Names and values; no threshold halts unless it is asked for."""
     listed = {name.strip("`"): default for name, default, *_ in rows("Escalation")}
