@@ -12,9 +12,15 @@ from otel_errcompact.escalator.escalation import AnsweredEscalation  # noqa: TC0
 if TYPE_CHECKING:
     from otel_errcompact.history.history import ErrorClass
 
-Status = Literal["RECOVERED", "ACTIVE", "ESCALATED"]
-Result = Literal["clean", "recovered", "unresolved", "failed", "halted"]
-"""How a run ended: without a failure, with all classes resolved, with one left open, failed itself, or stopped."""
+Status = Literal["RECOVERED", "ACTIVE", "ESCALATED", "UNKNOWN"]
+"""How a class stands; `UNKNOWN` where a record holds raw errors alone."""
+
+Result = Literal["clean", "recovered", "unresolved", "failed", "halted", "unknown"]
+"""
+How a run ended: without a failure, with all classes resolved, with one left open, failed itself, or stopped.
+
+No run reports `unknown` itself: it is the result of a run whose record holds raw errors alone.
+"""
 
 
 class ClassReport(BaseModel):
@@ -72,17 +78,22 @@ class RunReport(BaseModel):
         head = [
             f"# Run {_escape(self.run_id)}: {self.result}",
             "",
-            (
-                f"{_pluralise(self.occurrences, 'failure', 'failures')} in "
-                f"{_pluralise(len(self.classes), 'class', 'classes')}, {self.handled} handled, "
-                f"{self.after_escalation} after an escalation. "
-                f"Raw errors {self.raw_tokens} tokens, as frameworks send them {self.sent_tokens}, "
-                f"digests {self.digest_tokens}."
-            ),
+            self._sum(),
         ]
         if self.forgotten_classes:
             head.append(f"{self.forgotten_classes} more classes were forgotten to bound memory.")
         return "\n".join([*head, *self._class_table(), *self._escalation_list()]) + "\n"
+
+    def _sum(self) -> str:
+        failures = _pluralise(self.occurrences, "failure", "failures")
+        failed = f"{failures} in {_pluralise(len(self.classes), 'class', 'classes')}"
+        if self.result == "unknown":
+            return f"{failed}. Raw errors {self.raw_tokens} tokens."
+        return (
+            f"{failed}, {self.handled} handled, {self.after_escalation} after an escalation. "
+            f"Raw errors {self.raw_tokens} tokens, as frameworks send them {self.sent_tokens}, "
+            f"digests {self.digest_tokens}."
+        )
 
     def _class_table(self) -> list[str]:
         if not self.classes:

@@ -12,6 +12,7 @@ from otel_errcompact.config import Options
 from otel_errcompact.lab.analysis import Analyzer, Calibration, Total, read_outcomes
 from otel_errcompact.lab.cli.output import Problems, say, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.sources import list_readable
 from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, find, read
 
@@ -67,7 +68,8 @@ class Analysis:
 
     def runs(self) -> Iterator[RunAnalysis]:
         """Yield the analysis of each run, then report what is missing."""
-        files = list(find(self.request.paths, on_problem=self.problems.take, on_skipped=self._say_skipped))
+        paths = list_readable(self.request.paths, self.problems)
+        files = list(find(paths, on_problem=self.problems.take, on_skipped=self._say_skipped))
         with progress(files, "analyzing") as advance:
             for file in files:
                 for found in read(file, on_problem=self.problems.take, on_bytes=advance):

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from otel_errcompact.errors import RawError
-from otel_errcompact.lab.cli.output import say
+from otel_errcompact.lab.cli.sources import STANDARD_INPUT, describe_unreadable, is_standard_input_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.lab.cli.output import Problems
 
-STANDARD_INPUT: Final = "-"
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The longest raw error, or line, that is read; longer ones are reported and skipped."""
 
@@ -24,6 +23,8 @@ _NAME: Final = "standard input"
 _CHUNK_BYTES: Final = 1024 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
 _SHOWN: Final = 40
+_LOOKED_AT: Final = 8000
+"""The bytes in which a zero byte shows that a file is no text, as git does it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,11 @@ class Input:
 
     def _read(self, file: Path, problems: Problems) -> Iterator[RawError]:
         if str(file) == STANDARD_INPUT:
-            yield from self._parse(_standard_input(), _NAME, problems)
+            if is_standard_input_open(problems):
+                yield from self._parse(sys.stdin.buffer, _NAME, problems)
+            return
+        if problem := describe_unreadable(file):
+            problems.report(str(file), 0, problem)
             return
         try:
             with file.open("rb") as stream:
@@ -66,6 +71,8 @@ class Input:
             problems.report(name, 0, f"is longer than {self.max_bytes:,} bytes and is skipped; cut it with tail -c")
         elif not raw.strip() and self.exit_code is None:
             problems.report(name, 0, "is empty; a raw error is expected, or an exit code with --exit-code")
+        elif b"\0" in raw[:_LOOKED_AT]:
+            problems.report(name, 0, "is binary or UTF-16, and is skipped; a raw error is expected as UTF-8 text")
         else:
             yield raw.removeprefix(_BOM).decode(errors="replace")
 
@@ -114,12 +121,6 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes]:
             rest = stream.readline(_CHUNK_BYTES)
             if not rest or rest.endswith(b"\n"):
                 break
-
-
-def _standard_input() -> BinaryIO:
-    if sys.stdin.isatty():
-        say("reading from the terminal; end with Ctrl-D")
-    return sys.stdin.buffer
 
 
 def _show(value: object) -> str:

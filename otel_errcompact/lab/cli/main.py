@@ -10,12 +10,20 @@ from typing import Final
 
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
 from otel_errcompact.lab.cli.output import PROGRAM, OneLineHandler, say
+from otel_errcompact.lab.cli.streams import OutputError, ReaderGoneError, drop_output, guard_streams
 
 USAGE: Final = 2
-"""The exit code of an argument that is not allowed."""
+"""The exit status of an argument that is not allowed."""
 
 FAULT: Final = 70
-"""The exit code of a fault of our own, as sysexits.h has it."""
+"""The exit status of a fault of our own; this and the next one as sysexits.h has them."""
+
+UNWRITABLE: Final = 74
+"""The exit status where standard output is closed, or its disk is full."""
+
+INTERRUPTED: Final = 130
+READER_GONE: Final = 141
+"""The exit status where the reader of a pipe has gone: what shells show for SIGPIPE."""
 
 _EXTRA: Final = frozenset({"jinja2", "markupsafe", "rich", "typer"})
 """What the extra `cli` brings."""
@@ -26,36 +34,75 @@ def main() -> None:
     Run the command line.
 
     Raises:
-        SystemExit: With the exit code.
+        SystemExit: With the exit status.
     """
+    guard_streams()
     warnings.showwarning = _show_warning
     logging.getLogger().addHandler(OneLineHandler())
+    sys.exit(_run())
+
+
+def _run() -> int:
     try:
-        _run()
+        status = _run_command()
+        sys.stdout.flush()
+    except OutputError as error:
+        drop_output()
+        if isinstance(error, ReaderGoneError):
+            return READER_GONE
+        say(str(error))
+        return UNWRITABLE
     except ErrcompactError as error:
         say(str(error))
-        sys.exit(USAGE if isinstance(error, ConfigurationError) else 1)
+        return USAGE if isinstance(error, ConfigurationError) else 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one guard of the command line
-        say(_fault(error))
-        sys.exit(FAULT)
+        return _explain(error)
+    return status
 
 
-def _run() -> None:
+def _run_command() -> int:
     try:
         from otel_errcompact.lab.cli.app import app
 
-        app(prog_name=PROGRAM)
+        status = app(prog_name=PROGRAM, standalone_mode=False)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in _EXTRA:
             raise MissingExtraError("the command line", "cli") from error
         raise
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    # Typer's own exceptions come from click in some releases, and from a copy of it in others.
+    name = type(error).__name__
+    if name == "Abort":
+        return INTERRUPTED
+    if name == "NoArgsIsHelpError":
+        sys.stderr.write(f"{error}\n")
+        return USAGE
+    usage = _describe_usage(error)
+    say(usage or _describe_fault(error))
+    return USAGE if usage else FAULT
+
+
+def _describe_usage(error: Exception) -> str:
+    describe = getattr(error, "format_message", None)
+    if describe is None:
+        return ""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else PROGRAM
+    place = command.removeprefix(PROGRAM).strip()
+    message = " ".join(describe().split()).rstrip(".")
+    return f"{place}: {message}; see '{command} --help'" if place else f"{message}; see '{command} --help'"
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(str(message))
 
 
-def _fault(error: Exception) -> str:
+def _describe_fault(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"internal fault, please report it: {type(error).__name__}: {error} "

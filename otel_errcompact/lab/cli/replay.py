@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
-from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
+from otel_errcompact.lab.cli.sources import check_appendable, list_readable
 from otel_errcompact.lab.cli.summary import print_summary
 from otel_errcompact.lab.cli.thresholds import NOT_ASKED, Limits, with_thresholds
 from otel_errcompact.lab.replay import open_pipeline, total_of
@@ -39,18 +39,11 @@ class Settings:
             ConfigurationError: The trajectory cannot be written.
         """
         if self.trajectory is not None:
-            _check_writable(self.trajectory)
+            check_appendable(self.trajectory, "--trajectory")
         options = Options.from_environ()
         file = {"enabled": self.trajectory is not None, "path": self.trajectory or options.trajectory.path}
         options = options.model_copy(update={"trajectory": options.trajectory.model_copy(update=file)})
         return with_thresholds(options, self.limits)
-
-
-def _check_writable(path: Path) -> None:
-    try:
-        path.open("ab").close()
-    except OSError as error:
-        raise ConfigurationError(f"--trajectory {path}: {error.strerror}; name another file") from error
 
 
 def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
@@ -67,7 +60,7 @@ def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) ->
 
 def replay_files(paths: Sequence[Path], options: Options, problems: Problems) -> Iterator[ReplayedRun]:
     """Yield the result of each recorded run, with a progress bar."""
-    files = list(find(paths, on_problem=problems.take, on_skipped=say_skipped))
+    files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
     forks = Forks()
     with open_pipeline(options) as pipeline, progress(files) as advance:
         for file in files:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.replay import Settings, replay_files
+from otel_errcompact.lab.cli.sources import DEVICE, list_readable
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import find
 from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from otel_errcompact.lab.html_report.model import PageData
     from otel_errcompact.lab.replay import ReplayedRun
+
+_UNKNOWN_OF_RUN: Final = ("handled", "after_escalation", "sent_tokens", "digest_tokens", "escalations")
+_UNKNOWN_OF_CLASS: Final = ("streak",)
+"""Fields of reports that raw errors alone do not give: null in JSON."""
 
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
@@ -28,9 +33,9 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
     runs = replay_files(files, options, problems)
     if as_json:
-        write_json([_as_json(run) for run in runs], indent=2)
+        write_json([_as_json(run) for run in _say_halves(runs)], indent=2)
         return problems.exit_code
-    for number, run in enumerate(runs):
+    for number, run in enumerate(_say_halves(runs)):
         head, *rest = run.report.to_markdown().splitlines()
         lines = [head, *(["", f"Of this run {run.lacks}."] if run.lacks else []), *rest]
         text = "\n".join(printable(line) for line in lines)
@@ -38,8 +43,23 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     return problems.exit_code
 
 
+def _say_halves(runs: Iterable[ReplayedRun]) -> Iterator[ReplayedRun]:
+    said = False
+    for run in runs:
+        yield run
+        if run.raw_errors_alone and run.source == str(DEVICE) and not said:
+            said = True
+            say(
+                "standard input: a pipe carries no second file; name the trajectory file instead, "
+                "or pipe both: cat NAME.jsonl NAME.runs.jsonl"
+            )
+
+
 def _as_json(run: ReplayedRun) -> dict[str, object]:
     report = run.report.model_dump(mode="json")
+    if run.raw_errors_alone:
+        report |= dict.fromkeys(_UNKNOWN_OF_RUN)
+        report["classes"] = [found | dict.fromkeys(_UNKNOWN_OF_CLASS) for found in report["classes"]]
     return {**report, "record_lacks": run.lacks} if run.lacks else report
 
 
@@ -64,7 +84,7 @@ def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> P
     from otel_errcompact.lab.html_report import Collector, play
 
     collector = Collector(raw=raw)
-    files = list(find(paths, on_problem=problems.take, on_skipped=say_skipped))
+    files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
     with progress(files) as advance:
         lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
     if lost:

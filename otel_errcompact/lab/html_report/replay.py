@@ -10,7 +10,6 @@ from otel_errcompact.config import Options
 from otel_errcompact.lab.replay import open_pipeline
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import Forks, RecordedLife, RecordedTrace, read
-from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -94,15 +93,4 @@ def kind_of(record: RecordedRun | RecordedTrace | RecordedLife) -> RecordKind:
     """Return what a record holds of its run."""
     if isinstance(record, RecordedLife):
         return "live"
-    return "raw" if isinstance(record, RecordedTrace) and _holds_only_failures(record) else "calls"
-
-
-def _holds_only_failures(record: RecordedTrace) -> bool:
-    # Such a file has spans of no duration.
-    return all(
-        span.scope_name == semconv.SCOPE
-        and semconv.RUN_ID in span.attributes
-        and span.status == "error"
-        and span.start_ns == span.end_ns
-        for span in record.spans
-    )
+    return "raw" if isinstance(record, RecordedTrace) and record.holds_raw_errors_alone else "calls"

@@ -126,7 +126,11 @@ class Pipeline:
         return self._tallies.close(run_id)
 
     def _play_trace(self, trace: RecordedTrace) -> Iterator[ReplayedRun]:
-        play_trace(trace, self._tallies.open(run_of(trace)), self._tallies, self._processor, SCOPE)
+        run_id = run_of(trace)
+        first = run_id not in self._tallies
+        tally = self._tallies.open(run_id)
+        tally.raw_errors_alone = trace.holds_raw_errors_alone and (first or tally.raw_errors_alone)
+        play_trace(trace, tally, self._tallies, self._processor, SCOPE)
         if trace.run_id in self._tallies:
             yield self._end_run(self._tallies.close(trace.run_id))
         while len(self._tallies) > MAX_OPEN_RUNS:

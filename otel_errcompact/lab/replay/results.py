@@ -49,8 +49,11 @@ class ReplayedRun(BaseModel):
     lacks: str = Field(default="", exclude=True)
     """What the record of a live run lacks, in words: `no end was recorded`; empty if it is whole."""
 
+    raw_errors_alone: bool = Field(default=False, exclude=True)
+    """Whether the record holds no successes and no end."""
+
     result: Result
-    """How it ended for the ledger; never `halted`, since no escalation stops a replayed run."""
+    """How it ended for the ledger; never `halted` where calls are replayed, since no escalation stops these."""
 
     tool_calls: int
     failures: int

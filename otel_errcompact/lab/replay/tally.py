@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
     from otel_errcompact.lab.replay.played_calls import OnCall
+
+RAW_ERRORS_ALONE: Final = "only raw errors are recorded: recoveries, escalations and digests are unknown"
+"""What a trajectory file without its `.runs.jsonl` lacks, as when it comes from a pipe."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +30,9 @@ class Tally:
     agent: str
     source: str
     outcome: str = ""
+    raw_errors_alone: bool = False
+    """Whether the record holds no successes and no end."""
+
     tool_calls: int = 0
     failures: int = 0
     detected: int = 0
@@ -84,11 +91,15 @@ class Tallies(Listener):
         """End a run and return what came of it."""
         tally = self._open.pop(run_id)
         report = self._ledger.end(run_id, failed=failed)
+        if tally.raw_errors_alone:
+            report = _without_claims(report)
         return ReplayedRun(
             run_id=tally.run_id,
             agent=tally.agent or report.agent,
             source=tally.source,
             outcome=tally.outcome,
+            lacks=RAW_ERRORS_ALONE if tally.raw_errors_alone else "",
+            raw_errors_alone=tally.raw_errors_alone,
             result=report.result,
             tool_calls=tally.tool_calls,
             failures=tally.failures,
@@ -140,3 +151,8 @@ class Tallies(Listener):
                 call=tally.tool_calls,
             )
         )
+
+
+def _without_claims(report: RunReport) -> RunReport:
+    classes = tuple(found.model_copy(update={"status": "UNKNOWN"}) for found in report.classes)
+    return report.model_copy(update={"result": "unknown", "classes": classes})

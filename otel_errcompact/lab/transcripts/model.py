@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from otel_errcompact.otel import semconv
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -153,6 +155,18 @@ class RecordedTrace:
 
     spans: tuple[RecordedSpan, ...]
     """In the order in which they ended, so that children come before their parents."""
+
+    @property
+    def holds_raw_errors_alone(self) -> bool:
+        """Whether a trajectory file without its runs recorded it."""
+        # Such a file has spans of no duration.
+        return all(
+            span.scope_name == semconv.SCOPE
+            and semconv.RUN_ID in span.attributes
+            and span.status == "error"
+            and span.start_ns == span.end_ns
+            for span in self.spans
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

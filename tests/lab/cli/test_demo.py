@@ -403,8 +403,7 @@ class TestCommand:
 
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
-            f"errcompact: trajectory {tmp_path / 'missing/t.jsonl'}: No such file or directory; "
-            "give another one with --trajectory\n"
+            f"errcompact: --trajectory {tmp_path / 'missing/t.jsonl'}: No such file or directory; name another file\n"
         )
 
     def test_an_sdk_that_is_switched_off_is_refused(self, tmp_path: Path) -> None:

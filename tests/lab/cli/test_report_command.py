@@ -82,8 +82,13 @@ def test_nothing_is_claimed_of_raw_errors_alone(errcompact: Errcompact, trajecto
     """A file of an earlier release does not hold what succeeded between the failures."""
     runs_path(trajectory).unlink()
     (report,) = json.loads(errcompact("report", trajectory, "--json").out)
-    assert report["escalations"] == []
-    assert {found["status"] for found in report["classes"]} == {"ACTIVE"}
+    assert report["result"] == "unknown"
+    assert {report[name] for name in ("escalations", "handled", "sent_tokens", "digest_tokens")} == {None}
+    assert {(found["status"], found["streak"]) for found in report["classes"]} == {("UNKNOWN", None)}
+    out = errcompact("report", trajectory).out
+    assert out.startswith("# Run run-1: unknown\n\nOf this run only raw errors are recorded: recoveries, ")
+    assert "5 failures in 2 classes. Raw errors " in out
+    assert "digests 0" not in out
 
 
 def test_a_run_without_an_end_says_so(errcompact: Errcompact, trajectory: Path) -> None:

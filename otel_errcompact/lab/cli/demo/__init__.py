@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from contextlib import contextmanager, nullcontext
@@ -10,13 +11,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.demo.agent import MODEL
 from otel_errcompact.lab.cli.demo.console import open_console
 from otel_errcompact.lab.cli.demo.narrative import write_opening, write_repeat, write_step, write_summary
 from otel_errcompact.lab.cli.demo.session import AGENT, play
 from otel_errcompact.lab.cli.demo.telemetry import telemetry
 from otel_errcompact.lab.cli.demo.token_costs import model_calls
+from otel_errcompact.lab.cli.sources import check_appendable
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def _until_interrupted() -> Generator[None]:
 
 def _writable(path: Path, *, anew: bool) -> Path:
     path = path.absolute()
-    try:
-        path.open("wb" if anew else "ab").close()
-    except OSError as error:
-        raise ConfigurationError(f"trajectory {path}: {error.strerror}; give another one with --trajectory") from error
+    check_appendable(path, "--trajectory")
+    if anew:
+        os.truncate(path, 0)
     return path
