@@ -67,9 +67,9 @@ _INSTRUMENTATIONS = """\
 
 Made from `otel_errcompact/otel/spans/conventions.py` and the spans recorded in `tests/otel/recorded/` by `make docs`.
 
-Whoever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
-instrumentation told of a tool that raised, or of a model call that failed where no tool was called; what is missing
-here is missing in the spans, and an integration or `run.tool()` knows it. Where no run is told it is the trace.
+Whatever makes the spans, the processor counts each failure of a tool or a model once. This is what the spans of each
+instrumentation showed of a tool that raised, or of a model call that failed where no tool was called; what is missing
+here is missing in the spans, and an integration or `run.tool()` knows it. Where no run is named it is the trace.
 
 | framework | spans by | scope | recorded | tells | does not tell |
 |---|---|---|---|---|---|

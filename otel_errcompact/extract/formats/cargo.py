@@ -1,4 +1,4 @@
-"""Errors of cargo before and besides compiling: manifests, resolution, targets, build scripts; and of rustup."""
+"""Errors of cargo before and beside compiling: manifests, resolution, targets, build scripts; and of rustup."""
 
 from __future__ import annotations
 
