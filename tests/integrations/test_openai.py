@@ -34,12 +34,13 @@ from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
 from otel_errcompact.integrations.openai import aanswered, answered, compacted, guarded
 from tests.integrations.conversations import CONVERSATIONS, Conversation, Seen, Tools, verify
-from tests.integrations.served import Served, served
+from tests.integrations.served import Asked, Served, served
 
 if TYPE_CHECKING:
     from tests.integrations.conftest import World
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "with_openai.py"
+PAGE = Path(__file__).parents[2] / "docs" / "frameworks" / "openai.md"
 SCHEMA = {
     "type": "object",
     "properties": {"item": {"type": "string"}},
@@ -396,6 +397,29 @@ def test_the_example_runs() -> None:
     assert first == "the model reads: 2\n"
     assert "the model reads: [KeyError] at price" in second
     assert "stopped: run " in second
+
+
+def test_the_loop_of_the_page_runs() -> None:
+    """Word for word, over HTTP: an answer with a message beside its call, then one with a message alone."""
+    loop = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    message = _response(1, [])["output"]
+
+    def answer(asked: Asked) -> tuple[int, dict[str, Any]]:
+        number = len([item for item in asked.body["input"] if item.get("type") == "function_call_output"])
+        calls = [(f"call_{number}", *TEA)] if number == 0 else []
+        reply = _response(number, calls)
+        return 200, reply | {"output": message + reply["output"]} if calls else reply
+
+    history: list[Any] = [{"role": "user", "content": "What does tea cost?"}]
+    with served(answer) as server, errcompact.run(agent="shop") as run:
+        client = OpenAI(api_key="none", base_url=f"{server.url}/v1")
+        exec(loop, {"client": client, "run": run, "history": history, "price": price})
+
+    assert [asked.path for asked in server.asked] == ["/v1/responses"] * 2
+    assert [item.get("type", "message") for item in server.asked[1].body["input"]] == [
+        "message", "message", "function_call", "function_call_output",
+    ]  # fmt: skip
+    assert outputs(history) == ["2"]
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "price", "arguments": '{"item": "tea"}'}}
