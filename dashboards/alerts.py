@@ -49,6 +49,9 @@ SHARE_WINDOW: Final = "30m"
 KNOWN_FOR: Final = "1d"
 """A class is new that was not seen for so long."""
 
+SILENT_FOR: Final = "1h"
+"""A class is back that had not failed for so long, although it is known."""
+
 FRESH_S: Final = 90
 """A gauge older than this is of a run that has ended: the slowest usual export interval, and a half."""
 
@@ -56,6 +59,7 @@ STEADY_SHARE: Final = 0.9
 """A service that reported for this share of an hour does not end by itself; a batch job may."""
 
 SERVICE: Final = ("service_name", "deployment_environment_name")
+VERSION: Final = "service_version"
 CLASS: Final = ("error_type", "errcompact_class")
 OVERFLOW: Final = 'errcompact_class!="other"'
 """Beyond a process's bound on labels, classes share one label that says nothing of any of them."""
@@ -115,6 +119,8 @@ class Alert:
 
     description: str
     panel: Panel
+    optional: bool = False
+    """Whether it fires too often for most to be on unless an operator asks for it."""
 
     @property
     def runbook_url(self) -> str:
@@ -159,6 +165,35 @@ def _collector_failures() -> tuple[Recording, ...]:
         )
         for part, problem, words in problems
         for signal in SIGNALS
+    )
+
+
+def _known() -> str:
+    return f"present_over_time(errcompact:classes:seen[{KNOWN_FOR}] offset 10m)"
+
+
+def _back() -> str:
+    silent = f"max_over_time(errcompact:classes:seen[{SILENT_FOR}] offset 10m) > 0"
+    known = f"max_over_time(errcompact:classes:seen[{KNOWN_FOR}] offset 10m) > 0"
+    return f"(errcompact:classes:seen > 0)\nand ({known})\nunless ({silent})"
+
+
+def _new_in_version() -> str:
+    by, version = ", ".join(SERVICE), ", ".join((*SERVICE, VERSION))
+    # When each version was first seen, to five minutes; of the first one nothing can be said.
+    first = (
+        f"min by ({version}) (min_over_time(timestamp(errcompact:versions:reporting)[{KNOWN_FOR}:5m]))\n"
+        f"    or min by ({version}) (timestamp(errcompact:versions:reporting))"
+    )
+    return (
+        f"(\n"
+        f"  (errcompact:classes:seen_in_version > 0)\n"
+        f"  and on ({version}) (\n"
+        f"    ({first})\n"
+        f"    > on ({by}) group_left () min by ({by}) ({first})\n"
+        f"  )\n"
+        f")\n"
+        f"unless on ({by}, errcompact_class) {_known()}"
     )
 
 
@@ -239,6 +274,21 @@ RECORDINGS: Final[tuple[Recording, ...]] = (
         expr=f"sum by ({', '.join((*SERVICE, *CLASS))}) (errcompact:errors:new5m{{{OVERFLOW}}})",
         pace="slow",
     ),
+    Recording(
+        name="errcompact:classes:seen_in_version",
+        expr=new(f'errcompact_errors_total{{{FAILURE}, {OVERFLOW}, {VERSION}!=""}}', (*SERVICE, VERSION, *CLASS)),
+        pace="slow",
+    ),
+    Recording(
+        name="errcompact:versions:reporting",
+        expr=(
+            f"count by ({', '.join((*SERVICE, VERSION))}) "
+            f'(errcompact_context_tokens_total{{errcompact_form="raw", {VERSION}!=""}})'
+        ),
+        pace="slow",
+    ),
+    Recording(name="errcompact:classes:new_in_version", expr=_new_in_version(), pace="slow"),
+    Recording(name="errcompact:classes:back", expr=_back(), pace="slow"),
     *(_failed_share(window) for window in ("5m", "30m", "1h", "6h")),
     _tokens_share("digest"),
     _tokens_share("raw"),
@@ -318,8 +368,8 @@ ALERTS: Final[tuple[Alert, ...]] = (
         ),
         at_least=THRESHOLDS.same,
         severity="critical",
-        summary="[[agent]] in [[service]] goes on after an escalation and failed [[times]] more in 5 minutes.",
-        description="A class has escalated, was not resolved since, and its runs keep failing with it.",
+        summary="Runs of [[agent]] in [[service]] failed [[times]] more after an escalation, within 5 minutes.",
+        description="Classes that escalated and were not resolved since fail again, in all runs of the agent.",
         panel=Panel("errcompact-escalations", "Failures after escalation"),
     ),
     Alert(
@@ -345,6 +395,27 @@ ALERTS: Final[tuple[Alert, ...]] = (
         summary="[[type]] is new in [[service]]: [[times]] within 5 minutes, and never in the day before.",
         description=_CLASS_TEXT,
         panel=Panel("errcompact-recurrence", "New classes"),
+    ),
+    Alert(
+        name="AgentErrorNewInVersion",
+        query="errcompact:classes:new_in_version",
+        at_least=1,
+        pace="slow",
+        severity="warning",
+        summary="[[type]] is new in version [[version]] of [[service]]: [[times]] within 5 minutes.",
+        description=f"{_CLASS_TEXT} No version of the service failed with it in the day before.",
+        panel=Panel("errcompact-recurrence", "New classes"),
+    ),
+    Alert(
+        name="AgentErrorBackAgain",
+        query="errcompact:classes:back",
+        at_least=1,
+        pace="slow",
+        severity="info",
+        summary="[[type]] is back in [[service]]: [[times]] within 5 minutes, after an hour without it.",
+        description=f"{_CLASS_TEXT} It had failed in the day before.",
+        panel=Panel("errcompact-recurrence", "Top classes over time"),
+        optional=True,
     ),
     Alert(
         name="AgentStreakNearThreshold",

@@ -49,7 +49,7 @@ def grafana_rules(*, paused: bool = PAUSED) -> str:
 
 
 def _rules(pace: Pace, *, paused: bool) -> list[dict[str, Any]]:
-    return [_rule(alert, paused=paused) for alert in ALERTS if alert.pace == pace]
+    return [_rule(alert, paused=paused or alert.optional) for alert in ALERTS if alert.pace == pace]
 
 
 def _rule(alert: Alert, *, paused: bool) -> dict[str, Any]:

@@ -57,6 +57,8 @@ OVERFLOWS: Final = counter(semconv.OVERFLOWS)
 TOKEN_USAGE_SUM: Final = histogram("gen_ai.client.token.usage", "sum")
 TOKEN_USAGE_COUNT: Final = histogram("gen_ai.client.token.usage", "count")
 TARGET_INFO: Final = "target_info"
+BACK_AGAIN: Final = "errcompact:classes:back"
+NEW_IN_VERSION: Final = "errcompact:classes:new_in_version"
 ALERTS: Final = "ALERTS"
 
 # Labels.

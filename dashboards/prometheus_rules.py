@@ -41,6 +41,16 @@ def prometheus_rules() -> str:
     return document({"groups": groups})
 
 
+def optional_rules() -> str:
+    """Return the rule file of the alerts that are off unless Prometheus is given it."""
+    groups = [
+        {"name": f"errcompact-optional-{pace}", "interval": f"{seconds}s", "rules": rules}
+        for pace, seconds in INTERVAL_S.items()
+        if (rules := [_alert(alert) for alert in ALERTS if alert.pace == pace and alert.optional])
+    ]
+    return document({"groups": groups})
+
+
 def expression(alert: Alert) -> str:
     """Return an alert's condition."""
     compound = any(operator in f" {alert.query} ".replace("\n", " ") for operator in _LOOSER)
@@ -50,7 +60,7 @@ def expression(alert: Alert) -> str:
 
 def _rules(pace: Pace) -> list[Mapping[str, Any]]:
     recordings = [_recording(recording) for recording in RECORDINGS if recording.pace == pace]
-    return [*recordings, *(_alert(alert) for alert in ALERTS if alert.pace == pace)]
+    return [*recordings, *(_alert(alert) for alert in ALERTS if alert.pace == pace and not alert.optional)]
 
 
 def _recording(recording: Recording) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Final
 from dashboards.metrics import (
     AGENT,
     ALERTS,
+    BACK_AGAIN,
     CLASS,
     CLASS_INFO,
     ENVIRONMENT,
@@ -22,6 +23,7 @@ from dashboards.metrics import (
     HANDLED,
     LOCATION,
     NEW,
+    NEW_IN_VERSION,
     OUTCOME,
     RESOLUTION,
     RESOLUTIONS,
@@ -172,6 +174,11 @@ def named(expression: str, name: str) -> str:
     return f'label_replace({expression}, "{name}", "{NONE}", "{name}", "")'
 
 
+def as_row(expression: str) -> str:
+    """Return series of classes and services with a label for the two, which is there without a class as well."""
+    return f'label_join({expression}, "{ROW}", "/", "{CLASS}", "{SERVICE}")'
+
+
 def by_row(expression: str) -> str:
     """
     Return values of a class and service under the label by which the columns of a table are joined.
@@ -179,7 +186,7 @@ def by_row(expression: str) -> str:
     Only of those that fail in the time range: where the table has no row, a column alone would be shown in its place.
     """
     failing = f"{total(grown(failures(), at=' @ end()'), CLASS, SERVICE)} > 0"
-    return f"(max by ({ROW}) ({_as_row(expression)}) and on ({ROW}) {_as_row(failing)})"
+    return f"(max by ({ROW}) ({as_row(expression)}) and on ({ROW}) {as_row(failing)})"
 
 
 def in_range(*by: str) -> str:
@@ -208,11 +215,6 @@ def failures_in_range() -> str:
 def classes_in_range() -> str:
     """How many classes failed."""
     return f"count({in_range(CLASS)})"
-
-
-def new_classes_in_range() -> str:
-    """How many classes failed that had not failed in the day before."""
-    return f"count({_new()})"
 
 
 def classes_over_threshold() -> str:
@@ -247,7 +249,7 @@ def class_rows() -> str:
     place = (CLASS, SERVICE)
     most_hit = f"topk by ({', '.join(place)}) (1, {total(grown(failures()), *place, ERROR_TYPE, TOOL, AGENT)}) ^ 0"
     hits = f"({in_range(*place)}) * on ({', '.join(place)}) group_left ({ERROR_TYPE}, {TOOL}, {AGENT}) ({most_hit})"
-    return _as_row(f"({hits}) * on ({CLASS}) group_left ({TEMPLATE}, {LOCATION}) ({_meaning()})")
+    return as_row(f"({hits}) * on ({CLASS}) group_left ({TEMPLATE}, {LOCATION}) ({_meaning()})")
 
 
 def first_seen() -> str:
@@ -264,22 +266,21 @@ def first_seen() -> str:
 
 
 def last_seen() -> str:
-    """When each class and service last failed, in milliseconds: when a counter last grew, or was born."""
+    """When each class and service last failed, in milliseconds."""
+    return by_row(f"1000 * {last_failed()}")
+
+
+def last_failed() -> str:
+    """When each class and service last failed, in seconds: when a counter last grew, or was born."""
     this_minute = f"max by ({CLASS}, {SERVICE}) ({_grew(FINE_STEP)})"
     of_late = _latest(FINE_STEP, f"[1h:{FINE_STEP}]")
     within = _latest(COARSE_STEP, f"[{RANGE}:{COARSE_STEP}]")
-    return by_row(f"1000 * ({this_minute} or {of_late} or {within})")
+    return f"({this_minute} or {of_late} or {within})"
 
 
 def trend() -> str:
     """Failures of each class and service over time."""
     return by_row(f"{total(steps(failures()), CLASS, SERVICE)}")
-
-
-def new_class_rows() -> str:
-    """One row per class that had not failed in the day before, with what its key means."""
-    hits = f"({_new(SERVICE, ERROR_TYPE)})"
-    return _as_row(f"{hits} * on ({CLASS}) group_left ({TEMPLATE}, {LOCATION}) ({_meaning()})")
 
 
 # Over time.
@@ -393,6 +394,12 @@ def alerts_began() -> str:
     return f"group by (alertname) ({firing}) unless group by (alertname) (last_over_time({firing}[5m] offset 1m))"
 
 
+def regressed() -> str:
+    """Classes that came back, or are new in a version, and were neither a minute ago."""
+    wanted = (("back again", BACK_AGAIN), ("new in a version", NEW_IN_VERSION))
+    return " or ".join(_began_to_be(name, recorded) for name, recorded in wanted)
+
+
 def deployed() -> str:
     """Services whose version was not there a minute ago, although the service was."""
     running = select(TARGET_INFO, _SCOPE[0], f'{SERVICE_VERSION}!=""', 'job=~"(.*/)?($service)"')
@@ -465,6 +472,13 @@ def _grew(step: str) -> str:
     return f"timestamp({failures()}) unless ({failures()} == {failures()} offset {step})"
 
 
+def _began_to_be(name: str, recorded: str) -> str:
+    series = select(recorded, *_SCOPE, chosen(CLASS))
+    by = f"group by ({SERVICE}, {CLASS}, {ERROR_TYPE})"
+    since = f"{by} ({series}) unless {by} (last_over_time({series}[15m] offset 1m))"
+    return f'label_replace({since}, "change", "{name}", "", "")'
+
+
 def _first_of_run() -> str:
     return occurrences(f'{OUTCOME}="{NEW}"')
 
@@ -490,12 +504,6 @@ def _info() -> str:
     return scoped(CLASS_INFO, chosen(ERROR_TYPE), chosen(CLASS))
 
 
-def _new(*by: str) -> str:
-    before = f"present_over_time({failures()}[{BEFORE}] offset {RANGE})"
-    known = failures(f'{CLASS}!="{semconv.OTHER}"')
-    return f"{total(grown(known), CLASS, *by)} > 0 unless on ({CLASS}) {before}"
-
-
 def _meaning() -> str:
     """
     A series of value 1 for each class, with what its key means where that is known.
@@ -504,7 +512,3 @@ def _meaning() -> str:
     """
     info = f"topk by ({CLASS}) (1, last_over_time({_info()}[{RANGE}]))"
     return f"{info} or on ({CLASS}) group by ({CLASS}) (last_over_time({failures()}[{RANGE}]))"
-
-
-def _as_row(expression: str) -> str:
-    return f'label_join({expression}, "{ROW}", "/", "{CLASS}", "{SERVICE}")'

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dashboards import queries, variables
+from dashboards import queries, states, variables
 from dashboards.layout import (
     BAD,
     COUNT,
@@ -140,6 +140,13 @@ def annotations() -> tuple[AnnotationQuery, ...]:
             title="New version",
             text=legend("job", SERVICE_VERSION),
         ),
+        events(
+            "Regressions",
+            queries.regressed(),
+            "orange",
+            title=legend("change"),
+            text=legend(SERVICE, ERROR_TYPE, CLASS),
+        ),
     )
 
 
@@ -181,11 +188,12 @@ def new_class_count() -> Stat:
         Caption(
             id=3,
             title="New",
-            description="Classes that failed in the time range and had not failed in the day before it.",
+            description="Classes that are new in some service, as the table says. Of a service that did not report in "
+            "the day before the range nothing is known.",
             unit=COUNT,
-            empty="None",
+            empty="Unknown",
         ),
-        instant(queries.new_classes_in_range()),
+        instant(states.count_of_new()),
         steps=((None, NEUTRAL), (1, WARNING)),
     )
 
@@ -263,7 +271,7 @@ def classes() -> Table:
             description="One row per class and service. Type, tool and agent are those with the most failures. "
             "First seen looks back to the day before the time range. Times are known to five minutes, in the last "
             "hour to one. `other` holds the classes beyond the bound on labels; a class without a template was "
-            "counted by the collector, of an agent without this library.",
+            "counted by the collector, of an agent without this library.\n\n" + _definitions(),
             unit=COUNT,
             empty=_NOTHING,
         ),
@@ -271,12 +279,14 @@ def classes() -> Table:
         rows(queries.first_seen(), ref="B"),
         rows(queries.last_seen(), ref="C"),
         promql(queries.trend(), ref="D"),
+        rows(states.state_of_row(), ref="E"),
         transformations=(only("D", trends("D")), joined(queries.ROW), _class_columns()),
         overrides=(
-            ("Message", {"custom.minWidth": 360, "custom.inspect": True, **links_of(*links_of_class())}),
-            ("Failures", {"custom.width": 85}),
-            ("Trend", {"custom.width": 130, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
-            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 125}),
+            ("Message", {"custom.minWidth": 300, "custom.inspect": True, **links_of(*links_of_class())}),
+            ("State", {"custom.width": 120, "custom.align": "left", **_named_states()}),
+            ("Failures", {"custom.width": 115}),
+            ("Trend", {"custom.width": 110, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
+            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 132}),
             ("/^(Service|Tool|Agent)$/", {"custom.width": 120}),
             ("Type", {"custom.width": 170}),
             ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
@@ -289,6 +299,7 @@ def _class_columns() -> DataTransformerConfig:
     return columns(
         {
             TEMPLATE: "Message",
+            "Value #E": "State",
             "Value #A": "Failures",
             "Trend #D": "Trend",
             "Value #C": "Last seen",
@@ -300,8 +311,19 @@ def _class_columns() -> DataTransformerConfig:
             CLASS: "Class",
         },
         # Joined tables each bring a time of their own; the page of the class says where it is raised.
-        hidden=("Time", "Time 1", "Time 2", "Time 3", "Time 4", queries.ROW, LOCATION),
+        hidden=("Time", *(f"Time {number}" for number in range(1, 6)), queries.ROW, LOCATION),
     )
+
+
+def _named_states() -> dict[str, Any]:
+    """Show a state by its name and colour."""
+    named = {str(each.value): {"text": each.name, "color": each.colour} for each in states.STATES}
+    return {"mappings": [{"type": "value", "options": named}], "noValue": "", **cell(type="color-text")}
+
+
+def _definitions() -> str:
+    """Return what the states mean, one line each."""
+    return "State, of several the first: " + "; ".join(f"*{each.name}* {each.meaning}" for each in states.STATES) + "."
 
 
 def new_classes() -> Table:
@@ -310,11 +332,12 @@ def new_classes() -> Table:
         Caption(
             id=11,
             title="New classes",
-            description="Classes that failed in the time range and had not failed in the day before it.",
+            description="Classes that failed in the time range and are new in their service: it had reported in the "
+            "day before the range without this class, or it has a new version and the class fails in that one only.",
             unit=COUNT,
-            empty="No new class in this range: what fails has failed before, or nothing fails",
+            empty="No class is known to be new: what fails has failed before, or the service did not report before",
         ),
-        rows(queries.new_class_rows(), ref="A"),
+        rows(states.new_rows(), ref="A"),
         rows(queries.first_seen(), ref="B"),
         transformations=(
             # Only rows of new classes: `first_seen` knows the old ones too.

@@ -17,6 +17,7 @@ LABELS: Final[Mapping[str, str]] = {
     "tool": "{{ with $labels.gen_ai_tool_name }} in tool {{ . }}{{ end }}",
     "type": "{{ with $labels.error_type }}{{ . }}{{ else }}A failure{{ end }}",
     "class": "{{ with $labels.errcompact_class }}{{ . }}{{ else }}unknown{{ end }}",
+    "version": "{{ with $labels.service_version }}{{ . }}{{ else }}unknown{{ end }}",
     "threshold": "{{ with $labels.errcompact_threshold }}{{ . }}{{ else }}unknown{{ end }}",
     "action": "{{ with $labels.errcompact_action }}{{ . }}{{ else }}unknown{{ end }}",
     "part": (

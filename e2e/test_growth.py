@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, Final
 
 import pytest
-import yaml
 
 from dashboards import queries
-from dashboards.metrics import AGENT, CLASS, CLASS_INFO, ERROR_TYPE, ERRORS, OUTCOME, SERVICE, TEMPLATE, TOOL
-from e2e.build import program
+from dashboards.metrics import AGENT, CLASS, ERROR_TYPE, OUTCOME, SERVICE, TEMPLATE, TOOL
+from e2e import questions
+from e2e.questions import counter, info, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-INTERVAL: Final = 10
-"""Seconds between two samples, as shipped."""
+    from e2e.questions import Series
 
 NOW: Final = "30m"
 RANGE: Final = "10m"
 
 CHOSEN: Final = {
     "$__range": RANGE,
+    "$__range_s": "600",
     "$__interval": "10s",
+    "${__from:date:seconds}": "1200",
     "$environment": ".*",
     "$service": ".*",
     "$agent": ".*",
@@ -32,33 +33,6 @@ CHOSEN: Final = {
     "$class": ".*",
 }
 """The values of the variables: all of everything, over the last ten minutes."""
-
-
-def counter(values: str, *, key: str = "c1", outcome: str = "new", service: str = "shop", **others: str) -> dict:
-    """One counter of occurrences, sample by sample from half an hour ago on; `_` is a sample that is missing."""
-    labels = {
-        CLASS: key,
-        OUTCOME: outcome,
-        SERVICE: service,
-        "instance": "i1",
-        ERROR_TYPE: "TimeoutError",
-        TOOL: "search",
-        AGENT: "sales",
-        **others,
-    }
-    return {"series": f"{ERRORS}{written(labels)}", "values": values}
-
-
-def info(template: str, *, key: str = "c1", instance: str = "i1") -> dict:
-    """What the key of a class means, as one process says."""
-    labels = {CLASS: key, ERROR_TYPE: "TimeoutError", TEMPLATE: template, SERVICE: "shop", "instance": instance}
-    return {"series": f"{CLASS_INFO}{written(labels)}", "values": "1x180"}
-
-
-def written(labels: dict[str, str]) -> str:
-    """Labels as PromQL writes them."""
-    return "{" + ", ".join(f'{name}="{value}"' for name, value in labels.items()) + "}"
-
 
 NOBODY: Final = ()
 LONG_AGO: Final = "5x60"
@@ -119,26 +93,6 @@ def test_bars_add_up(tmp_path):
         ask(tmp_path, [counter(values)], bars, [(written({OUTCOME: "new"}), failures)])
 
 
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        pytest.param([counter(FIRST_BURST)], 1, id="first burst"),
-        pytest.param([counter(FIRST_BURST), counter(LONG_AGO, instance="i0")], None, id="seen in an older process"),
-        pytest.param([counter(STEADY)], None, id="seen before the range"),
-        pytest.param(
-            [counter(FIRST_BURST, region="north"), counter(STEADY, region="south")],
-            None,
-            id="in another region",
-        ),
-        pytest.param([counter(FIRST_BURST, key="other")], None, id="beyond the bound on labels"),
-        pytest.param(NOBODY, None, id="no data"),
-    ],
-)
-def test_new_classes(tmp_path, series, expected):
-    """A class is new if no process, wherever it runs, saw it in the day before the range."""
-    ask(tmp_path, series, queries.new_classes_in_range(), [] if expected is None else [("{}", expected)])
-
-
 def test_resolution_rate(tmp_path):
     """Without any resolution the rate is zero; without any failure there is none."""
     ask(tmp_path, [counter(FIRST_BURST)], queries.resolution_rate(), [("{}", 0)])
@@ -182,16 +136,6 @@ def test_rows_of_classes(tmp_path, series, templates):
     ask(tmp_path, [*counters, *series], queries.class_rows(), rows)
 
 
-def ask(tmp_path: Path, series: object, expr: str, expected: list[tuple[str, float]]) -> None:
+def ask(tmp_path: Path, series: Iterable[Series], expr: str, expected: Iterable[tuple[str, float]]) -> None:
     """Let promtool ask a Prometheus that holds these series, half an hour after the first sample."""
-    for name, value in CHOSEN.items():
-        expr = expr.replace(name, value)
-    samples = [{"labels": labels, "value": value} for labels, value in expected]
-    question = {"expr": expr, "eval_time": NOW, "exp_samples": samples}
-    case = {"interval": f"{INTERVAL}s", "input_series": list(series), "promql_expr_test": [question]}
-    file = tmp_path / "case.yaml"
-    file.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [case]}), encoding="utf-8")
-    done = subprocess.run(
-        [program("promtool"), "test", "rules", file.name], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    questions.ask(tmp_path, series, expr, expected, chosen=CHOSEN, now=NOW)
