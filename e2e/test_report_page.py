@@ -361,11 +361,12 @@ def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> Non
         "· query refused identical to call 1 not executed: the identical call had failed 2 times "
         f"and nothing had succeeded since; {error}"
     )
+    loop = "loop 4 of 4 identical calls while nothing succeeded: 2 failed, 2 refused answered: the run goes on ask db2"
     assert told[1:] == [
         f"1 {shown} failed {error} Raw error and arguments of call 1",
-        f"2 {shown} failed 2 in a row {error} Arguments of call 2",
+        f"2 {shown} failed 2 without success {error} Arguments of call 2",
         refused,
-        f"{refused} loop 4 of 4 identical calls that failed while nothing succeeded answered: the run goes on ask db2",
+        f"{refused} {loop}",
         f"3 query orders resolved {error}",
         "4 5 calls succeeded: query \N{MULTIPLICATION SIGN}5",
         "■ end of the record; result: recovered",
@@ -415,6 +416,27 @@ def test_runs_are_sorted_by_click(open_page: Open, recorded: Path) -> None:
     assert names.all_inner_texts() == ["refused", "recovered", "hostile</script>"]
     opened.page.locator("#run-table").get_by_role("button", name="Run").click()
     assert names.all_inner_texts() == ["hostile</script>", "recovered", "refused"]
+
+
+def test_of_many_runs_ten_are_shown_until_all_are_asked_for(open_page: Open, tmp_path: Path) -> None:
+    """A link to a run shows it; without a script, and on paper, all of them are there."""
+    runs = [{"task_id": f"run-{number}", "traj": [*messages(["Error: refused"])]} for number in range(12)]
+    transcript = tmp_path / "runs.jsonl"
+    transcript.write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
+    page = page_of(transcript)
+    opened = open_page(page)
+    shown = opened.page.locator("#run-table tbody:visible")
+    assert shown.count() == 10
+    opened.page.get_by_role("button", name="Show all 12 runs").click()
+    assert (shown.count(), opened.page.get_by_role("button", name="Show all").count()) == (12, 0)
+    assert opened.page.evaluate("document.activeElement.closest('tbody').id") == "r-11"
+    linked = open_page(f"{page.as_uri()}#r-12")
+    assert linked.page.locator("#r-12").is_visible()
+    bare = open_page(page, java_script_enabled=False)
+    assert bare.page.locator("#run-table tbody:visible").count() == 12
+    printed = open_page(page).page
+    printed.emulate_media(media="print")
+    assert printed.locator("#run-table tbody:visible").count() == 12
 
 
 def test_a_long_raw_error_opens_whole_in_the_time_line(open_page: Open, huge: Path) -> None:

@@ -71,9 +71,11 @@ With --json, an object:
     detected          those of them that the record did not flag
     ignored           declined calls, empty searches, cancellations
     handled           failures inside a call that succeeded
+    refused           identical calls that were not executed again
     classes           distinct failures; class_keys are their keys
     longest_streak    failures of one class without a success
-    escalations       a list of threshold, key, and number of the call
+    escalations       a list of threshold, key, number of the call,
+                      and calls refused until then
     raw_error_tokens, digest_tokens      of the failures
     result_tokens, context_tokens        of all results, of everything
   total  the same over all runs; runs and escalations are numbers,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.escalator.thresholds import ASKING
 from otel_errcompact.lab.html_report.class_summary import ClassSummary
+from otel_errcompact.lab.html_report.groups import Best, Groups
 from otel_errcompact.lab.html_report.histogram import Histogram
 from otel_errcompact.lab.html_report.model import (
+    RESULTS,
     Axis,
+    Breach,
     EscalationEntry,
+    EscalationGroup,
     PageData,
     Place,
     RunEntry,
     StreakEntry,
+    StreakGroup,
     TokenTotals,
     Totals,
 )
@@ -28,16 +32,17 @@ from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
 from otel_errcompact.redaction.redact import redact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.observations import Observation, Refusal, Resumed
-    from otel_errcompact.engine.report import ClassReport
+    from otel_errcompact.engine.report import ClassReport, Result
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import AnsweredEscalation, Escalation
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.lab.html_report.model import RecordKind, Standing
+    from otel_errcompact.lab.html_report.steps import Repeats
     from otel_errcompact.lab.replay import PlayedCall, ReplayedRun
-
-_Entry = TypeVar("_Entry")
 
 MAX_CLASSES: Final = 1_000
 """Rows of classes; of more, those with the most failures."""
@@ -47,7 +52,12 @@ MAX_RUNS: Final = 500
 
 MAX_KEYS_OF_RUN: Final = 100
 MAX_STREAKS: Final = 25
+"""Classes whose streaks are on the page; of more, those with the longest."""
+
 MAX_ESCALATIONS: Final = 100
+"""Groups of escalations that are on the page; of more, the most frequent."""
+
+MAX_ESCALATIONS_OF_RUN: Final = 1_000
 MAX_KEYS: Final = 200_000
 """Keys of classes without a row that are kept for their number."""
 
@@ -88,17 +98,18 @@ class Collector(Listener):
         self._other_keys: set[str] = set()
         self._other_failures = 0
         self._room = ROOM
-        self._serial = count()
         self._numbers = count(1)
         self._time_lines = Room(TIME_LINE_ROOM)
         self._drafts: dict[str, tuple[int, TimeLineDraft]] = {}
         self._sizes: dict[int, int] = {}
         self._answers: dict[str, dict[tuple[str, str, int], AnsweredEscalation]] = {}
-        self._runs: list[tuple[int, int, RunEntry]] = []
-        self._streaks: list[tuple[int, int, StreakEntry]] = []
-        self._streaks_seen = 0
-        self._escalations: list[EscalationEntry] = []
-        self._open_escalations: dict[str, list[tuple[Escalation, int]]] = {}
+        """By what was reached and when."""
+        self._runs: Best[RunEntry] = Best(MAX_RUNS)
+        self._results: Counter[Result] = Counter()
+        self._streaks: Groups[tuple[str, str, str], StreakEntry] = Groups()
+        """By key, type and cause of the class."""
+        self._escalations: Groups[Breach, EscalationEntry] = Groups()
+        self._open_escalations: dict[str, list[tuple[Escalation, Repeats | None, int]]] = {}
         self._times = Histogram()
         self._order = Histogram()
         self._first_ns: int | None = None
@@ -155,7 +166,7 @@ class Collector(Listener):
         if self._kind != "live":
             return
         breach = answered.escalation
-        self._answers.setdefault(breach.run_id, {})[breach.threshold, breach.key, breach.count] = answered
+        self._answers.setdefault(breach.run_id, {})[breach.threshold, breach.key, breach.tick] = answered
         self._draft(breach.run_id)[1].note_answer(answered)
 
     def on_resumed(self, resumed: Resumed) -> None:
@@ -167,8 +178,8 @@ class Collector(Listener):
         draft = self._draft(escalation.run_id)[1]
         draft.note_escalation(escalation, asks=escalation.threshold in ASKING)
         kept = self._open_escalations.setdefault(escalation.run_id, [])
-        if len(self._escalations) + len(kept) < MAX_ESCALATIONS:
-            kept.append((escalation, draft.last))
+        if len(kept) < MAX_ESCALATIONS_OF_RUN:
+            kept.append((escalation, draft.repeats_of(escalation), draft.last))
 
     def take(self, run: ReplayedRun) -> None:
         """Keep what came of a run."""
@@ -191,7 +202,7 @@ class Collector(Listener):
         self._prune(MAX_CLASSES)
         axis = self._axis()
         summaries = sorted(self._classes.values(), key=lambda summary: (-summary.count, summary.first_at))
-        escalated = self._totals["escalations"]
+        streaks, escalations = tuple(self._streak_groups()), tuple(self._escalation_groups())
         return PageData(
             totals=Totals(
                 files=self._files,
@@ -199,16 +210,17 @@ class Collector(Listener):
                 **{name: self._totals[name] for name in _COUNTED},
             ),
             tokens=TokenTotals(**self._tokens),
+            results=tuple((result, self._results[result]) for result in RESULTS if self._results[result]),
             axis=axis,
             classes=tuple(summary.entry(axis, BINS) for summary in summaries) if axis is not None else (),
             other_classes=len(self._other_keys),
             other_failures=self._other_failures,
             others_uncounted=len(self._other_keys) >= MAX_KEYS,
-            streaks=_best(self._streaks),
-            more_streaks=self._streaks_seen - len(self._streaks),
-            escalations=tuple(self._escalations),
-            more_escalations=escalated - len(self._escalations),
-            runs=_best(self._runs),
+            streaks=streaks,
+            more_streaks=self._streaks.count - sum(group.runs for group in streaks),
+            escalations=escalations,
+            more_escalations=self._totals["escalations"] - sum(group.count for group in escalations),
+            runs=self._runs.entries(),
             more_runs=self._totals["runs_with_failures"] - len(self._runs),
             untimed=self._untimed,
             other_keys=frozenset(self._other_keys),
@@ -267,14 +279,18 @@ class Collector(Listener):
     def _count(self, run: ReplayedRun) -> None:
         counts = {name: getattr(run, name) for name in ("failures", "detected", "handled", "ignored")}
         self._totals.update(counts, runs=1, runs_with_failures=run.failures > 0)
-        self._tokens.update(raw=run.raw_error_tokens, digests=run.digest_tokens)
+        self._tokens.update(raw=run.raw_error_tokens)
+        if run.failures:
+            self._results["unknown" if self._kind == "raw" else run.result] += 1
         if self._kind == "raw":
             self._totals["failures_only_runs"] += 1
             return
         self._longest = max(self._longest, run.longest_streak)
-        self._totals.update(tool_calls=run.tool_calls, escalations=len(run.escalations))
+        self._totals.update(tool_calls=run.tool_calls, refused=run.refused, escalations=len(run.escalations))
         if self._kind == "live":
             self._totals["live_runs"] += 1
+            sent, digests = run.report.sent_tokens, run.digest_tokens
+            self._tokens.update(live_raw=run.raw_error_tokens, live_sent=sent, live_digests=digests)
             return
         self._tokens.update(
             whole_raw=run.raw_error_tokens,
@@ -297,6 +313,7 @@ class Collector(Listener):
             kind=self._kind,
             result="unknown" if self._kind == "raw" else run.result,
             tool_calls=run.tool_calls,
+            refused=run.refused,
             failures=run.failures,
             classes=run.classes,
             streak=run.longest_streak,
@@ -307,7 +324,7 @@ class Collector(Listener):
             keys=tuple((found.key, found.count) for found in run.report.classes[:MAX_KEYS_OF_RUN]),
             time_line=draft.finish(),
         )
-        if (lost := _push(self._runs, run.failures, -next(self._serial), entry, MAX_RUNS)) is not None:
+        if (lost := self._runs.add(entry, run.failures)) is not None:
             self._time_lines.left += self._sizes.pop(lost.number, draft.size)
         if lost is not entry:
             self._sizes[entry.number] = draft.size
@@ -317,38 +334,47 @@ class Collector(Listener):
         if summary is None or length < _ROW:
             return
         summary.streak = max(summary.streak or 0, length)
-        self._streaks_seen += 1
-        entry = StreakEntry(length=length, key=key, type=summary.type, cause=summary.cause, place=place)
-        _push(self._streaks, length, -next(self._serial), entry, MAX_STREAKS)
+        entry = StreakEntry(length=length, place=place)
+        self._streaks.add((key, summary.type, summary.cause), entry, run=place.run, rank=length)
+
+    def _streak_groups(self) -> Iterator[StreakGroup]:
+        for (key, kind, cause), group in self._streaks.best(MAX_STREAKS):
+            yield StreakGroup(
+                key=key, type=kind, cause=cause, longest=group.rank, runs=group.runs, entries=group.entries()
+            )
 
     def _take_escalations(self, run: ReplayedRun, place: Place) -> None:
         kept = self._open_escalations.pop(run.run_id, [])
         answers = self._answers.pop(run.run_id, {})
-        for (escalation, step), replayed in zip(kept, run.escalations, strict=False):
-            if len(self._escalations) < MAX_ESCALATIONS:
-                answered = answers.get((escalation.threshold, escalation.key, escalation.count))
-                found = replace(place, step=step)
-                self._escalations.append(self._escalation(escalation, answered, replayed.call, found))
+        for (escalation, repeats, step), replayed in zip(kept, run.escalations, strict=False):
+            answered = answers.get((escalation.threshold, escalation.key, escalation.tick))
+            entry = EscalationEntry(
+                tool=self._hide_secrets(escalation.tool),
+                call=replayed.call,
+                refused=replayed.refused,
+                message=self._hide_secrets(answered.message) if answered is not None else "",
+                place=replace(place, step=step),
+            )
+            self._escalations.add(self._breach(escalation, repeats, answered), entry, run=place.run)
 
-    def _escalation(
-        self, escalation: Escalation, answered: AnsweredEscalation | None, call: int, place: Place
-    ) -> EscalationEntry:
-        return EscalationEntry(
+    def _breach(self, escalation: Escalation, repeats: Repeats | None, answered: AnsweredEscalation | None) -> Breach:
+        return Breach(
             threshold=escalation.threshold,
             count=escalation.count,
             limit=escalation.limit,
             key=escalation.key,
             type=self._hide_secrets(escalation.type),
             cause=escalation.cause,
-            tool=self._hide_secrets(escalation.tool),
-            call=call,
+            repeats=repeats,
             asks=escalation.threshold in ASKING,
             halts=escalation.halts,
             live=self._kind == "live",
             action=answered.action if answered is not None else None,
-            message=self._hide_secrets(answered.message) if answered is not None else "",
-            place=place,
         )
+
+    def _escalation_groups(self) -> Iterator[EscalationGroup]:
+        for breach, group in self._escalations.best(MAX_ESCALATIONS):
+            yield EscalationGroup(breach=breach, count=group.count, runs=group.runs, entries=group.entries())
 
     def _axis(self) -> Axis | None:
         observed = self._totals["observed"]
@@ -369,6 +395,7 @@ _COUNTED: Final = (
     "failures_only_runs",
     "live_runs",
     "tool_calls",
+    "refused",
     "failures",
     "detected",
     "handled",
@@ -380,15 +407,3 @@ _COUNTED: Final = (
 def _real(time_ns: int) -> int | None:
     # None where the time was made up, because the record has none.
     return time_ns if time_ns and not FIRST_NS <= time_ns < FIRST_NS + MADE_UP_NS else None
-
-
-def _push(heap: list[tuple[int, int, _Entry]], rank: int, serial: int, entry: _Entry, limit: int) -> _Entry | None:
-    # The entries of the highest rank stay; of one rank, the first. Returns the one that goes.
-    if len(heap) < limit:
-        heapq.heappush(heap, (rank, serial, entry))
-        return None
-    return heapq.heappushpop(heap, (rank, serial, entry))[2]
-
-
-def _best(heap: list[tuple[int, int, _Entry]]) -> tuple[_Entry, ...]:
-    return tuple(entry for _, _, entry in sorted(heap, key=lambda kept: kept[:2], reverse=True))

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from otel_errcompact.engine.report import Result
     from otel_errcompact.escalator.escalation import ActionName
     from otel_errcompact.escalator.thresholds import Threshold
-    from otel_errcompact.lab.html_report.steps import Argument, TimeLine
+    from otel_errcompact.lab.html_report.steps import Argument, Repeats, TimeLine
 
 Standing = Literal["escalated", "unresolved", "resolved", "unknown"]
 """How a class ended; `unknown` where the record holds nothing of what succeeded."""
 
 RecordKind = Literal["calls", "live", "raw"]
 """Every call of a run; what its ledger recorded from the first failure on; raw errors alone."""
+
+RESULTS: Final[tuple[Result, ...]] = ("halted", "failed", "unresolved", "recovered", "unknown")
+"""Ends of runs with failures, in the order of the page."""
 
 STANDINGS: Final[tuple[Standing, ...]] = ("escalated", "unresolved", "resolved", "unknown")
 """The worst first: a class that ended differently in several runs is shown by its worst."""
@@ -112,18 +116,28 @@ class ClassEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreakEntry:
-    """Occurrences of one class without a success of its operation between."""
+    """Occurrences of one class without a success of its operation."""
 
     length: int
-    key: str
-    type: str
-    cause: str
     place: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EscalationEntry:
-    """A threshold that was reached."""
+class StreakGroup:
+    """The streaks of one class."""
+
+    key: str
+    type: str
+    cause: str
+    longest: int
+    runs: int
+    entries: tuple[StreakEntry, ...]
+    """The longest first; of many runs, not all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """A threshold that a class has reached, with its answer."""
 
     threshold: Threshold
     count: int
@@ -131,9 +145,8 @@ class EscalationEntry:
     key: str
     type: str
     cause: str
-    tool: str
-    call: int
-    """The number of the tool call after which it fired."""
+    repeats: Repeats | None
+    """Of a loop; None where it is not certain."""
 
     asks: bool
     """Whether the threshold asks the escalation handler; else it alerts operators."""
@@ -145,8 +158,33 @@ class EscalationEntry:
     action: ActionName | None
     """What became of it, where it happened."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscalationEntry:
+    """A breach in one run."""
+
+    tool: str
+    call: int
+    """The number of the tool call after which it fired."""
+
+    refused: int
+    """Calls that had been refused by then; they have no number."""
+
     message: str
+    """The handler's."""
+
     place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscalationGroup:
+    """One breach over all runs."""
+
+    breach: Breach
+    count: int
+    runs: int
+    entries: tuple[EscalationEntry, ...]
+    """The first ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +202,11 @@ class RunEntry:
     """What the record of a live run lacks, in words."""
 
     kind: RecordKind
-    result: str
+    result: Result
     tool_calls: int
+    refused: int
+    """Calls that were not executed; none of them is one of the tool calls."""
+
     failures: int
     classes: int
     streak: int
@@ -184,13 +225,31 @@ class TokenTotals:
     """Tokens, as estimated by the library's counter."""
 
     raw: int = 0
-    digests: int = 0
+    """Of the raw errors of all runs."""
+
     whole_raw: int = 0
     """Of raw errors in the runs whose whole context is known; so are the following."""
 
     whole_digests: int = 0
     results: int = 0
     context: int = 0
+    live_raw: int = 0
+    """Of raw errors in live runs; so are the following."""
+
+    live_sent: int = 0
+    """What frameworks send without this library."""
+
+    live_digests: int = 0
+
+    @property
+    def digests(self) -> int:
+        """Of the digests of all runs of which they are known."""
+        return self.whole_digests + self.live_digests
+
+    @property
+    def alone(self) -> int:
+        """Of raw errors in runs of which nothing else is known."""
+        return self.raw - self.whole_raw - self.live_raw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +266,7 @@ class Totals:
     """Runs as their ledgers recorded them."""
 
     tool_calls: int = 0
+    refused: int = 0
     failures: int = 0
     detected: int = 0
     handled: int = 0
@@ -245,10 +305,20 @@ class PageData:
 
     other_failures: int
     others_uncounted: bool
-    streaks: tuple[StreakEntry, ...]
+    results: tuple[tuple[Result, int], ...]
+    """How many runs with failures ended how, in the order of `RESULTS`."""
+
+    streaks: tuple[StreakGroup, ...]
+    """The longest first."""
+
     more_streaks: int
-    escalations: tuple[EscalationEntry, ...]
+    """Streaks of classes that have no group."""
+
+    escalations: tuple[EscalationGroup, ...]
+    """The most frequent first."""
+
     more_escalations: int
+    """Escalations of groups that are not on the page."""
     runs: tuple[RunEntry, ...]
     """Those with failures, the most first."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.lab.html_report.arguments import preview, read_arguments
+from otel_errcompact.lab.html_report.repeated_calls import RepeatedCalls
 from otel_errcompact.lab.html_report.room import Share
 from otel_errcompact.lab.html_report.shared_texts import SharedTexts
 from otel_errcompact.lab.html_report.steps import Failure, Fold, Gap, Note, Step, TimeLine
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from otel_errcompact.history.history import ErrorClass
     from otel_errcompact.lab.html_report.room import Room
     from otel_errcompact.lab.html_report.shared_texts import SharedText
-    from otel_errcompact.lab.html_report.steps import NoteKind, Part, StepKind
+    from otel_errcompact.lab.html_report.steps import NoteKind, Part, Repeats, StepKind
     from otel_errcompact.lab.replay import PlayedCall
     from otel_errcompact.lab.replay.played_calls import CallOutcome
 
@@ -86,12 +87,15 @@ class TimeLineDraft:
         self._last: _Draft | None = None
         self._spans: dict[int, _Draft] = {}
         self._identical: dict[str, _Place] = {}
+        self._repeated = RepeatedCalls()
 
     def add_call(self, call: PlayedCall, time_ns: int | None) -> None:
         """Add a call; a failure becomes one when it is counted."""
         executed = call.outcome != "refused"
         self._calls += executed
         kind = _KINDS[call.outcome]
+        if kind == "success":
+            self._repeated.clear()
         first = self._identical.get(call.fingerprint, _NOWHERE) if kind != "success" else _NOWHERE
         draft = self._add(
             Step(
@@ -132,6 +136,7 @@ class TimeLineDraft:
             time_ns: When it came; None if the record has no times.
             example: The place on the page that has its text whole; empty if there is none.
         """
+        self._repeated.fail(observation.call)
         raw = observation.raw
         draft = self._spans.pop(raw.span.span_id, None) if raw.span is not None else None
         if draft is None:
@@ -193,10 +198,12 @@ class TimeLineDraft:
 
     def refuse(self, refusal: Refusal, kind: str, cause: str) -> None:
         """Add to the last step why the call was refused."""
+        self._repeated.refuse(refusal.call)
         self._note(Note(kind="refused", key=refusal.key, type=kind, cause=cause, count=refusal.failures))
 
     def resume(self, resumed: Resumed) -> None:
         """Add a person's word that the run continues."""
+        self._repeated.clear()
         self._add(Step(at=self._next(), kind="resumed", said=self._hide_secrets(resumed.message)))
 
     def note_classes(self, kind: NoteKind, classes: Iterable[ErrorClass]) -> None:
@@ -217,11 +224,18 @@ class TimeLineDraft:
                 limit=escalation.limit,
                 halts=escalation.halts,
                 asks=asks,
+                repeats=self.repeats_of(escalation),
             )
         )
 
+    def repeats_of(self, escalation: Escalation) -> Repeats | None:
+        """Return what became of the calls of a loop, where certain."""
+        return self._repeated.divide(escalation.count) if escalation.threshold == "loop" else None
+
     def note_answer(self, answered: AnsweredEscalation) -> None:
         """Add to the last step the answer to an escalation."""
+        if answered.action == "continue":
+            self._repeated.clear()
         self._note(
             Note(
                 kind="answered",

@@ -32,6 +32,9 @@ class ReplayedEscalation(BaseModel):
     call: int
     """The number of the tool call after which it fired, from 1; of a trace, the tool calls that had ended by then."""
 
+    refused: int = 0
+    """Calls of the run that had been refused by then; they have no number."""
+
 
 class ReplayedRun(BaseModel):
     """What came of one run."""
@@ -67,6 +70,9 @@ class ReplayedRun(BaseModel):
 
     handled: int
     """Failures inside a call that in the end succeeded."""
+
+    refused: int = 0
+    """Identical calls that were not executed again; none of them is one of the tool calls."""
 
     classes: int
     class_keys: tuple[str, ...]
@@ -105,6 +111,7 @@ class ReplayTotal(BaseModel):
     detected: int
     ignored: int
     handled: int
+    refused: int
     classes: int
     """Distinct over all runs."""
 
@@ -128,6 +135,7 @@ def total_of(runs: Sequence[ReplayedRun]) -> ReplayTotal:
         detected=sum(run.detected for run in runs),
         ignored=sum(run.ignored for run in runs),
         handled=sum(run.handled for run in runs),
+        refused=sum(run.refused for run in runs),
         classes=len({key for run in runs for key in run.class_keys}),
         longest_streak=max((run.longest_streak for run in runs), default=0),
         escalations=fired.total(),

@@ -12,7 +12,7 @@ from otel_errcompact.lab.replay.results import ReplayedEscalation, ReplayedRun
 if TYPE_CHECKING:
     from otel_errcompact.compactor.classify import Classified
     from otel_errcompact.engine.ledger import Ledger
-    from otel_errcompact.engine.observations import Observation
+    from otel_errcompact.engine.observations import Observation, Refusal
     from otel_errcompact.engine.report import RunReport
     from otel_errcompact.errors import RawError
     from otel_errcompact.escalator.escalation import Escalation
@@ -38,6 +38,7 @@ class Tally:
     detected: int = 0
     ignored: int = 0
     handled: int = 0
+    refused: int = 0
     raw_error_tokens: int = 0
     digest_tokens: int = 0
     result_tokens: int = 0
@@ -106,6 +107,7 @@ class Tallies(Listener):
             detected=tally.detected,
             ignored=tally.ignored,
             handled=tally.handled,
+            refused=tally.refused,
             classes=len(tally.streaks),
             class_keys=tuple(tally.streaks),
             longest_streak=max(tally.streaks.values(), default=0),
@@ -139,6 +141,10 @@ class Tallies(Listener):
         """Count a failure inside a call that in the end succeeded."""
         self.open(run_id).handled += 1
 
+    def on_refused(self, refusal: Refusal) -> None:
+        """Count a call that was not executed."""
+        self.open(refusal.run_id).refused += 1
+
     def on_escalated(self, escalation: Escalation) -> None:
         """Note an escalation."""
         tally = self.open(escalation.run_id)
@@ -149,6 +155,7 @@ class Tallies(Listener):
                 halts=escalation.halts,
                 key=escalation.key,
                 call=tally.tool_calls,
+                refused=tally.refused,
             )
         )
 

@@ -29,6 +29,7 @@ RUN_KEYS = [
     "detected",
     "ignored",
     "handled",
+    "refused",
     "classes",
     "class_keys",
     "longest_streak",
@@ -60,8 +61,8 @@ def test_json_has_every_run_and_the_total(errcompact: Errcompact, folder: Path) 
     assert (looping["tool_calls"], looping["failures"], looping["classes"], looping["longest_streak"]) == (4, 4, 1, 4)
     (key,) = looping["class_keys"]
     assert looping["escalations"] == [
-        {"threshold": "same", "limit": 3, "halts": False, "key": key, "call": 3},
-        {"threshold": "loop", "limit": 4, "halts": False, "key": key, "call": 4},
+        {"threshold": "same", "limit": 3, "halts": False, "key": key, "call": 3, "refused": 0},
+        {"threshold": "loop", "limit": 4, "halts": False, "key": key, "call": 4, "refused": 0},
     ]
     assert [run["result"] for run in replay["runs"]] == ["unresolved", "clean", "recovered"]
     assert (clean["failures"], recovered["failures"]) == (0, 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from otel_errcompact.lab.html_report import class_summary, collector
+from otel_errcompact.lab.html_report import class_summary, collector, groups
 from otel_errcompact.lab.html_report.model import Place, TokenTotals, Totals
 from tests.lab.html_report.conftest import page_of
 
@@ -55,8 +55,9 @@ def test_streaks_and_escalations_are_told_with_what_was_reached(gather: Gather) 
     """Each threshold escalates once, and the streak goes on."""
     page = gather(one=["Error: refused"] * 5)
     (streak,) = page.streaks
-    assert (streak.length, streak.cause, streak.place.run_id) == (5, "refused", "one")
-    assert [(found.threshold, found.count, found.limit, found.call) for found in page.escalations] == [
+    assert (streak.longest, streak.runs, streak.cause, streak.entries[0].place.run_id) == (5, 1, "refused", "one")
+    reached = [(group.breach, group.entries[0]) for group in page.escalations]
+    assert [(breach.threshold, breach.count, breach.limit, entry.call) for breach, entry in reached] == [
         ("same", 3, 3, 3),
         ("loop", 4, 4, 4),
     ]
@@ -69,7 +70,8 @@ def test_of_a_trajectory_nothing_is_claimed_that_it_does_not_hold(write_trajecto
     (entry,) = page.classes
     assert (entry.standing, entry.streak, entry.escalations) == ("unknown", None, 0)
     assert (page.streaks, page.escalations, page.totals.failures_only_runs) == ((), (), 1)
-    assert page.tokens == TokenTotals(raw=page.tokens.raw, digests=page.tokens.digests)
+    assert page.tokens == TokenTotals(raw=page.tokens.raw)
+    assert (page.tokens.alone, page.tokens.digests) == (page.tokens.raw, 0)
 
 
 def test_times_of_the_record_are_kept(write_trajectory: WriteTrajectory) -> None:
@@ -138,11 +140,14 @@ def test_rows_of_runs_streaks_and_escalations_are_bounded(gather: Gather, monkey
     """The largest stay; how many more there are is told."""
     for limit in ("MAX_RUNS", "MAX_STREAKS", "MAX_ESCALATIONS"):
         monkeypatch.setattr(collector, limit, 1)
+    monkeypatch.setattr(groups, "MAX_ENTRIES", 2)
     monkeypatch.setattr(class_summary, "MAX_PLACES", 1)
-    page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3)
-    assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 2)
-    assert ([streak.length for streak in page.streaks], page.more_streaks) == ([4], 2)
-    assert ([found.place.run_id for found in page.escalations], page.more_escalations) == (["one"], 3)
+    page = gather(one=["Error: a"] * 3, two=["Error: a"] * 4, three=["Error: a"] * 3, four=["Error: b"] * 2)
+    assert ([run.run_id for run in page.runs], page.more_runs) == (["two"], 3)
+    (streaks,), (escalations,) = page.streaks, page.escalations
+    assert ([entry.length for entry in streaks.entries], streaks.runs, page.more_streaks) == ([4, 3], 3, 1)
+    assert ([entry.place.run_id for entry in escalations.entries], escalations.count) == (["one", "two"], 3)
+    assert (escalations.breach.threshold, page.more_escalations) == ("same", 1)
     assert ([place.run_id for place in page.classes[0].places], page.classes[0].more_places) == (["two"], 2)
 
 

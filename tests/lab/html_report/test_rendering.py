@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import otel_errcompact
+from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.lab.html_report.rendering import html_of, moment, share, spark_path
 from tests.lab.html_report.conftest import page_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.lab.html_report.conftest import Gather, WriteTrajectory
 
 
@@ -74,6 +80,44 @@ def test_each_threshold_is_said_in_words(gather: Gather) -> None:
     asked = "; the handler would be asked, after call"
     assert f"3 of 3 failures of this class without a success of its operation{asked} 3" in html
     assert f"4 of 4 identical calls that failed while nothing succeeded{asked} 4" in html
+
+
+def test_a_breach_of_several_runs_is_said_once(gather: Gather) -> None:
+    """With its number; the runs are folded, each with its call."""
+    html = "".join(html_of(gather(one=["Error: refused"] * 3, two=["3 rows", *["Error: refused"] * 3])))
+    escalations = html.partition('<section id="escalations"')[2].partition("</section>")[0]
+    assert escalations.count("3 of 3 failures of this class without a success of its operation") == 1
+    assert '<span class="figure">2<small>\N{MULTIPLICATION SIGN}</small></span>' in escalations
+    assert re.findall(r"after call (\d) \(<bdi class=\"mono\">db.query", escalations) == ["3", "4"]
+    streaks = html.partition('<section id="streaks"')[2].partition("</section>")[0]
+    assert "<summary>3 in each of 2 runs" in streaks
+
+
+def test_the_bill_of_a_live_run_has_what_frameworks_send(tmp_path: Path) -> None:
+    """Of an exception its message: against that a digest costs more, and the page says how much."""
+    html = "".join(html_of(page_of(_record_of_one_exception(tmp_path))))
+    bill = html.partition('<section id="tokens"')[2].partition("</section>")[0]
+    rows = dict(re.findall(r'<th scope="row">(.*?)</th><td class="num">([\d,]+)</td>', bill))
+    assert list(rows) == [
+        "Raw errors",
+        "As frameworks send them",
+        "Their digests",
+        "Saved against raw errors",
+        "Added against what frameworks send",
+    ]
+    raw, sent, digests, saved, added = map(int, rows.values())
+    assert (sent, saved, added) == (6, raw - digests, digests - sent)
+    assert f"Against that these digests cost {added} tokens more" in bill
+
+
+def _record_of_one_exception(folder: Path) -> Path:
+    ledger = Ledger(Options())
+    file = TrajectoryFile(TrajectoryOptions(path=folder / "trajectory.jsonl"))
+    ledger.add_listener(file)
+    with otel_errcompact.run("one", ledger=ledger) as run, run.tool("query"):
+        raise LookupError("no such table: orders")
+    file.close()
+    return folder / "trajectory.jsonl"
 
 
 def test_a_page_without_failures_says_so(gather: Gather) -> None:

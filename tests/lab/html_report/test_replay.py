@@ -34,4 +34,4 @@ def test_files_of_both_kinds_count_together(tmp_path: Path, write_trajectory: Wr
     ]
     page = page_of(*transcripts, write_trajectory(*["Error: refused"] * 3))
     assert (page.totals.files, page.totals.runs, page.totals.failures) == (3, 3, 9)
-    assert sorted(found.place.run_id for found in page.escalations) == ["a", "b"]
+    assert [[entry.place.run_id for entry in group.entries] for group in page.escalations] == [["a", "b"]]

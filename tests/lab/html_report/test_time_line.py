@@ -17,7 +17,7 @@ from otel_errcompact.escalator.actions import Continue
 from otel_errcompact.lab.html_report import collector, time_line
 from otel_errcompact.lab.html_report.rendering import html_of
 from otel_errcompact.lab.html_report.room import Room
-from otel_errcompact.lab.html_report.steps import Fold, Gap, Step, Text
+from otel_errcompact.lab.html_report.steps import Fold, Gap, Repeats, Step, Text
 from otel_errcompact.lab.html_report.time_line import TimeLineDraft
 from otel_errcompact.lab.replay import PlayedCall
 from tests.lab.html_report.conftest import page_of
@@ -110,7 +110,8 @@ def test_a_threshold_stands_at_the_call_that_reached_it(gather: Gather) -> None:
         [("same", 3, True)],
         [("loop", 4, True)],
     ]
-    assert [(entry.place.run, entry.place.step) for entry in page.escalations] == [(1, 3), (1, 4)]
+    places = [group.entries[0].place for group in page.escalations]
+    assert [(place.run, place.step) for place in places] == [(1, 3), (1, 4)]
 
 
 class _Escalations(Listener):
@@ -163,8 +164,11 @@ def test_a_live_record_has_refusals_escalations_and_answers(tmp_path: Path) -> N
         ("loop", "continue", "use the other host"),
     ]
     assert [(each.name, each.text) for each in steps[0].arguments] == [("url", "http://db")]
-    (entry,) = page.escalations
-    assert (entry.live, entry.action, entry.message) == (True, "continue", "use the other host")
+    (group,) = page.escalations
+    (entry,) = group.entries
+    assert (group.breach.live, group.breach.action, entry.message) == (True, "continue", "use the other host")
+    assert (group.breach.repeats, entry.call, entry.refused) == (Repeats(failed=2, refused=2), 2, 2)
+    assert (page.totals.tool_calls, page.totals.refused, page.runs[0].refused) == (4, 2, 2)
     assert (page.totals.live_runs, page.runs[0].kind, page.tokens.context) == (1, "live", 0)
     assert all(step.time_ns for step in steps)
 

@@ -91,6 +91,7 @@ def test_the_numbers_of_a_run(play: Play) -> None:
         "detected": 0,
         "ignored": 0,
         "handled": 0,
+        "refused": 0,
         "classes": 2,
         "longest_streak": 2,
         "escalations": (),

@@ -125,6 +125,7 @@ def test_the_total_is_that_of_all_runs(play: Play) -> None:
         "detected": 0,
         "ignored": 0,
         "handled": 0,
+        "refused": 0,
         "classes": 2,
         "longest_streak": 3,
         "escalations": 1,

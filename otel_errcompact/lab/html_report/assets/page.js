@@ -98,6 +98,25 @@ function sortable(table, cellOf) {
 const classes = find("#class-table");
 for (const table of all("table.rows")) sortable(table, (body, name) => find(`:scope > .entry > td.${name}`, body));
 
+// ---- of many runs the first ten of the order that is chosen, until all are asked for
+
+const runs = find("#run-table");
+const allRuns = find("#all-runs");
+if (allRuns) {
+  runs.classList.add("short");
+  allRuns.parentElement.hidden = false;
+  allRuns.addEventListener("click", () => {
+    const next = runs.tBodies[10];
+    showAllRuns();
+    find("summary", next).focus();
+  });
+}
+
+function showAllRuns() {
+  runs?.classList.remove("short");
+  if (allRuns) allRuns.parentElement.hidden = true;
+}
+
 // ---- filtering by every word, in what a row says and in its key and template
 
 let clearFilter = () => {};
@@ -134,6 +153,7 @@ function lead() {
   const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!aim?.matches("table.rows > tbody, .line li, article.raw")) return;
   if (aim.closest("tbody")?.hidden) clearFilter();
+  if (aim.closest("#run-table")) showAllRuns();
   for (let around = aim.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
   const details = find(":scope > .more > td > details, :scope > div > details", aim);
   if (details) details.open = true;
