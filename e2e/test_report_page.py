@@ -287,7 +287,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1600, 1280, 400])
 @pytest.mark.parametrize("name", ["recorded", "trajectory", "live", "compared"])
 def test_everybody_can_use_it(
     open_page: Open, request: pytest.FixtureRequest, name: str, scheme: str, width: int
@@ -339,7 +339,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with otel_errcompact.run(
         "nightly", ledger=ledger, agent="shop", on_escalation=lambda _: Continue("ask db2")
     ) as run:
-        for query, fails in [(NIGHTLY, True)] * 4 + [(NIGHTLY, False)] + [("select 1", False)] * 5:
+        for query, fails in [(NIGHTLY, True)] * 4 + [(NIGHTLY, False)] + [("select 1", False)] * 40:
             with run.tool("query", arguments={"sql": query, "limit": 10}) as call:
                 if call.refused:
                     continue
@@ -368,7 +368,7 @@ def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> Non
         refused,
         f"{refused} {loop}",
         f"3 query orders resolved {error}",
-        "4 5 calls succeeded: query \N{MULTIPLICATION SIGN}5",
+        "4 40 calls succeeded: query \N{MULTIPLICATION SIGN}40",
         "■ end of the record; result: recovered",
     ]
 

@@ -320,7 +320,7 @@ class Collector(Listener):
             escalations=len(run.escalations),
             raw_tokens=run.raw_error_tokens,
             digest_tokens=run.digest_tokens,
-            context_tokens=run.context_tokens,
+            context_tokens=run.context_tokens if self._kind == "calls" else 0,
             keys=tuple((found.key, found.count) for found in run.report.classes[:MAX_KEYS_OF_RUN]),
             time_line=draft.finish(),
         )
@@ -358,13 +358,15 @@ class Collector(Listener):
             self._escalations.add(self._breach(escalation, repeats, answered), entry, run=place.run)
 
     def _breach(self, escalation: Escalation, repeats: Repeats | None, answered: AnsweredEscalation | None) -> Breach:
+        # One name for the class over all runs: its causes differ in what the template masks.
+        known = self._classes.get(escalation.key)
         return Breach(
             threshold=escalation.threshold,
             count=escalation.count,
             limit=escalation.limit,
             key=escalation.key,
-            type=self._hide_secrets(escalation.type),
-            cause=escalation.cause,
+            type=known.type if known is not None else self._hide_secrets(escalation.type),
+            cause=known.cause if known is not None else escalation.cause,
             repeats=repeats,
             asks=escalation.threshold in ASKING,
             halts=escalation.halts,

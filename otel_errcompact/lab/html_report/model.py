@@ -214,6 +214,8 @@ class RunEntry:
     raw_tokens: int
     digest_tokens: int
     context_tokens: int
+    """0 where the whole context is not known."""
+
     keys: tuple[tuple[str, int], ...]
     """Its classes with their occurrences, in the order in which they were first seen."""
 

@@ -72,6 +72,7 @@ def test_of_a_trajectory_nothing_is_claimed_that_it_does_not_hold(write_trajecto
     assert (page.streaks, page.escalations, page.totals.failures_only_runs) == ((), (), 1)
     assert page.tokens == TokenTotals(raw=page.tokens.raw)
     assert (page.tokens.alone, page.tokens.digests) == (page.tokens.raw, 0)
+    assert [run.context_tokens for run in page.runs] == [0]
 
 
 def test_times_of_the_record_are_kept(write_trajectory: WriteTrajectory) -> None:

@@ -123,7 +123,9 @@ def test_live_records_are_compared_by_counts(tmp_path: Path) -> None:
         "Longest streak",
         "Tokens of raw errors",
     ]
-    assert "how large a share of the runs has a class is not known" in "".join(html_of(new, comparison))
+    html = "".join(html_of(new, comparison))
+    assert '<a href="#limits">why no shares of runs</a>' in html
+    assert html.count("a run without any failure is not in the file") == 1
 
 
 def test_raw_errors_alone_have_no_escalations_to_compare(tmp_path: Path, write_trajectory: WriteTrajectory) -> None:

@@ -84,7 +84,7 @@ def test_each_threshold_is_said_in_words(gather: Gather) -> None:
 
 def test_a_breach_of_several_runs_is_said_once(gather: Gather) -> None:
     """With its number; the runs are folded, each with its call."""
-    html = "".join(html_of(gather(one=["Error: refused"] * 3, two=["3 rows", *["Error: refused"] * 3])))
+    html = "".join(html_of(gather(one=["Error: row 1 of 7"] * 3, two=["3 rows", *["Error: row 2 of 8"] * 3])))
     escalations = html.partition('<section id="escalations"')[2].partition("</section>")[0]
     assert escalations.count("3 of 3 failures of this class without a success of its operation") == 1
     assert '<span class="figure">2<small>\N{MULTIPLICATION SIGN}</small></span>' in escalations
