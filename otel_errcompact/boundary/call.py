@@ -280,6 +280,7 @@ class Call:
         if executed or not self._refusal_was_read:
             self._refusal = ""
             return
+        self._span.set_attribute(semconv.OUTCOME, semconv.REFUSED)
         scope = self.scope
         scope.ledger.refuse(
             scope.run_id,

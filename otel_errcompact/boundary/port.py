@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from otel_errcompact.boundary.arguments import as_name, as_text
 from otel_errcompact.boundary.call import Call
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Ask = Callable[[str], Awaitable[object]]
 """Asks a human a question, and returns the reply."""
-
-REFUSED: Final = "refused"
 
 
 class Port:
@@ -178,7 +176,7 @@ class Port:
         if text:
             self._scope.settle_call(call_id)
             span = find_tool_span(tool, call_id)
-            span.set_attribute(semconv.OUTCOME, REFUSED)
+            span.set_attribute(semconv.OUTCOME, semconv.REFUSED)
             span.set_attribute(semconv.GEN_AI_TOOL_NAME, tool)  # for a span around it, of a client
         return text
 

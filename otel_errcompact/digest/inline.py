@@ -123,13 +123,16 @@ def render_refusal(
         options: The length of a line.
     """
     head = wording.write_head(error_class.facts, error_class.tool, options.line_characters)
-    stop = "; the run is stopped" if loop_halt and attempts >= loop_halt else ""
+    alert = "; ESCALATED: reported to the operators" if reported else ""
+    stop, advice = "", " Change the arguments or the approach."
     if loop_halt > attempts:
         stop = f"; this was attempt {attempts}, at {loop_halt} the run is stopped"
-    alert = "; ESCALATED: reported to the operators" if reported else ""
+    elif loop_halt:
+        # An agent that is stopped can change nothing any more.
+        stop, advice = "; the run is stopped", ""
     return (
-        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{alert}{stop}. "
-        f"Change the arguments or the approach.\n{head} #{error_class.short}"
+        f"NOT EXECUTED: this exact call has failed {failures} times and no call has succeeded since{alert}{stop}."
+        f"{advice}\n{head} #{error_class.short}"
     )
 
 
@@ -156,7 +159,7 @@ def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation:
     text = redact(quoted_lines(raw.text))
     if error_class.count > 1:
         return Digest(f"{text}\n{wording.mark_repeat(error_class, situation, is_again=news.is_again)}", shown)
-    mark = f"#{error_class.short}{wording.mark_detected(raw)}"
+    mark = f"#{error_class.short}{wording.mark_exit(raw)}{wording.mark_detected(raw)}"
     marked = f"{text}\n{mark}" if "\n" in text else f"{text} {mark}"
     return Digest("\n".join(filter(None, (marked, wording.write_warning(situation)))), shown)
 

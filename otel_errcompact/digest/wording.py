@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 MAX_KIND: Final = 80
 """Characters of a type; of a longer one the modules go first."""
+
+_TOLD_EXIT: Final = re.compile(
+    r"(?i)(?:exit|status|code|return|\brc\b|error|terminated)[^\n0-9-]{0,24}(-?[0-9]{1,9})(?!\w|\.[0-9])"
+)
+"""An exit status as programs and harnesses write it: `Exit code 2`, `exited with 2`, `exit status 2`, `Error 2`."""
 
 _COUNTED: Final[dict[Threshold, str]] = {
     # The count of the streak stands beside it.
@@ -43,6 +49,14 @@ def mark_detected(raw: RawError) -> str:
     Whether the tool reported a success is unknown.
     """
     return f" (detected: {one_line(raw.detected, 80)})" if raw.detected else ""
+
+
+def mark_exit(raw: RawError) -> str:
+    """Return the exit status as a mark unless the raw text states it."""
+    code = raw.exit_code
+    if not code or any(int(told) == code for told in _TOLD_EXIT.findall(raw.text)):
+        return ""
+    return f" (exit code {code})"
 
 
 @lru_cache(maxsize=256)

@@ -350,6 +350,22 @@ def test_a_wrapped_failure_that_passes_through_two_calls_counts_once(ledger: Led
         assert run.report().occurrences == 1
 
 
+def test_the_span_of_a_refused_call_says_so(
+    ledger: Ledger, exporter: InMemorySpanExporter, tracer_provider: TracerProvider
+) -> None:
+    """It has not failed, and would look like a success among the others."""
+    with errcompact.run("r", ledger=ledger, tracer_provider=tracer_provider) as run:
+        for _ in range(3):
+            with run.tool("query", arguments={"table": "orders"}) as call:
+                if not call.refused:
+                    call.result = query("orders")
+    spans = [span for span in exporter.get_finished_spans() if span.name == "execute_tool query"]
+    outcomes = [span.attributes.get("errcompact.outcome") for span in spans]
+    assert outcomes[2] == "refused"
+    assert "refused" not in outcomes[:2]
+    assert spans[2].status.status_code is StatusCode.UNSET
+
+
 def test_an_exception_object_raised_again_is_a_new_occurrence(ledger: Ledger) -> None:
     """Some libraries raise one and the same object every time."""
     same = ConnectionError("refused")

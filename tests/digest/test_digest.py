@@ -661,7 +661,29 @@ def test_a_refusal_names_the_class_and_the_way_out() -> None:
     assert render_refusal(made, 2, 3, loop_halt=6, options=OPTIONS) == (
         f"{said}; this was attempt 3, at 6 the run is stopped. {advice}\n{where}"
     )
-    assert render_refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped. {advice}\n{where}"
+    assert render_refusal(made, 2, 6, loop_halt=6, options=OPTIONS) == f"{said}; the run is stopped.\n{where}"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("build ok\nlots of words", 2, "build ok\nlots of words\n#3f2a (exit code 2)"),
+        ("Expecting value: line 1 column 1", 1, "Expecting value: line 1 column 1 #3f2a (exit code 1)"),
+        ("Killed", -9, "Killed #3f2a (exit code -9)"),
+        ("Exit code 2\nno such file", 2, "Exit code 2\nno such file\n#3f2a"),
+        ("the command exited with 127", 127, "the command exited with 127 #3f2a"),
+        ("make: *** [all] Error 2", 2, "make: *** [all] Error 2 #3f2a"),
+        ("returned non-zero exit status 1.", 1, "returned non-zero exit status 1. #3f2a"),
+        ("it exited with 2", 3, "it exited with 2 #3f2a (exit code 3)"),
+        ("no status is known", None, "no status is known #3f2a"),
+    ],
+)
+def test_a_whole_text_says_that_it_failed(text: str, code: int | None, told: str) -> None:
+    """An agent that reads no more than what a program printed would take it for a success."""
+    memory = Memory()
+    error = RawError(text=text, exit_code=code)
+    _, made = failed(memory, facts(), key="3f2a000000000000")
+    assert read(memory, error, made, Situation(streak=1)) == told
 
 
 words = st.text(max_size=300)

@@ -628,7 +628,7 @@ def test_a_run_that_insists_on_refused_calls_halts(ledger: Ledger, journal: Jour
     assert "ESCALATED: reported to the operators; this was attempt 4, at 6 the run is stopped" in told[1]
     assert told[3].startswith(
         "NOT EXECUTED: this exact call has failed 2 times and no call has succeeded since; "
-        "ESCALATED: reported to the operators; the run is stopped. "
+        "ESCALATED: reported to the operators; the run is stopped.\n"
     )
     assert ledger.verdict("r").standing == "halt"
 
