@@ -361,7 +361,9 @@ def test_a_time_line_has_a_live_run_in_order(open_page: Open, live: Path) -> Non
         "· query refused identical to call 1 not executed: the identical call had failed 2 times "
         f"and nothing had succeeded since; {error}"
     )
-    loop = "loop 4 of 4 identical calls while nothing succeeded: 2 failed, 2 refused answered: the run goes on ask db2"
+    loop = (
+        "loop 4 of 4 identical calls while nothing succeeded: 2 failed, 2 refused answered: the run continues ask db2"
+    )
     assert told[1:] == [
         f"1 {shown} failed {error} Raw error and arguments of call 1",
         f"2 {shown} failed 2 without success {error} Arguments of call 2",

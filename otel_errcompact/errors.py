@@ -55,6 +55,9 @@ class RawError:
     exception: BaseException | None = field(default=None, repr=False, compare=False)
     """The live exception where it is at hand; read while observing, never kept."""
 
+    was_exception: bool = False
+    """Whether it was an exception by its record, where the exception itself is no longer at hand."""
+
     messages: Mapping[int, str] | None = field(default=None, repr=False, compare=False)
     """What that exception and those linked to it have been printed as, by their `id`: their code runs once."""
 
@@ -102,6 +105,11 @@ class RawError:
 
     span: SpanRef | None = None
     """The span it was recorded on."""
+
+    @property
+    def is_exception(self) -> bool:
+        """Whether it is an exception, at hand or recorded."""
+        return self.was_exception or self.exception is not None
 
     @property
     def sent(self) -> str:

@@ -97,7 +97,7 @@ def render_inline(
     if raw.text:
         error_class = replace(error_class, facts=show_columns(error_class.facts, raw.text))
     digest = render(raw, error_class, shown, situation, options, count_tokens)
-    if raw.exception is not None or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
+    if raw.is_exception or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
         return digest
     return _render_raw(raw, error_class, shown, situation)
 
@@ -138,7 +138,7 @@ def render_refusal(
 
 def _is_short(raw: RawError, options: DigestOptions, count_tokens: TokenCounter) -> bool:
     # Of an exception the digest is shorter than its traceback.
-    if raw.exception is not None or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
+    if raw.is_exception or not raw.text or len(raw.text) > _LONGEST_TOKEN * options.whole_tokens:
         return False
     return count_tokens(raw.text) <= options.whole_tokens
 

@@ -61,11 +61,12 @@ class ClassSummary:
         self.count = 0
         self.streak: int | None = None
         self.first_at = self.last_at = at
+        self.digest = ""
+        """What an agent would read at the first occurrence; empty where that is not known."""
         self.characters = 0
         """Room that its texts take on the page."""
         self._hide_secrets = hide_secrets
         self._template = found.template
-        self._digest = observation.text
         self._hint = ""
         self._first_ns: int | None = None
         self._last_ns: int | None = None
@@ -154,7 +155,7 @@ class ClassSummary:
             template=self._template,
             hint=self._hint,
             tools=tuple(self._hide_secrets(tool) for tool, _ in self._tools.most_common() if tool),
-            digest=self._digest,
+            digest=self.digest,
             count=self.count,
             runs=self._runs,
             standings=dict(self._standings),

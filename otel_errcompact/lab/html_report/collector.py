@@ -134,6 +134,8 @@ class Collector(Listener):
         self._mark(at, time_ns)
         summary = self._class_of(observation, at)
         summary.observe(observation, at=at, time_ns=time_ns)
+        if self._kind != "raw" and observation.count == 1:
+            summary.digest = summary.digest or observation.text
         number, draft = self._draft(observation.run_id)
         step = draft.step_of(observation.raw)
         place = Place(run_id=self._hide_secrets(observation.run_id), source=self._source, run=number, step=step)
@@ -288,7 +290,7 @@ class Collector(Listener):
         self._longest = max(self._longest, run.longest_streak)
         self._totals.update(tool_calls=run.tool_calls, refused=run.refused, escalations=len(run.escalations))
         if self._kind == "live":
-            self._totals["live_runs"] += 1
+            self._totals.update(live_runs=1, after_escalation=run.report.after_escalation)
             sent, digests = run.report.sent_tokens, run.digest_tokens
             self._tokens.update(live_raw=run.raw_error_tokens, live_sent=sent, live_digests=digests)
             return
@@ -403,6 +405,7 @@ _COUNTED: Final = (
     "handled",
     "ignored",
     "escalations",
+    "after_escalation",
 )
 
 

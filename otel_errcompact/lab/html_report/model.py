@@ -82,7 +82,7 @@ class ClassEntry:
     """The most frequent first."""
 
     digest: str
-    """What an agent reads at the first occurrence."""
+    """What an agent would read at the first occurrence; empty where that is not known."""
 
     count: int
     runs: int
@@ -274,6 +274,9 @@ class Totals:
     handled: int = 0
     ignored: int = 0
     escalations: int = 0
+    after_escalation: int = 0
+    """Failures of live runs after an escalation that no `Continue` had lifted."""
+
     longest_streak: int = 0
 
 

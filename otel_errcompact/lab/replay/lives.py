@@ -183,6 +183,10 @@ class _Player:
 
     def _observe(self, line: RecordedLine) -> None:
         raw = _raw_of(line.raw, line)
+        # Of a text frameworks send the whole, of an exception its message.
+        told_sent = semconv.TOKENS_SENT in line.attributes
+        sent = line.integer(semconv.TOKENS_SENT if told_sent else semconv.TOKENS_RAW)
+        raw = replace(raw, was_exception=sent != line.integer(semconv.TOKENS_RAW))
         found = self._classify(raw, line)
         kind = line.text(semconv.KIND)
         told = semconv.CAUSE in line.attributes
@@ -200,8 +204,7 @@ class _Player:
         self._ledger.observe(self._run_id, raw, record=record)
         self._raw_tokens += line.integer(semconv.TOKENS_RAW)
         # Older files lack it: there the raw error is the nearest known.
-        told_sent = semconv.TOKENS_SENT in line.attributes
-        self._sent_tokens += line.integer(semconv.TOKENS_SENT if told_sent else semconv.TOKENS_RAW)
+        self._sent_tokens += sent
         self._digest_tokens += line.integer(semconv.TOKENS_DIGEST)
 
     def _observe_unsettled(self, line: RecordedLine) -> None:

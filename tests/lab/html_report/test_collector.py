@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import otel_errcompact
+from otel_errcompact.audit.trajectory import TrajectoryFile
+from otel_errcompact.config import Options, TrajectoryOptions
+from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.lab.html_report import class_summary, collector, groups
 from otel_errcompact.lab.html_report.model import Place, TokenTotals, Totals
 from tests.lab.html_report.conftest import page_of
@@ -73,6 +77,24 @@ def test_of_a_trajectory_nothing_is_claimed_that_it_does_not_hold(write_trajecto
     assert page.tokens == TokenTotals(raw=page.tokens.raw)
     assert (page.tokens.alone, page.tokens.digests) == (page.tokens.raw, 0)
     assert [run.context_tokens for run in page.runs] == [0]
+
+
+def test_the_digest_of_a_live_run_is_what_the_agent_read(tmp_path: Path) -> None:
+    """Of a short exception too, whose traceback alone would stay whole; of raw errors alone none is claimed."""
+    ledger = Ledger(Options())
+    file = TrajectoryFile(TrajectoryOptions(path=tmp_path / "trajectory.jsonl"))
+    ledger.add_listener(file)
+    with otel_errcompact.run("one", ledger=ledger) as run:
+        with run.tool("query") as call:
+            raise LookupError("no such table: orders")
+        run.fail("Error: refused", tool="fetch")
+    file.close()
+    query, fetch = sorted(page_of(tmp_path / "trajectory.jsonl").classes, key=lambda entry: entry.type, reverse=True)
+    assert query.digest == call.text
+    assert query.digest.startswith("[LookupError] at test_the_digest")
+    assert fetch.digest.startswith("Error: refused #")
+    (tmp_path / "trajectory.runs.jsonl").unlink()
+    assert {entry.digest for entry in page_of(tmp_path / "trajectory.jsonl").classes} == {""}
 
 
 def test_times_of_the_record_are_kept(write_trajectory: WriteTrajectory) -> None:
