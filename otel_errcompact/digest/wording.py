@@ -52,7 +52,7 @@ def mark_detected(raw: RawError) -> str:
 
 
 def mark_exit(raw: RawError) -> str:
-    """Return the exit status as a mark unless the raw text states it."""
+    """Return the exit status as a mark unless the text states it."""
     code = raw.exit_code
     if not code or any(int(told) == code for told in _TOLD_EXIT.findall(raw.text)):
         return ""
