@@ -44,6 +44,11 @@ class LineFile:
         self._file: int | None = None
         self._torn = False
 
+    @property
+    def unwritten(self) -> int:
+        """Lines that are not in the file: given up, or still kept."""
+        return self.dropped + len(self._pending)
+
     def append(self, line: bytes) -> None:
         """
         Write a line, after those that are kept.

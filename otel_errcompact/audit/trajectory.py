@@ -95,6 +95,11 @@ class TrajectoryFile(Listener):
         """Lines that were given up, since the disk kept refusing them."""
         return self._raws.dropped + self._runs.dropped
 
+    @property
+    def unwritten(self) -> int:
+        """Lines that are not in the files: given up, or waiting."""
+        return self._raws.unwritten + self._runs.unwritten
+
     def on_raw(self, run_id: str, raw: RawError) -> None:
         """
         Write one raw error.

@@ -113,7 +113,7 @@ class Analysis:
 
 
 def print_analysis(request: Request, *, as_json: bool) -> int:
-    """Analyze recorded runs, print the results, and return the exit code."""
+    """Analyze recorded runs, print the results, and return the exit status."""
     analysis = Analysis(request)
     if as_json:
         _print_json(analysis)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+
+from otel_errcompact.lab.cli.statuses import MEANINGS
 
 app: Final = typer.Typer(
     no_args_is_help=True,
@@ -126,7 +129,7 @@ Examples:
 DIGEST_EPILOG: Final = """\
 \b
 Examples:
-  pytest 2>&1 | errcompact digest | jq -r .text
+  pytest 2>&1 | errcompact digest --text
   errcompact digest first.log second.log --tool pytest
   errcompact digest failures.jsonl --jsonl text
 """
@@ -145,6 +148,10 @@ Examples:
   errcompact stack export observability
   cd observability && docker compose up -d
 """
+STATUS_EPILOG: Final = "\b\nExit statuses:\n" + "\n".join(
+    textwrap.fill(meaning, 78, initial_indent=f"  {status:>3}  ", subsequent_indent=" " * 7)
+    for status, meaning in MEANINGS.items()
+)
 
 
 def _print_version(wanted: bool) -> None:
@@ -155,7 +162,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(epilog=STATUS_EPILOG)
 def errcompact(
     *,
     version: Annotated[
@@ -163,11 +170,9 @@ def errcompact(
     ] = False,
 ) -> None:
     """
-    The errors of LLM agents: compacted for the agent, counted for the operator, kept whole for whoever debugs.
+    The errors of LLM agents: compacted for the agent, counted for the operator, kept whole for debugging.
 
     Start with 'errcompact demo', then try 'errcompact replay' on runs of your own agent.
-
-    Exit codes: 0 fine, 1 some input was malformed (each with a message, and the rest was processed), 2 wrong usage.
     """
 
 
@@ -175,10 +180,13 @@ def errcompact(
 def demo(
     *,
     plain: Annotated[bool, typer.Option("--plain", help="Neither colours nor drawn boxes.")] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="Print each step whole, all metrics and the run report.")
+    ] = False,
     trajectory: Annotated[
         Path | None,
         typer.Option(
-            "--trajectory", metavar="FILE", help="Append the raw errors to this file, instead of one made anew here."
+            "--trajectory", metavar="FILE", help="Append the raw errors to this file, instead of a new one here."
         ),
     ] = None,
     repeat: Annotated[
@@ -194,7 +202,7 @@ def demo(
     """
     from otel_errcompact.lab.cli.demo import demo as play
 
-    play(plain=plain, trajectory=trajectory, repeat=repeat, pause_s=pause)
+    raise typer.Exit(play(plain=plain, long=long, trajectory=trajectory, repeat=repeat, pause_s=pause))
 
 
 @app.command(short_help="Play recorded agent runs through the real pipeline.", epilog=REPLAY_EPILOG)
@@ -220,7 +228,7 @@ def replay(
     OTLP/JSON or Jaeger JSON. In folders, other files are named and left out. Each tool call becomes a span with the
     times of the record; calls that forks of a session share count once. Where OTEL_EXPORTER_OTLP_ENDPOINT is set
     (needs the extra 'otlp') spans and metrics go there; else nothing leaves this machine. No escalation stops a run:
-    it goes on as it was recorded, as a run without a handler does.
+    it continues as it was recorded, as a run without a handler does.
     """
     from otel_errcompact.lab.cli.replay import Settings, print_replay
     from otel_errcompact.lab.cli.thresholds import Limits
@@ -291,9 +299,18 @@ def key(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: E
 
 
 @app.command(short_help="Raw errors of one run in, what the agent reads out.", epilog=DIGEST_EPILOG)
-def digest(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code: ExitCode = None) -> None:
+def digest(
+    files: Files = None,
+    *,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print texts as the agent reads them, with an empty line between.")
+    ] = False,
+    jsonl: Field = "",
+    tool: Tool = "",
+    exit_code: ExitCode = None,
+) -> None:
     """
-    Print what an agent would read in place of raw errors, as a line of JSON each.
+    Print what an agent would read in place of raw errors, as a line of JSON each or as text.
 
     The input is one run, in order: a failure that was seen before comes out short. A line has text, key, count (of
     its class so far), raw_tokens and digest_tokens (estimated as a quarter of the characters).
@@ -301,7 +318,8 @@ def digest(files: Files = None, *, jsonl: Field = "", tool: Tool = "", exit_code
     from otel_errcompact.lab.cli.digest import print_digests
     from otel_errcompact.lab.cli.inputs import Input
 
-    raise typer.Exit(print_digests(Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)))
+    source = Input(files=files or (), field=jsonl, tool=tool, exit_code=exit_code)
+    raise typer.Exit(print_digests(source, as_text=text))
 
 
 @app.command(short_help="Trajectory files or transcripts in, reports or one HTML page out.", epilog=REPORT_EPILOG)

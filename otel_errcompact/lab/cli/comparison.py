@@ -29,7 +29,7 @@ _TITLES: Final[dict[Change, str]] = {
 
 
 def print_comparison(paths: Sequence[Path], baseline: Sequence[Path], *, as_json: bool) -> int:
-    """Print what differs from the baseline, and return the exit code."""
+    """Print what differs from the baseline, and return the exit status."""
     # jinja2 is loaded with the page's data.
     from otel_errcompact.lab.html_report import compare
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.config import Options
+from otel_errcompact.digest.untrusted import plain_lines
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.lab.cli.output import Problems, write_json
 
@@ -15,12 +17,19 @@ if TYPE_CHECKING:
 RUN_ID: Final = "digest"
 
 
-def print_digests(source: Input) -> int:
-    """Print each digest as a line of JSON; return the exit code."""
+def print_digests(source: Input, *, as_text: bool = False) -> int:
+    """Print each digest as JSON or text; return the exit status."""
     problems = Problems()
     ledger = Ledger(Options.from_environ())
-    for raw in source.raw_errors(problems):
-        write_json(digest_of(ledger.observe(RUN_ID, raw)))
+    for number, raw in enumerate(source.raw_errors(problems)):
+        observation = ledger.observe(RUN_ID, raw)
+        if as_text:
+            # A tool's output may hold what changes a terminal's state.
+            text = plain_lines(observation.text)
+            sys.stdout.write(f"\n{text}\n" if number else f"{text}\n")
+            sys.stdout.flush()
+        else:
+            write_json(digest_of(observation))
     return problems.exit_code
 
 

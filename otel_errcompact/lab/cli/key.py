@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_keys(source: Input) -> int:
-    """Print dedup keys as lines of JSON; return the exit code."""
+    """Print dedup keys as lines of JSON; return the exit status."""
     problems = Problems()
     for raw in source.raw_errors(problems):
         write_json(key_of(raw))

@@ -10,20 +10,8 @@ from typing import Final
 
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
 from otel_errcompact.lab.cli.output import PROGRAM, OneLineHandler, say
+from otel_errcompact.lab.cli.statuses import FAULT, FINE, INCOMPLETE, INTERRUPTED, READER_GONE, UNWRITABLE, USAGE
 from otel_errcompact.lab.cli.streams import OutputError, ReaderGoneError, drop_output, guard_streams
-
-USAGE: Final = 2
-"""The exit status of an argument that is not allowed."""
-
-FAULT: Final = 70
-"""The exit status of a fault of our own; this and the next one as sysexits.h has them."""
-
-UNWRITABLE: Final = 74
-"""The exit status where standard output is closed, or its disk is full."""
-
-INTERRUPTED: Final = 130
-READER_GONE: Final = 141
-"""The exit status where the reader of a pipe has gone: what shells show for SIGPIPE."""
 
 _EXTRA: Final = frozenset({"jinja2", "markupsafe", "rich", "typer"})
 """What the extra `cli` brings."""
@@ -54,7 +42,7 @@ def _run() -> int:
         return UNWRITABLE
     except ErrcompactError as error:
         say(str(error))
-        return USAGE if isinstance(error, ConfigurationError) else 1
+        return USAGE if isinstance(error, ConfigurationError) else INCOMPLETE
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one guard of the command line
@@ -71,7 +59,7 @@ def _run_command() -> int:
         if (error.name or "").partition(".")[0] in _EXTRA:
             raise MissingExtraError("the command line", "cli") from error
         raise
-    return status if isinstance(status, int) else 0
+    return status if isinstance(status, int) else FINE
 
 
 def _explain(error: Exception) -> int:

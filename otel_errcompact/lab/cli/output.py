@@ -7,6 +7,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.lab.cli.statuses import FINE, INCOMPLETE, UNWRITABLE
 from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.exceptions import TranscriptError
 
 PROGRAM: Final = "errcompact"
-MALFORMED: Final = 1
-"""The exit code when some input was malformed and the rest was processed."""
-
 MAX_NAMED: Final = 5
 """Files that are named of those that are left out."""
 
@@ -30,6 +28,7 @@ class Problems:
 
     def __init__(self) -> None:
         self.count = 0
+        self.is_output_lost = False
 
     def report(self, path: str, line: int, problem: str) -> None:
         """
@@ -49,8 +48,10 @@ class Problems:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command that has met these problems."""
-        return MALFORMED if self.count else 0
+        """The exit status of a command that has met these problems."""
+        if self.is_output_lost:
+            return UNWRITABLE
+        return INCOMPLETE if self.count else FINE
 
 
 def say_skipped(folder: Path, files: tuple[Path, ...]) -> None:
@@ -89,6 +90,12 @@ class OneLineHandler(logging.Handler):
         if len(self._said) < MAX_SAID:
             self._said.add(message)
             say(message)
+
+
+def say_unwritten(file: Path, lines: int) -> None:
+    """Name a trajectory that lacks lines."""
+    lost = "1 line" if lines == 1 else f"{lines:,} lines"
+    say(f"--trajectory {file}: {lost} could not be written; name a file on a disk with room")
 
 
 def say(message: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_errcompact.config import Options
-from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, write_json
+from otel_errcompact.lab.cli.output import Problems, say_shared, say_skipped, say_unwritten, write_json
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.sources import check_appendable, list_readable
 from otel_errcompact.lab.cli.summary import print_summary
@@ -47,7 +47,7 @@ class Settings:
 
 
 def print_replay(paths: Sequence[Path], settings: Settings, *, as_json: bool) -> int:
-    """Play recorded runs, print the results, and return the exit code."""
+    """Play recorded runs, print the results, and return the exit status."""
     problems = Problems()
     runs = list(replay_files(paths, settings.options(), problems))
     if as_json:
@@ -66,8 +66,17 @@ def replay_files(paths: Sequence[Path], options: Options, problems: Problems) ->
         for file in files:
             yield from _play(file, pipeline, problems, advance, forks)
     say_shared(forks.shared)
-    if pipeline.lost_spans:
-        problems.report(otlp.ENDPOINT, 0, f"{pipeline.lost_spans:,} spans could not be exported; is a collector there?")
+    report_lost(pipeline.lost_spans, problems)
+    if pipeline.unwritten:
+        say_unwritten(options.trajectory.path, pipeline.unwritten)
+        problems.is_output_lost = True
+
+
+def report_lost(spans: int, problems: Problems) -> None:
+    """Report spans that no collector has taken."""
+    if spans:
+        lost = "1 span" if spans == 1 else f"{spans:,} spans"
+        problems.report(otlp.ENDPOINT, 0, f"{lost} could not be exported; is a collector there?")
 
 
 def _play(

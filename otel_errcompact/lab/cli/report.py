@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
 from otel_errcompact.lab.cli.progress import progress
-from otel_errcompact.lab.cli.replay import Settings, replay_files
-from otel_errcompact.lab.cli.sources import DEVICE, list_readable
+from otel_errcompact.lab.cli.replay import Settings, replay_files, report_lost
+from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT, list_readable
 from otel_errcompact.lab.replay.lives import NO_THRESHOLDS
 from otel_errcompact.lab.transcripts import find
-from otel_errcompact.otel.export import otlp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +26,7 @@ _UNKNOWN_OF_CLASS: Final = ("streak",)
 
 
 def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
-    """Print each report as Markdown or JSON, and return the exit code."""
+    """Print each report as Markdown or JSON, and return the exit status."""
     problems = Problems()
     # Where a record does not hold the thresholds of a run, nothing is claimed of escalations.
     options = Settings().options().model_copy(update={"thresholds": NO_THRESHOLDS})
@@ -64,10 +63,12 @@ def _as_json(run: ReplayedRun) -> dict[str, object]:
 
 
 def print_page(paths: Sequence[Path], output: Path, *, raw: bool, baseline: Sequence[Path] = ()) -> int:
-    """Write all reports as one HTML page, and return the exit code."""
+    """Write all reports as one HTML page, and return the exit status."""
     # jinja2 is loaded for a page only.
     from otel_errcompact.lab.html_report import check_output, compare, write_page
 
+    if str(output) == STANDARD_INPUT:
+        raise ConfigurationError("--output -: a page goes to a file; name one, as report.html")
     check_output(output)
     problems = Problems()
     compared = gather_baseline(baseline, problems, raw=raw) if baseline else None
@@ -87,8 +88,7 @@ def gather(paths: Sequence[Path], problems: Problems, *, raw: bool = False) -> P
     files = list(find(list_readable(paths, problems), on_problem=problems.take, on_skipped=say_skipped))
     with progress(files) as advance:
         lost = play(files, collector, on_problem=problems.take, on_bytes=advance)
-    if lost:
-        problems.report(otlp.ENDPOINT, 0, f"{lost:,} spans could not be exported; is a collector there?")
+    report_lost(lost, problems)
     return collector.page()
 
 

@@ -62,7 +62,8 @@ def check_appendable(path: Path, option: str) -> None:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise ConfigurationError(f"{option} {path}: is no regular file; name another file")
-        path.open("ab").close()
+        # Raw errors may hold secrets: a new file is for the user alone.
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
     except OSError as error:
         raise ConfigurationError(f"{option} {path}: {error.strerror}; name another file") from error
 

@@ -60,7 +60,7 @@ def print_export(folder: Path, *, force: bool) -> int:
     Write the stack, name each file, and say what to do next.
 
     Returns:
-        The exit code.
+        The exit status.
 
     Raises:
         ConfigurationError: Files differ, or the folder cannot be written.
@@ -111,7 +111,7 @@ def export(folder: Path, *, force: bool = False) -> Export:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
     except OSError as error:
-        raise ConfigurationError(f"{error.filename}: {error.strerror}; export to another folder") from error
+        raise ConfigurationError(f"{error.filename or folder}: {error.strerror}; export to another folder") from error
     return Export(
         written=tuple(pending),
         unchanged=tuple(name for name in stack if name not in pending),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from otel_errcompact.audit.trajectory import TrajectoryFile
     from otel_errcompact.engine.listeners import Listener
     from otel_errcompact.installation.install import Installation
     from otel_errcompact.lab.replay.played_calls import OnCall
@@ -67,6 +68,7 @@ class Pipeline:
         tallies: What listens to the ledger.
         usage: Where the tokens of the whole context go: the whole of which those of errors are a part.
         exporter: Where spans go, if they go anywhere.
+        trajectory: The file of raw errors, if one is written.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Pipeline:
         tallies: Tallies,
         usage: TokenUsage,
         exporter: OneFailureExporter | None = None,
+        trajectory: TrajectoryFile | None = None,
     ) -> None:
         self._tracer = tracer_provider.get_tracer(SCOPE)
         if isinstance(self._tracer, NoOpTracer):
@@ -87,11 +90,17 @@ class Pipeline:
         self._tallies = tallies
         self._usage = usage
         self._exporter = exporter
+        self._trajectory = trajectory
 
     @property
     def lost_spans(self) -> int:
         """Spans whose export failed; final once the pipeline is closed."""
         return self._exporter.lost if self._exporter is not None else 0
+
+    @property
+    def unwritten(self) -> int:
+        """Lines that the disk did not take."""
+        return self._trajectory.unwritten if self._trajectory is not None else 0
 
     def play(self, record: RecordedRun | RecordedTrace | RecordedLife) -> Iterator[ReplayedRun]:
         """
@@ -180,6 +189,7 @@ def open_pipeline(
             tallies=tallies,
             usage=usage,
             exporter=exporter,
+            trajectory=installed.trajectory,
         )
     finally:
         # The processor that knows the classes is shut down first: whatever waits for its class is exported before.

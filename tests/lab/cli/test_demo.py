@@ -106,7 +106,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("printed")
-    return folder, run_demo(folder)
+    return folder, run_demo(folder, "--long")
 
 
 def spans_of(trajectory: Path) -> Iterator[dict[str, Any]]:
@@ -312,7 +312,7 @@ class TestBill:
             recent_errors="x" * 40,
             answered=None,
         )
-        assert len(TASK) == 54
+        assert len(TASK) == 56
 
         costs = cost_session([step, step])
 
@@ -354,7 +354,7 @@ class TestCommand:
         assert sections == [
             "errcompact demo",
             "What the tool said, and what the agent read",
-            "The cost_session",
+            "The cost of the session",
             "What the operator gets: OpenTelemetry metrics and log records",
             "The run report: halted, 12 failures in 7 classes",
             "The ladder: tell, refuse, ask, halt",
@@ -391,7 +391,7 @@ class TestCommand:
         """Where pytest is not installed, unittest fails and passes in the same places."""
         code = "import sys; sys.modules['pytest'] = None; from otel_errcompact.lab.cli.main import main; main()"
 
-        done = run_demo(tmp_path, python=("-c", code))
+        done = run_demo(tmp_path, "--long", python=("-c", code))
 
         assert done.returncode == 0
         assert "The run report: halted" in done.stdout
@@ -480,7 +480,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     with collecting() as collector:
         done = run_demo(
             tmp_path_factory.mktemp("exported"),
-            *("--plain", "--repeat", "2"),
+            *("--plain", "--long", "--repeat", "2"),
             environment={
                 "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
                 "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
@@ -502,6 +502,46 @@ def test_plain_output_is_ascii_without_escape_sequences(exported: Exported) -> N
     assert exported.done.returncode == 0
     assert exported.done.stdout.isascii()
     assert "\x1b" not in exported.done.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_the_story_fits_on_two_screens(tmp_path: Path, columns: int) -> None:
+    """Every step with its outcome, the ladder, one failure in three forms, the bill, and where the files are."""
+    done = run_demo(tmp_path, "--plain", environment={"COLUMNS": str(columns)})
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(lines) <= (104 if columns < 100 else 100)
+    assert all(len(line) <= columns for line in lines if "trajectory-demo" not in line)
+    assert done.stdout.isascii()
+    steps = [re.match(r" ?([0-9]+) (\w+)\(.*\b(ok|failed|refused)$", line) for line in lines]
+    assert [(step[2], step[3]) for step in steps if step] == STEPS
+    assert [int(step[1]) for step in steps if step] == list(range(1, 22))
+    headings = [line.rstrip("- ") for line in lines if line.endswith("-----") and not line.startswith(("+", "|"))]
+    assert headings == [
+        "errcompact demo",
+        "The ladder: tell, refuse, ask, halt",
+        "One failure, three artefacts: step 7, run_tests",
+        "The cost of the session",
+        "The trajectory: every raw error, whole",
+    ]
+    assert "vs-sent" in done.stdout
+
+
+def test_the_command_at_the_end_works_as_it_is_printed(tmp_path: Path) -> None:
+    """Also where the program is not on the path, as after `make demo`."""
+    done = run_demo(tmp_path)
+    command = done.stdout.splitlines()[-2]
+    read = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert (read.returncode, read.stderr) == (0, "")
+    assert "[JSONDecodeError]" in read.stdout or "JSONDecodeError" in read.stdout
+
+
+def test_the_files_are_for_the_user_alone_and_of_the_size_that_is_said(tmp_path: Path) -> None:
+    """Raw errors may hold secrets."""
+    done = run_demo(tmp_path)
+    file = tmp_path / DEFAULT_TRAJECTORY
+    assert {path.stat().st_mode & 0o777 for path in (file, runs_path(file))} == {0o600}
+    assert f"{file.stat().st_size:,} bytes:" in done.stdout
 
 
 def test_options_in_the_environment_do_not_change_the_story(exported: Exported) -> None:

@@ -41,6 +41,45 @@ def test_a_full_disk_is_one_line(folder: Path, arguments: str) -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["demo --plain", "replay t.jsonl"])
+def test_a_trajectory_that_a_disk_cannot_hold_is_never_a_success(recorded: Path, command: str) -> None:
+    """The limit of the shell stands for a small disk: it takes the first lines, and no more."""
+    done = shell(f"ulimit -f 20; {COMMAND} {command} --trajectory small.jsonl", recorded)
+    (recorded / "small.jsonl").unlink()
+    assert done.returncode == 74
+    assert re.fullmatch(
+        r"errcompact: --trajectory \S*small\.jsonl: \d+ lines could not be written; name a file on a disk with room",
+        done.stderr.splitlines()[-1],
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("report error.txt -o /dev/full", "--output /dev/full: is no regular file; name another one"),
+        ("report error.txt -o .", "--output .: is no regular file; name another one"),
+        ("report error.txt -o -", "--output -: a page goes to a file; name one, as report.html"),
+        ("replay error.txt --trajectory /dev/full", "--trajectory /dev/full: is no regular file; name another file"),
+        ("replay error.txt --trajectory .", "--trajectory .: Is a directory; name another file"),
+        ("stack export error.txt", "error.txt: File exists; export to another folder"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_at_once(folder: Path, arguments: str, message: str) -> None:
+    """Before anything is read: nothing is lost."""
+    done = shell(f"{COMMAND} {arguments}", folder)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"errcompact: {message}\n")
+
+
+@pytest.mark.parametrize("command", ["key", "digest"])
+def test_a_folder_in_place_of_a_file_is_one_line(folder: Path, command: str) -> None:
+    """The line names it."""
+    done = shell(f"{COMMAND} {command} .", folder)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "errcompact: .: cannot be read (Is a directory); check the path and its permissions\n",
+    )
+
+
 def test_a_closed_standard_output_is_one_line(folder: Path) -> None:
     """As a service manager may start a program."""
     done = shell(f"{COMMAND} key error.txt >&-", folder)

@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-TASK: Final = "Publish the sales report. Mend what stands in the way."
+TASK: Final = "Publish the sales report. Repair what stands in the way."
 
 MODEL: Final = "scripted"
 """The name of its model in telemetry."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
@@ -17,7 +21,6 @@ from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from otel_errcompact.engine.report import ClassReport
     from otel_errcompact.lab.cli.demo.console import DemoConsole
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.cli.demo.telemetry import Point, Signals
     from otel_errcompact.lab.cli.demo.token_costs import Cost
 
-_STYLES: Final[dict[Outcome, str]] = {"ok": "green", "failed": "red", "refused": "yellow"}
-_DIGEST: Final = "cyan"
+STYLES: Final[dict[Outcome, str]] = {"ok": "green", "failed": "red", "refused": "yellow"}
+DIGEST: Final = "cyan"
 _COUNTER: Final = "green"
 _RAW: Final = "magenta"
 
@@ -50,15 +53,13 @@ def write_step(console: DemoConsole, step: Step) -> None:
     line.add_column(width=2, justify="right")
     line.add_column(ratio=1, overflow="fold")
     line.add_column(justify="right", no_wrap=True)
-    line.add_row(
-        str(step.number), sanitise(_format_call(step)), sanitise(step.outcome, f"bold {_STYLES[step.outcome]}")
-    )
+    line.add_row(str(step.number), sanitise(format_call(step)), sanitise(step.outcome, f"bold {STYLES[step.outcome]}"))
     console.put(line)
     console.write(step.read if step.outcome != "ok" else _last_line(step.read), _choose_style(step), indent=4)
     if step.answered is not None:
         console.write(f"operator: {step.answered.action}: {step.answered.message}", "bold yellow", indent=4)
     if step.answered is not None and step.answered.action == "continue":
-        console.put(Text(step.recent_errors, _DIGEST), indent=4)
+        console.put(Text(step.recent_errors, DIGEST), indent=4)
 
 
 def write_summary(console: DemoConsole, session: Session, signals: Signals, trajectory: Path) -> None:
@@ -67,13 +68,13 @@ def write_summary(console: DemoConsole, session: Session, signals: Signals, traj
         console.space()
         console.write(f"The gate raised RunHalted before step {len(session.steps) + 1}: {session.halted}", "bold red")
     _write_comparisons(console, session)
-    _write_tokens(console, session)
+    write_bill(console, session)
     _write_counters(console, session, signals)
     # The most telling parts come last: a terminal still shows them when the demo is over.
     _write_report(console, session)
     _write_ladder(console, session)
-    _write_artefacts(console, session, signals.points)
-    _write_trajectory(console, session, trajectory, exported=signals.exported)
+    write_artefacts(console, session, signals.points)
+    write_trajectory(console, session, trajectory, exported=signals.exported)
 
 
 def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
@@ -85,7 +86,8 @@ def write_repeat(console: DemoConsole, number: int, session: Session) -> None:
     )
 
 
-def _format_call(step: Step) -> str:
+def format_call(step: Step) -> str:
+    """Return a call as Python writes it."""
     arguments = ", ".join(f"{name}={json.dumps(value)}" for name, value in step.call.arguments.items())
     return f"{step.call.tool}({arguments})"
 
@@ -95,19 +97,20 @@ def _last_line(text: str) -> str:
 
 
 def _choose_style(step: Step) -> str:
-    return "dim" if step.outcome == "ok" else _DIGEST
+    return "dim" if step.outcome == "ok" else DIGEST
 
 
-def _write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
+def write_artefacts(console: DemoConsole, session: Session, points: Sequence[Point]) -> None:
+    """Write one failure as digest, counter and raw error."""
     # Of the failure with the longest raw error.
     step = max(_select_failed(session), key=lambda step: len(step.raw))
     counter = next(point for point in points if point.attributes.get(semconv.CLASS) == step.key and _is_errors(point))
     lines = len(step.raw.splitlines())
     console.heading(f"One failure, three artefacts: step {step.number}, {step.call.tool}")
-    console.put(console.panel(f"for the agent: the digest, {_format_sizes(step)}", sanitise(step.read), style=_DIGEST))
+    console.put(console.panel(f"for the agent: the digest, {_format_sizes(step)}", sanitise(step.read), style=DIGEST))
     console.put(console.panel("for the operator: counters by error class", sanitise(str(counter)), style=_COUNTER))
     raw = excerpt(step.raw, first=4, last=3, width=console.inside)
-    console.put(console.panel(f"for whoever debugs it: the raw error, {lines} lines", sanitise(raw), style=_RAW))
+    console.put(console.panel(f"for debugging: the raw error, {lines} lines", sanitise(raw), style=_RAW))
 
 
 def _write_comparisons(console: DemoConsole, session: Session) -> None:
@@ -122,7 +125,7 @@ def _write_comparisons(console: DemoConsole, session: Session) -> None:
 def _write_comparison(console: DemoConsole, step: Step) -> None:
     raw = excerpt(step.raw, first=7, last=6, width=console.beside)
     said = console.panel(f"step {step.number}: raw", sanitise(raw), style=_RAW)
-    read = console.panel(f"step {step.number}: digest, {_format_sizes(step)}", sanitise(step.read), style=_DIGEST)
+    read = console.panel(f"step {step.number}: digest, {_format_sizes(step)}", sanitise(step.read), style=DIGEST)
     console.side_by_side(said, read)
 
 
@@ -133,10 +136,11 @@ def _format_sizes(step: Step) -> str:
 def _write_ladder(console: DemoConsole, session: Session) -> None:
     console.heading("The ladder: tell, refuse, ask, halt")
     table = console.table("step", "rung", "what happened", right="step")
-    console.put(fill(table, _list_rungs(session)))
+    console.put(fill(table, list_rungs(session)))
 
 
-def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
+def list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
+    """Yield each step of the ladder with its number and event."""
     for step in session.steps:
         number = str(step.number)
         if step.outcome == "refused":
@@ -147,10 +151,11 @@ def _list_rungs(session: Session) -> Iterator[tuple[str, str, str]]:
             yield number, "escalate", f"{step.answered.escalation}"
             yield number, step.answered.action, f"the operator: {step.answered.message}"
     if session.halted:
-        yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have gone on"
+        yield str(len(session.steps) + 1), "halted", "RunHalted at the gate; the agent's own loop would have continued"
 
 
-def _write_tokens(console: DemoConsole, session: Session) -> None:
+def write_bill(console: DemoConsole, session: Session) -> None:
+    """Write what the session costs, raw, sent and with digests."""
     costs = cost_session(session.steps)
     columns = ("raw", "sent", "digests", "vs-raw", "vs-sent")
     table = console.table("tokens (characters / 4)", *columns, right=" ".join(columns))
@@ -159,13 +164,12 @@ def _write_tokens(console: DemoConsole, session: Session) -> None:
         ("the whole conversation at the end", costs.conversation),
         (f"all {len(session.steps)} prompts, as billed without a cache", costs.prompts),
     )
-    console.heading("The cost_session")
+    console.heading("The cost of the session")
     console.put(fill(table, ((name, *_format_cost(cost)) for name, cost in positions)))
     console.write(
-        "Sent: what frameworks send of an error without this library, `str(e)` of an exception, otherwise the text. "
-        "The prompts count the block of recent errors each time. This run is little else than failures: in today's "
-        "coding agents errors are about 2 % of the context, in looping ones 10 to 35 %, and system prompt and tool "
-        "schemas come on top. `errcompact replay` tells the figure for your own runs.",
+        "Sent: what frameworks send without this library, `str(e)` of an exception, otherwise the text. This run is "
+        "little else than failures: of today's coding agents' context errors are about 2 %, of looping ones' 10 to "
+        "35 %. `errcompact replay` measures your own runs.",
         "dim",
     )
 
@@ -224,19 +228,34 @@ def _format_error(found: ClassReport) -> str:
     return f"{error}\nhint: {found.hint}" if found.hint else error
 
 
-def _write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
+def write_trajectory(console: DemoConsole, session: Session, trajectory: Path, *, exported: bool) -> None:
+    """Write where the raw errors are, and how to read them."""
     lines = [line for line in trajectory.read_text(encoding="ascii").splitlines() if session.report.run_id in line]
     raw_errors = sum("resourceSpans" in line for line in lines)
     console.heading("The trajectory: every raw error, whole")
     console.write(
         f"{raw_errors} raw errors, and what became of them, as {len(lines)} OTLP/JSON lines, "
-        f"{sum(map(len, lines)):,} bytes:"
+        f"{sum(len(line) + 1 for line in lines):,} bytes:"
     )
     console.write(f"{trajectory}", "bold")
     console.write("To read the report of the run back:")
-    console.write(f"errcompact report {trajectory}", "bold")
+    console.write(f"{_find_program()} report {shlex.quote(_shorten_path(trajectory))}", "bold")
     if exported:
         console.write("Spans and metrics of this session also go to the OTLP endpoint in the environment.")
+
+
+def _find_program() -> str:
+    if shutil.which("errcompact"):
+        return "errcompact"
+    started = Path(sys.argv[0]).absolute()
+    if started.stem == "errcompact":
+        return shlex.quote(_shorten_path(started))
+    return f"{shlex.quote(sys.executable)} -m otel_errcompact"
+
+
+def _shorten_path(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def _select_failed(session: Session) -> list[Step]:

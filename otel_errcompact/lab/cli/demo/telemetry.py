@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.metrics.export import Metric
 
+    from otel_errcompact.audit.trajectory import TrajectoryFile
+
 SERVICE: Final = "errcompact-demo"
 """The name of the service, unless the environment gives one."""
 
@@ -79,6 +81,12 @@ class Telemetry:
     reader: InMemoryMetricReader
     records: Sequence[str]
     exported: bool
+    trajectory: TrajectoryFile | None
+
+    @property
+    def unwritten(self) -> int:
+        """Lines of the trajectory that the disk did not take."""
+        return self.trajectory.unwritten if self.trajectory is not None else 0
 
     def signals(self) -> Signals:
         """Return the operator's signals so far."""
@@ -122,7 +130,14 @@ def telemetry(trajectory: Path) -> Generator[Telemetry]:
         try:
             exported = _export(tracers, installed)
             usage = TokenUsage(meters, scope=SERVICE, provider=SERVICE)
-            yield Telemetry(tracer_provider=tracers, usage=usage, reader=reader, records=records, exported=exported)
+            yield Telemetry(
+                tracer_provider=tracers,
+                usage=usage,
+                reader=reader,
+                records=records,
+                exported=exported,
+                trajectory=installed.trajectory,
+            )
         finally:
             tracers.shutdown()
             loggers.shutdown()
