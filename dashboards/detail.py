@@ -37,7 +37,19 @@ from dashboards.layout import (
     traceql,
     traces,
 )
-from dashboards.metrics import AGENT, CLASS, ERROR_TYPE, HANDLED, LOCATION, NEW, OUTCOME, SERVICE, TEMPLATE, TOOL
+from dashboards.metrics import (
+    AGENT,
+    CLASS,
+    ERROR_TYPE,
+    HANDLED,
+    LOCATION,
+    MESSAGE,
+    NEW,
+    OUTCOME,
+    SERVICE,
+    TEMPLATE,
+    TOOL,
+)
 
 UID: Final = "errcompact-detail"
 
@@ -256,7 +268,7 @@ def trend() -> TimeSeries:
             unit=COUNT,
             empty=_NOTHING,
         ),
-        promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
+        promql(queries.top_classes(), legend(ERROR_TYPE, MESSAGE), exemplar=True),
         calcs=("max", "sum"),
     )
 

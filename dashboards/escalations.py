@@ -28,6 +28,7 @@ from dashboards.layout import (
     bars,
     columns,
     instant,
+    legend,
     logql,
     logs,
     merged,
@@ -39,7 +40,7 @@ from dashboards.layout import (
     text,
     timeseries,
 )
-from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, RESULT, SERVICE, TEMPLATE, THRESHOLD
+from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, MESSAGE, RESULT, SERVICE, TEMPLATE, THRESHOLD
 from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
 
 UID: Final = "errcompact-escalations"
@@ -267,7 +268,7 @@ def failures_after_over_time() -> TimeSeries:
             unit=COUNT,
             empty="No failure after an escalation",
         ),
-        promql(queries.after_escalation_over_time(), f"{{{{{AGENT}}}}} {{{{{CLASS}}}}}", exemplar=True),
+        promql(queries.after_escalation_over_time(), legend(AGENT, MESSAGE), exemplar=True),
     )
 
 

@@ -275,7 +275,13 @@ def table(
 
 
 def bar_gauge(
-    caption: Caption, expr: str, label: str, *, colours: dict[str, str] | None = None, links: Iterable[Link] = ()
+    caption: Caption,
+    expr: str,
+    label: str,
+    *,
+    colours: dict[str, str] | None = None,
+    links: Iterable[Link] = (),
+    overrides: Iterable[Override] = (),
 ) -> BarGauge:
     """
     Compare values as bars, each with the value of its label.
@@ -298,6 +304,8 @@ def bar_gauge(
     )
     for name, colour in (colours or {}).items():
         _override(panel, (name, fixed_colour(colour)))
+    for override in overrides:
+        _override(panel, override)
     return panel
 
 
@@ -325,12 +333,12 @@ def text(caption: Caption, markdown: str) -> Text:
     return panel.mode(TextMode.MARKDOWN).content(markdown)
 
 
-def alert_list(caption: Caption, name_contains: str) -> AnyPanel:
+def alert_list(caption: Caption, name_contains: str, labels: str = "") -> AnyPanel:
     """List the alerts that are pending or firing, by name: a filter by folder would hide those of Prometheus itself."""
     panel = AnyPanel().type("alertlist").id(caption.id).title(caption.title).description(caption.description)
     return panel.no_value(caption.empty).options(
         {
-            "alertInstanceLabelFilter": "",
+            "alertInstanceLabelFilter": labels,
             "alertName": name_contains,
             "dashboardAlerts": False,
             "groupBy": [],
@@ -395,10 +403,9 @@ def trends(*refs: str) -> models.DataTransformerConfig:
     return models.DataTransformerConfig("timeSeriesTable", options={ref: {"stat": "sum"} for ref in refs})
 
 
-def joined(field: str, *, only_common: bool = False) -> models.DataTransformerConfig:
+def joined(field: str) -> models.DataTransformerConfig:
     """Put the answers to several questions side by side, where a field has the same value."""
-    mode = "inner" if only_common else "outer"
-    return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": mode})
+    return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": "outer"})
 
 
 def merged() -> models.DataTransformerConfig:

@@ -81,6 +81,9 @@ RUN_ID: Final = label(semconv.RUN_ID)
 """Of log records in Loki only: run ids are far too many for labels of metrics."""
 TOKEN_TYPE: Final = label("gen_ai.token.type")
 
+MESSAGE: Final = "message"
+"""What a series of a class is called in a legend; given by the query."""
+
 # Labels made of resource attributes that Prometheus is told to promote.
 SERVICE: Final = label("service.name")
 ENVIRONMENT: Final = label("deployment.environment.name")

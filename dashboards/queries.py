@@ -22,6 +22,7 @@ from dashboards.metrics import (
     ESCALATIONS,
     HANDLED,
     LOCATION,
+    MESSAGE,
     NEW,
     NEW_IN_VERSION,
     OUTCOME,
@@ -66,6 +67,9 @@ ROW: Final = "row"
 NONE: Final = "(none)"
 """What a missing label is shown as."""
 
+LEGEND_WIDTH: Final = 60
+"""How many characters of a message a legend has room for."""
+
 THRESHOLD_SAME: Final = 3
 """The library's default for occurrences of one class in a row."""
 
@@ -88,15 +92,16 @@ def scoped(metric: str, *matchers: str) -> str:
 
 def chosen(name: str) -> str:
     """Return the matcher of a label by the variable that goes with it."""
-    return f'{name}=~"${_VARIABLES[name]}"'
+    return f'{name}=~"${VARIABLES[name]}"'
 
 
-_VARIABLES: Final = {AGENT: "agent", TOOL: "tool", ERROR_TYPE: "error_type", CLASS: "class"}
+VARIABLES: Final = {AGENT: "agent", TOOL: "tool", ERROR_TYPE: "error_type", CLASS: "class"}
+"""The variables that select failures, by label."""
 
 
 def occurrences(*matchers: str) -> str:
     """Return the counters of occurrences, handled ones too, that all variables select."""
-    return scoped(ERRORS, *map(chosen, _VARIABLES), *matchers)
+    return scoped(ERRORS, *map(chosen, VARIABLES), *matchers)
 
 
 def failures(*matchers: str) -> str:
@@ -124,7 +129,7 @@ def of_service() -> str:
 
 def without_class() -> str:
     """Return occurrences that all variables select but the class."""
-    return scoped(ERRORS, *(chosen(name) for name in _VARIABLES if name != CLASS))
+    return scoped(ERRORS, *(chosen(name) for name in VARIABLES if name != CLASS))
 
 
 # Parts of questions.
@@ -187,6 +192,24 @@ def by_row(expression: str) -> str:
     """
     failing = f"{total(grown(failures(), at=' @ end()'), CLASS, SERVICE)} > 0"
     return f"(max by ({ROW}) ({as_row(expression)}) and on ({ROW}) {as_row(failing)})"
+
+
+def with_message(expression: str, series: str) -> str:
+    """
+    Return series of classes with the message of the class as a label, for legends: a bounded one, and a short key.
+
+    Messages of two classes may be alike, so the first four characters of the key follow. A class without info keeps its
+    whole key; `series` are those that the expression is made of.
+    """
+    info = f"topk by ({CLASS}) (1, last_over_time({scoped(CLASS_INFO, chosen(CLASS))}[{RANGE}] @ end()))"
+    joined = f'label_join({info}, "{MESSAGE}", " #", "{TEMPLATE}", "{CLASS}")'
+    # RE2 lets a dot match the end of a line only with this flag.
+    whole = f'label_replace({joined}, "{MESSAGE}", "$1", "{MESSAGE}", "(?s) ?(.*#.{{4}})[^#]*")'
+    known = (
+        f'label_replace({whole}, "{MESSAGE}", "$1…$2", "{MESSAGE}", "(?s)(.{{{LEGEND_WIDTH - 1}}}).{{2,}}( #.{{4}})")'
+    )
+    unknown = f'label_replace(group by ({CLASS}) ({series}), "{MESSAGE}", "$1", "{CLASS}", "(.*)")'
+    return f"({expression}) * on ({CLASS}) group_left ({MESSAGE}) ({known} or on ({CLASS}) {unknown})"
 
 
 def in_range(*by: str) -> str:
@@ -289,7 +312,8 @@ def trend() -> str:
 def top_classes() -> str:
     """The ten classes that failed most in the whole time range, over time."""
     greatest = most(total(grown(failures(), at=" @ end()"), CLASS))
-    return f"({total(steps(failures()), CLASS, ERROR_TYPE)} > 0) and on ({CLASS}) {greatest}"
+    over_time = f"({total(steps(failures()), CLASS, ERROR_TYPE)} > 0) and on ({CLASS}) {greatest}"
+    return with_message(over_time, failures())
 
 
 def outcomes() -> str:
@@ -304,7 +328,8 @@ def streaks() -> str:
 
 def streaks_by_operation() -> str:
     """The longest live streak by agent, tool and class."""
-    return f"max by ({AGENT}, {TOOL}, {CLASS}) (last_over_time({_streaks()}[{LIVE}])) > 0"
+    live = f"last_over_time({_streaks()}[{LIVE}])"
+    return with_message(f"max by ({AGENT}, {TOOL}, {CLASS}) ({live}) > 0", live)
 
 
 def began() -> str:
@@ -392,6 +417,12 @@ def alerts_began() -> str:
     """
     firing = f'{ALERTS}{{alertname=~"Agent.+", alertstate="firing", severity="critical"}}'
     return f"group by (alertname) ({firing}) unless group by (alertname) (last_over_time({firing}[5m] offset 1m))"
+
+
+def of_alerts() -> str:
+    """Return the matchers of the alerts of the environment and service that were chosen."""
+    # This list joins several values with braces and commas unless the format is named.
+    return f'{{{ENVIRONMENT}=~"${{environment:regex}}", {SERVICE}=~"${{service:regex}}"}}'
 
 
 def regressed() -> str:

@@ -23,7 +23,7 @@ from dashboards.metrics import (
     THRESHOLD,
 )
 from dashboards.objectives import ALLOWED_BAD_RUNS
-from dashboards.queries import RANGE, chosen, grown, scoped, select, steps, total
+from dashboards.queries import RANGE, chosen, grown, scoped, select, steps, total, with_message
 
 UNHANDLED: Final = f'{ACTION}="unhandled"'
 HALTED: Final = f'{RESULT}="halted"'
@@ -109,7 +109,8 @@ def escalations_over_time_by_action() -> str:
 
 def after_escalation_over_time() -> str:
     """Failures after an escalation, by agent and class."""
-    return f"topk(10, {total(steps(after_escalation()), AGENT, CLASS)} > 0)"
+    over_time = f"topk(10, {total(steps(after_escalation()), AGENT, CLASS)} > 0)"
+    return with_message(over_time, after_escalation())
 
 
 # Who and what.

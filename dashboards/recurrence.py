@@ -47,6 +47,7 @@ from dashboards.metrics import (
     ERROR_TYPE,
     HANDLED,
     LOCATION,
+    MESSAGE,
     OUTCOME,
     SERVICE,
     SERVICE_VERSION,
@@ -65,6 +66,9 @@ _HERE: Final = "${datasource:queryparam}&${tempo:queryparam}&${loki:queryparam}&
 """The variables every link takes along, with the time range."""
 
 _NOTHING: Final = "No failures in this range"
+
+
+_A_CLICK: Final = " A click on a bar shows only its failures on the whole page."
 
 
 def page() -> Page:
@@ -251,11 +255,14 @@ def alerts() -> AnyPanel:
         Caption(
             id=7,
             title="Alerts",
-            description="Alerts of this project that are pending or firing, from Grafana and from Prometheus.",
+            description="Alerts of this project that are pending or firing, from Grafana and from Prometheus, of the "
+            "environment and the service that were chosen. The other variables change nothing here: agent, tool, type "
+            "and class are no labels of most alerts.",
             unit=COUNT,
             empty="No alert is active",
         ),
         name_contains="Agent",
+        labels=queries.of_alerts(),
     )
 
 
@@ -283,10 +290,10 @@ def classes() -> Table:
         transformations=(only("D", trends("D")), joined(queries.ROW), _class_columns()),
         overrides=(
             ("Message", {"custom.minWidth": 300, "custom.inspect": True, **links_of(*links_of_class())}),
-            ("State", {"custom.width": 120, "custom.align": "left", **_named_states()}),
-            ("Failures", {"custom.width": 115}),
-            ("Trend", {"custom.width": 110, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
-            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 132}),
+            ("State", {"custom.width": 112, "custom.align": "left", **_named_states()}),
+            ("Failures", {"custom.width": 112}),
+            ("Trend", {"custom.width": 100, "noValue": "", **cell(type="sparkline", drawStyle="bars", hideValue=True)}),
+            ("/^(First|Last) seen$/", {"unit": "dateTimeFromNow", "custom.width": 142}),
             ("/^(Service|Tool|Agent)$/", {"custom.width": 120}),
             ("Type", {"custom.width": 170}),
             ("Class", {"custom.width": 150, **links_of(*links_of_class())}),
@@ -338,10 +345,9 @@ def new_classes() -> Table:
             empty="No class is known to be new: what fails has failed before, or the service did not report before",
         ),
         rows(states.new_rows(), ref="A"),
-        rows(queries.first_seen(), ref="B"),
+        rows(states.new_first_seen(), ref="B"),
         transformations=(
-            # Only rows of new classes: `first_seen` knows the old ones too.
-            joined(queries.ROW, only_common=True),
+            joined(queries.ROW),
             columns(
                 {
                     TEMPLATE: "Message",
@@ -395,7 +401,7 @@ def top_classes() -> TimeSeries:
             unit=COUNT,
             empty=_NOTHING,
         ),
-        promql(queries.top_classes(), legend(ERROR_TYPE, CLASS), exemplar=True),
+        promql(queries.top_classes(), legend(ERROR_TYPE, MESSAGE), exemplar=True),
         calcs=("max", "sum"),
         links=(_link_of_series(),),
     )
@@ -413,7 +419,7 @@ def live_streaks() -> TimeSeries:
             unit=COUNT,
             empty="No operation is failing right now",
         ),
-        promql(queries.streaks_by_operation(), legend(AGENT, TOOL, CLASS)),
+        promql(queries.streaks_by_operation(), legend(AGENT, TOOL, MESSAGE)),
         threshold=queries.THRESHOLD_SAME,
         links=(_link_of_series(),),
     )
@@ -494,14 +500,14 @@ def by_type() -> BarGauge:
 
 def handled() -> BarGauge:
     """What was handled before the agent saw it."""
-    return bar_gauge(
+    return _that_filters(
         Caption(
             id=33,
             title="Handled failures by type",
             description="Failures inside calls that succeeded after all, such as a request that was tried again. No "
-            "agent saw them and no alert counts them, but they cost time and may become failures.",
+            "agent saw them and no alert counts them, but they cost time and may become failures." + _A_CLICK,
             unit=COUNT,
-            empty="Nothing had to be handled in this range",
+            empty="None",
         ),
         queries.handled_by(ERROR_TYPE),
         ERROR_TYPE,
@@ -509,8 +515,21 @@ def handled() -> BarGauge:
 
 
 def _by(panel_id: int, title: str, name: str, description: str) -> BarGauge:
-    caption = Caption(id=panel_id, title=title, description=description, unit=COUNT, empty=_NOTHING)
-    return bar_gauge(caption, queries.failures_by(name), name)
+    caption = Caption(id=panel_id, title=title, description=description + _A_CLICK, unit=COUNT, empty=_NOTHING)
+    return _that_filters(caption, queries.failures_by(name), name)
+
+
+def _that_filters(caption: Caption, expr: str, name: str) -> BarGauge:
+    chosen = _choice(name, f"${{__field.labels.{name}:percentencode}}")
+    # An empty value selects the series that lack the label.
+    return bar_gauge(caption, expr, name, links=(chosen,), overrides=((queries.NONE, links_of(_choice(name, ""))),))
+
+
+def _choice(name: str, value: str) -> Link:
+    """Lead to this page with one value of a variable, and the others as they are."""
+    others = "&".join(f"${{{each}:queryparam}}" for label, each in queries.VARIABLES.items() if label != name)
+    kept = f"${{service:queryparam}}&{others}&{_HERE}&${{__url_time_range}}"
+    return Link("Show only these", f"/d/{UID}?var-{queries.VARIABLES[name]}={value}&{kept}")
 
 
 def _link_of_series() -> Link:

@@ -34,6 +34,7 @@ from dashboards.queries import (
     chosen,
     class_rows,
     failures,
+    first_seen,
     grown,
     last_failed,
     scoped,
@@ -141,6 +142,11 @@ def new() -> str:
 def new_rows() -> str:
     """Return the rows of new classes, as the table of classes has them."""
     return f"{class_rows()} and on ({ROW}) {as_row(new())}"
+
+
+def new_first_seen() -> str:
+    """Return when the new classes first failed: of old ones nothing, or an empty table would show their times alone."""
+    return f"{first_seen()} and on ({ROW}) {as_row(new())}"
 
 
 def count_of_new() -> str:

@@ -198,6 +198,7 @@ QUIET: Final = {
     "recurrence: Handled failures by type A": "no failure was handled",
     "recurrence: New A": "the stack is younger than the range",
     "recurrence: New classes A": "the stack is younger than the range",
+    "recurrence: New classes B": "the stack is younger than the range",
 }
 """Questions whose answer is that there is nothing."""
 
@@ -210,7 +211,7 @@ PERHAPS: Final = {
     "health: Refused and lost C": "only where the collector was stopped",
     "health: Exported C": "only with Loki",
     "health: Samples that Prometheus refused A": "only where samples came twice",
-    "recurrence: Over threshold A": "only while a run goes on that fails",
+    "recurrence: Streaks now A": "only while a run goes on that fails",
     "recurrence: Live streaks A": "only while a run goes on that fails",
     "detail: Streaks A": "only while a run goes on that fails",
 }
