@@ -89,8 +89,10 @@ class RunReport(BaseModel):
         failed = f"{failures} in {_pluralise(len(self.classes), 'class', 'classes')}"
         if self.result == "unknown":
             return f"{failed}. Raw errors {self.raw_tokens} tokens."
+        handled = f", {self.handled} handled (inside calls that succeeded in the end)" if self.handled else ""
+        after = f", {self.after_escalation} after an escalation" if self.after_escalation else ""
         return (
-            f"{failed}, {self.handled} handled, {self.after_escalation} after an escalation. "
+            f"{failed}{handled}{after}. "
             f"Raw errors {self.raw_tokens} tokens, as frameworks send them {self.sent_tokens}, "
             f"digests {self.digest_tokens}."
         )

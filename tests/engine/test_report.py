@@ -27,7 +27,7 @@ def test_a_report_lists_every_class_with_its_fate() -> None:
     ]
     lines = report.to_markdown().splitlines()
     assert lines[0] == "# Run run-1: halted"
-    assert lines[2].startswith("5 failures in 3 classes, 0 handled, 1 after an escalation. Raw errors ")
+    assert lines[2].startswith("5 failures in 3 classes, 1 after an escalation. Raw errors ")
     assert lines[4:6] == ["| status | tool | error | count | hint | class |", "|---|---|---|---|---|---|"]
     assert lines[6].startswith("| RECOVERED | parse | [KeyError]: 'sku' | 1 |")
     assert r"refused \| again | 3 |" in lines[7]
@@ -62,7 +62,7 @@ def test_members_of_one_cause_are_counted() -> None:
 def test_a_clean_run_has_a_short_report() -> None:
     """No table where there is nothing to list."""
     assert Ledger().report("r").to_markdown() == (
-        "# Run r: clean\n\n0 failures in 0 classes, 0 handled, 0 after an escalation. "
+        "# Run r: clean\n\n0 failures in 0 classes. "
         "Raw errors 0 tokens, as frameworks send them 0, digests 0.\n"
     )
 

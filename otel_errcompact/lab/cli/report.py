@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.cli.output import Problems, printable, say, say_skipped, write_json
+from otel_errcompact.lab.cli.overview import write_overview
 from otel_errcompact.lab.cli.progress import progress
 from otel_errcompact.lab.cli.replay import Settings, replay_files, report_lost
 from otel_errcompact.lab.cli.sources import DEVICE, STANDARD_INPUT, list_readable
@@ -34,7 +35,11 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
     if as_json:
         write_json([_as_json(run) for run in _say_halves(runs)], indent=2)
         return problems.exit_code
-    for number, run in enumerate(_say_halves(runs)):
+    played = list(_say_halves(runs))
+    if len(played) > 1:
+        overview = write_overview([run.report for run in played])
+        sys.stdout.write("\n".join(printable(line) for line in overview.splitlines()) + "\n\n")
+    for number, run in enumerate(played):
         head, *rest = run.report.to_markdown().splitlines()
         lines = [head, *(["", f"Of this run {run.lacks}."] if run.lacks else []), *rest]
         text = "\n".join(printable(line) for line in lines)
