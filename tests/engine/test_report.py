@@ -62,8 +62,7 @@ def test_members_of_one_cause_are_counted() -> None:
 def test_a_clean_run_has_a_short_report() -> None:
     """No table where there is nothing to list."""
     assert Ledger().report("r").to_markdown() == (
-        "# Run r: clean\n\n0 failures in 0 classes. "
-        "Raw errors 0 tokens, as frameworks send them 0, digests 0.\n"
+        "# Run r: clean\n\n0 failures in 0 classes. Raw errors 0 tokens, as frameworks send them 0, digests 0.\n"
     )
 
 

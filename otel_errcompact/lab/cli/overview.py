@@ -27,8 +27,10 @@ def write_overview(reports: Sequence[RunReport]) -> str:
     lines = [
         f"# {len(reports):,} runs: {_join(Counter(report.result for report in reports))}",
         "",
-        (f"{failures:,} {'failure' if failures == 1 else 'failures'} in {len(found):,} "
-        f"{'class' if len(found) == 1 else 'classes'}."),
+        (
+            f"{failures:,} {'failure' if failures == 1 else 'failures'} in {len(found):,} "
+            f"{'class' if len(found) == 1 else 'classes'}."
+        ),
     ]
     if found:
         lines += ["", "| class | tool | error | failures | runs | ended |", "|---|---|---|---:|---:|---|"]
