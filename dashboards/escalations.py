@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from dashboards import queries_escalations as queries
-from dashboards import variables
+from dashboards import stuck, variables
 from dashboards.layout import (
     BAD,
     COUNT,
@@ -16,7 +16,6 @@ from dashboards.layout import (
     BarGauge,
     Caption,
     Line,
-    Link,
     Logs,
     Page,
     Section,
@@ -29,6 +28,7 @@ from dashboards.layout import (
     columns,
     instant,
     legend,
+    links_of,
     logql,
     logs,
     merged,
@@ -40,10 +40,34 @@ from dashboards.layout import (
     text,
     timeseries,
 )
-from dashboards.metrics import ACTION, AGENT, CLASS, ERROR_TYPE, LOCATION, MESSAGE, RESULT, SERVICE, TEMPLATE, THRESHOLD
+from dashboards.metrics import (
+    ACTION,
+    AGENT,
+    CLASS,
+    ERROR_TYPE,
+    LOCATION,
+    MESSAGE,
+    RESULT,
+    SERVICE,
+    TEMPLATE,
+    THRESHOLD,
+    TOOL,
+)
 from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
 
 UID: Final = "errcompact-escalations"
+
+WORDS: Final = """\
+What the library does about failures, step by step:
+
+- **reported**: the agent reads a digest of each failure.
+- **refused**: an identical call that failed twice is not executed again.
+- **asked**: a threshold is reached (`same`, `rejected` or `loop`); the run's handler decides: *continue*, *pause* or
+  *halt*. Where there is none the escalation is *unhandled*, and the run continues.
+- **halted**: the handler said so, or a **loop** continued: identical calls that fail or are refused while no call
+  succeeds.
+- **unresolved**: a run ended although a class was still open in it.
+"""
 
 ACTIONS: Final = {"continue": "green", "pause": "yellow", "halt": "orange", "unhandled": "dark-red"}
 RESULTS: Final = {
@@ -67,17 +91,27 @@ def page() -> Page:
                 id=100,
                 title="In the time range",
                 lines=(
-                    Line(3, ((8, escalations()), (8, unhandled()), (8, failures_after()))),
-                    Line(3, ((8, ended_runs()), (8, halted_runs()), (8, budget_left()))),
-                    Line(6, ((12, by_threshold()), (12, runs_by_result()))),
+                    Line(3, ((6, refused_calls()), (6, escalations()), (6, unhandled()), (6, failures_after()))),
+                    Line(3, ((6, ended_runs()), (6, unresolved_runs()), (6, halted_runs()), (6, budget_left()))),
+                ),
+            ),
+            Section(
+                id=150,
+                title="What is stuck, in which run, and whom to ask",
+                lines=(
+                    Line(7, ((15, stuck.stuck_now()), (9, stuck.whom_to_ask()))),
+                    Line(10, ((24, stuck.escalated_runs()),)),
+                    Line(9, ((12, stuck.how_to_ask()), (12, what_the_words_mean()))),
                 ),
             ),
             Section(
                 id=200,
                 title="Over time",
                 lines=(
+                    Line(6, ((12, by_threshold()), (12, runs_by_result()))),
                     Line(9, ((12, over_time()), (12, by_action()))),
-                    Line(9, ((12, failures_after_over_time()), (12, error_budget()))),
+                    Line(9, ((12, refused_over_time()), (12, failures_after_over_time()))),
+                    Line(9, ((24, error_budget()),)),
                 ),
             ),
             Section(
@@ -142,6 +176,37 @@ def failures_after() -> Stat:
         ),
         instant(queries.after_escalation_in_range()),
         steps=NONE_BAD,
+    )
+
+
+def refused_calls() -> Stat:
+    """How many calls were not repeated."""
+    return stat(
+        Caption(
+            id=9,
+            title="Refused calls",
+            description="Identical calls that were not executed again, because they had failed twice and nothing had "
+            "succeeded since. Waiting helps against some failures (transient ones): those are never refused.",
+            unit=COUNT,
+            empty="None",
+        ),
+        instant(queries.refused_in_range()),
+    )
+
+
+def unresolved_runs() -> Stat:
+    """How many runs gave something up."""
+    return stat(
+        Caption(
+            id=10,
+            title="Unresolved runs",
+            description="Runs that ended by themselves although a class was still open: its operation has failed, and "
+            "not succeeded since.",
+            unit=COUNT,
+            empty="None",
+        ),
+        instant(queries.unresolved_in_range()),
+        steps=NONE_WARNING,
     )
 
 
@@ -239,7 +304,7 @@ def over_time() -> TimeSeries:
             unit=COUNT,
             empty="No escalation",
         ),
-        promql(queries.escalations_over_time(), f"{{{{{AGENT}}}}} {{{{{THRESHOLD}}}}}"),
+        promql(queries.escalations_over_time(), legend(AGENT, THRESHOLD)),
     )
 
 
@@ -253,7 +318,7 @@ def by_action() -> TimeSeries:
             unit=COUNT,
             empty="No escalation",
         ),
-        promql(queries.escalations_over_time_by_action(), f"{{{{{ACTION}}}}}"),
+        promql(queries.escalations_over_time_by_action(), legend(ACTION)),
         colours=ACTIONS,
     )
 
@@ -264,11 +329,26 @@ def failures_after_over_time() -> TimeSeries:
         Caption(
             id=22,
             title="Failures after escalation",
-            description="Failures of classes that had escalated already, by agent and class.",
+            description="Failures of classes that had escalated already, by agent and message.",
             unit=COUNT,
             empty="No failure after an escalation",
         ),
         promql(queries.after_escalation_over_time(), legend(AGENT, MESSAGE), exemplar=True),
+    )
+
+
+def refused_over_time() -> TimeSeries:
+    """Which calls were not repeated."""
+    return bars(
+        Caption(
+            id=24,
+            title="Refused calls over time",
+            description="Identical calls that were not executed again, by agent, tool and the message they had failed "
+            "with.",
+            unit=COUNT,
+            empty="No call was refused",
+        ),
+        promql(queries.refused_over_time(), legend(AGENT, TOOL, MESSAGE)),
     )
 
 
@@ -323,19 +403,7 @@ def agents() -> Table:
         ),
         overrides=(
             ("/^(Unhandled|Failed or halted)$/", number()),
-            (
-                "Agent",
-                {
-                    "links": [
-                        _data_link(
-                            "Recurring errors of this agent",
-                            "errcompact-recurrence",
-                            "agent",
-                            f"${{__data.fields.{AGENT}:percentencode}}",
-                        )
-                    ]
-                },
-            ),
+            ("Agent", links_of(stuck.TO_AGENT)),
         ),
         sort_by="Escalations",
     )
@@ -365,12 +433,7 @@ def classes() -> Table:
                 hidden=("Time",),
             ),
         ),
-        overrides=(
-            (
-                "/^(Message|Class)$/",
-                {"links": [_data_link("This class", "errcompact-detail", "class", f"${{__data.fields.{CLASS}}}")]},
-            ),
-        ),
+        overrides=(("/^(Message|Class)$/", links_of(stuck.TO_CLASS)),),
         sort_by="Escalations",
     )
 
@@ -398,6 +461,7 @@ def where_records_are() -> Text:
     )
 
 
-def _data_link(title: str, uid: str, variable: str, value: str) -> dict[str, Any]:
-    chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
-    return Link(title, f"/d/{uid}?{chosen}&${{__url_time_range}}").build()
+def what_the_words_mean() -> Text:
+    """Name the steps of the ladder, in the words of the panels."""
+    caption = Caption(id=34, title="What the words mean", description="The steps, in order.", unit="", empty="")
+    return text(caption, WORDS)

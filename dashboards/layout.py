@@ -413,6 +413,12 @@ def merged() -> models.DataTransformerConfig:
     return models.DataTransformerConfig("merge", options={})
 
 
+def extracted(field: str) -> models.DataTransformerConfig:
+    """Make a column of each label of a log record, which stand in one field together."""
+    options = {"source": field, "format": "json", "replace": False, "keepTime": False}
+    return models.DataTransformerConfig("extractFields", options=options)
+
+
 def difference(minuend: str, subtrahend: str, name: str) -> models.DataTransformerConfig:
     """Add a column: one less the other."""
     binary = {"left": minuend, "operator": "-", "right": subtrahend}
@@ -445,6 +451,12 @@ def explore(data_source: str, query: dict[str, Any]) -> str:
     parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
     panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
     return f"/explore?schemaVersion=1&panes={panes}"
+
+
+def board_link(title: str, uid: str, variable: str, value: str) -> Link:
+    """Return the way to another dashboard with a variable set, within the same place and time."""
+    chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
+    return Link(title, f"/d/{uid}?{chosen}&${{__url_time_range}}")
 
 
 def explore_spans(query: str) -> str:

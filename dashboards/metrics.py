@@ -42,6 +42,7 @@ CLASS_INFO: Final = gauge(semconv.CLASS_INFO)
 STREAK: Final = gauge(semconv.STREAK)
 ESCALATIONS: Final = counter(semconv.ESCALATIONS)
 RESOLUTIONS: Final = counter(semconv.RESOLUTIONS)
+REFUSALS: Final = counter(semconv.REFUSALS)
 RUNS: Final = counter(semconv.RUNS)
 CONTEXT_TOKENS: Final = counter(semconv.CONTEXT_TOKENS)
 COMPACTION_DURATION_BUCKET: Final = histogram(semconv.COMPACTION_DURATION, "bucket", "s")
@@ -88,6 +89,9 @@ MESSAGE: Final = "message"
 SERVICE: Final = label("service.name")
 ENVIRONMENT: Final = label("deployment.environment.name")
 SERVICE_VERSION: Final = label("service.version")
+
+NAMESPACE: Final = label("service.namespace")
+"""Which team owns a service, as the semantic conventions suggest; of `target_info` only, since it is not promoted."""
 
 # What an occurrence can be, and which of it is a failure an operator cares about.
 NEW: Final = "new"

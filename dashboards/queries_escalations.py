@@ -16,16 +16,19 @@ from dashboards.metrics import (
     ESCALATIONS,
     LOCATION,
     OUTCOME,
+    REFUSALS,
     RESULT,
     RUNS,
     SERVICE,
     TEMPLATE,
     THRESHOLD,
+    TOOL,
 )
 from dashboards.objectives import ALLOWED_BAD_RUNS
-from dashboards.queries import RANGE, chosen, grown, scoped, select, steps, total, with_message
+from dashboards.queries import RANGE, chosen, grown, named, scoped, select, steps, total, with_message
 
 UNHANDLED: Final = f'{ACTION}="unhandled"'
+UNRESOLVED: Final = f'{RESULT}="unresolved"'
 HALTED: Final = f'{RESULT}="halted"'
 BAD: Final = f'{RESULT}=~"failed|halted"'
 
@@ -38,6 +41,11 @@ def escalations(*matchers: str) -> str:
 def runs(*matchers: str) -> str:
     """Return the counters of ended runs that the variables select; a run is of no class."""
     return scoped(RUNS, chosen(AGENT), *matchers)
+
+
+def refusals() -> str:
+    """Return the counters of refused calls that the variables select."""
+    return scoped(REFUSALS, chosen(AGENT), chosen(TOOL), chosen(CLASS))
 
 
 def after_escalation() -> str:
@@ -73,6 +81,16 @@ def halted_in_range() -> str:
     return runs_in_range(HALTED)
 
 
+def unresolved_in_range() -> str:
+    """Runs that ended with a class left open."""
+    return runs_in_range(UNRESOLVED)
+
+
+def refused_in_range() -> str:
+    """Identical calls that were not executed again."""
+    return total(grown(refusals()))
+
+
 def escalations_by_threshold() -> str:
     """Escalations in the time range, by the threshold that was reached."""
     return total(grown(escalations()), THRESHOLD)
@@ -99,7 +117,7 @@ def bad_share(window: str) -> str:
 
 def escalations_over_time() -> str:
     """Escalations, by agent and threshold."""
-    return f"{total(steps(escalations()), AGENT, THRESHOLD)} > 0"
+    return f"{named(total(steps(escalations()), AGENT, THRESHOLD), AGENT)} > 0"
 
 
 def escalations_over_time_by_action() -> str:
@@ -108,9 +126,15 @@ def escalations_over_time_by_action() -> str:
 
 
 def after_escalation_over_time() -> str:
-    """Failures after an escalation, by agent and class."""
-    over_time = f"topk(10, {total(steps(after_escalation()), AGENT, CLASS)} > 0)"
-    return with_message(over_time, after_escalation())
+    """Failures after an escalation, by agent and message."""
+    over_time = named(total(steps(after_escalation()), AGENT, CLASS), AGENT)
+    return with_message(f"topk(10, {over_time} > 0)", after_escalation())
+
+
+def refused_over_time() -> str:
+    """Refused calls, by agent, tool and message."""
+    refused = total(steps(refusals()), AGENT, TOOL, CLASS)
+    return with_message(f"topk(10, {named(named(refused, AGENT), TOOL)} > 0)", refusals())
 
 
 # Who and what.
@@ -137,16 +161,24 @@ def bad_runs_by_agent() -> str:
 
 
 def escalations_by_class() -> str:
-    """
-    Escalations of the classes that escalate most, with what each class means.
+    """Escalations of the classes that escalate most, with what each class means."""
+    return explained(f"topk(20, {total(grown(escalations()), CLASS)} > 0)", ERROR_TYPE, LOCATION, TEMPLATE)
 
-    A class has one meaning per process that knows it, so one is picked; a class that nobody explains any more stays.
+
+def explained(values: str, *by: str) -> str:
     """
-    counted = f"topk(20, {total(grown(escalations()), CLASS)} > 0)"
+    Return values of classes with labels that say what each class means.
+
+    A class has one meaning per process that knows it, so one is picked. A class without a meaning keeps its row: it is
+    `other`, or no process explains it any more.
+    """
+    meaning = _meaning(*by)
+    return f"{values} * on ({CLASS}) group_left ({', '.join(by)}) {meaning} or {values} unless on ({CLASS}) {meaning}"
+
+
+def _meaning(*by: str) -> str:
     known = f"last_over_time({select(CLASS_INFO, *_place())}[{RANGE}])"
-    meaning = f"topk by ({CLASS}) (1, max by ({CLASS}, {ERROR_TYPE}, {LOCATION}, {TEMPLATE}) ({known}))"
-    explained = f"{counted} * on ({CLASS}) group_left ({ERROR_TYPE}, {LOCATION}, {TEMPLATE}) {meaning}"
-    return f"{explained} or {counted} unless on ({CLASS}) {meaning}"
+    return f"topk by ({CLASS}) (1, max by ({', '.join((CLASS, *by))}) ({known}))"
 
 
 def _place() -> tuple[str, ...]:

@@ -251,10 +251,8 @@ def plain(bare_stack: Stack) -> str:
 
 
 def _demo(stack: Stack, directory: Path) -> Printed:
-    return Printed(
-        service="e2e-demo",
-        stdout=run_errcompact(stack, "e2e-demo", "grpc", "demo", "--plain", directory=directory).stdout,
-    )
+    done = run_errcompact(stack, "e2e-demo", "grpc", "demo", "--plain", directory=directory, namespace="reports")
+    return Printed(service="e2e-demo", stdout=done.stdout)
 
 
 def _replay(stack: Stack, directory: Path) -> Printed:

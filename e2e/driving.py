@@ -57,14 +57,17 @@ def environ(stack: Receiver, service: str, protocol: Protocol) -> dict[str, str]
 
 
 def run_errcompact(
-    stack: Stack, service: str, protocol: Protocol, *arguments: str, directory: Path
+    stack: Stack, service: str, protocol: Protocol, *arguments: str, directory: Path, namespace: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run `errcompact` with these arguments, and return what it printed."""
+    """Run `errcompact` with these arguments, of a service with this namespace, and return what it printed."""
+    own = environ(stack, service, protocol)
+    if namespace:
+        own["OTEL_RESOURCE_ATTRIBUTES"] += f",service.namespace={namespace}"
     return subprocess.run(
         [sys.executable, "-m", "otel_errcompact.lab.cli.main", *arguments],
         cwd=directory,
         # Wide enough that no table wraps.
-        env={**environ(stack, service, protocol), "COLUMNS": "240"},
+        env={**own, "COLUMNS": "240"},
         capture_output=True,
         text=True,
         check=True,

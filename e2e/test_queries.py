@@ -214,6 +214,7 @@ PERHAPS: Final = {
     "recurrence: Streaks now A": "only while a run goes on that fails",
     "recurrence: Live streaks A": "only while a run goes on that fails",
     "detail: Streaks A": "only while a run goes on that fails",
+    "escalations: Stuck now A": "only while a run goes on that fails",
 }
 """Questions whose answer depends on what other tests did to the stack."""
 
@@ -261,6 +262,9 @@ class TestKnownAnswers:
                     "escalations: Runs A": {"": 3},
                     "escalations: Runs by result A": {"clean": 1, "recovered": 1, "unresolved": 1},
                     "escalations: Halted runs A": {},
+                    "escalations: Refused calls A": {},
+                    "escalations: Unresolved runs A": {"": 1},
+                    "escalations: Whom to ask A": {f"tau-bench {REPLAY} not named": 1},
                     # A class was left open in one of three; none has failed.
                     "escalations: Budget left A": {"": 1},
                     "escalations: Failed or halted runs, share A": {"within 1 hour": 0},
@@ -280,6 +284,10 @@ class TestKnownAnswers:
                     "escalations: Runs by result A": {"halted": 1},
                     "escalations: Halted runs A": {"": 1},
                     "escalations: Budget left A": {"": -19},
+                    "escalations: Refused calls A": {"": 1},
+                    "escalations: Unresolved runs A": {},
+                    "escalations: Stuck now A": {},
+                    "escalations: Whom to ask A": {f"sales-report {DEMO} reports": 2},
                 },
             }.items()
             for question, expected in known.items()
@@ -422,6 +430,27 @@ def test_loki_answers(filled_stack: Stack, answers: dict[str, str], question: Qu
     text = filled(question.text, {**values_of(load(question.board)), **RANGE})
     eventually(lambda: loki.query(text), seconds=ARRIVAL, what=str(question))
     answers[str(question)] = f"{len(loki.query(text))} records"
+
+
+def test_escalated_runs_have_ids(filled_stack: Stack) -> None:
+    """The run that escalated is named, with all that the columns of its table need and nothing else."""
+    loki = filled_stack.backends.loki
+    if loki is None:
+        pytest.skip("Loki is not built")
+    question = _named("escalations: Escalated runs A")
+    text = filled(question.text, {**values_of(load(question.board)), **RANGE, "service": REPLAY})
+    eventually(lambda: loki.query(text), seconds=ARRIVAL, what=str(question))
+    (record,) = loki.query(text)
+    assert record.text.startswith("[Error] ")
+    named = dict(record.labels)
+    assert named.pop("errcompact_run_id")
+    assert named.pop("errcompact_class")
+    assert named == {
+        "service_name": REPLAY,
+        "gen_ai_agent_name": "tau-bench",
+        "gen_ai_tool_name": "db.query",
+        "errcompact_threshold": "same",
+    }
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,16 @@ def data_sources(board: Json) -> list[str]:
     return found
 
 
+def sources_of_panels(board: Json) -> list[str]:
+    """A panel names the data source of its queries: Grafana sends all of them to the panel's."""
+    return [
+        f"{_name(panel)} sends {target['refId']} to another data source"
+        for panel in panels(board)
+        for target in panel.get("targets", ())
+        if panel.get("datasource") != target["datasource"]
+    ]
+
+
 def variables_used(board: Json) -> list[str]:
     """Every variable that is used is defined, in queries, titles, texts and links."""
     defined = {variable["name"] for variable in variables(board)} | OF_GRAFANA.keys()
@@ -303,7 +313,7 @@ def names_in_tables(board: Json) -> list[str]:
         f"{_name(panel)} shows all labels of {target['refId']}"
         for panel in tables
         for target in panel.get("targets", ())
-        if target.get("expr") and promql.keeps_name(filled(target["expr"], values))
+        if target["datasource"]["type"] == "prometheus" and promql.keeps_name(filled(target["expr"], values))
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
@@ -80,7 +81,7 @@ FOREIGN: Final[Known] = {
     "prometheus_target_scrapes_sample_duplicate_timestamp_total": frozenset(),
     "prometheus_api_otlp_out_of_order_exemplars_total": frozenset(),
     # Made by Prometheus itself: of resources pushed to it, and of its alerts.
-    "target_info": frozenset({"service_instance_id", "telemetry_sdk_language"}),
+    "target_info": frozenset({"service_instance_id", "service_namespace", "telemetry_sdk_language"}),
     "ALERTS": frozenset({"alertname", "alertstate", "severity", "gen_ai_agent_name", "errcompact_class"}),
 }
 
@@ -119,6 +120,10 @@ def _live(reader: InMemoryMetricReader) -> None:
     for _ in range(2):
         ledger.observe("r", raw)
     ledger.answer("r", Continue())
+    ledger.open("q", agent="shop")
+    for _ in range(2):
+        ledger.observe("q", replace(raw, arguments="{}"))
+    assert ledger.refuse("q", "db", "{}", agent="shop")
     ledger.succeed("r", "db")
     ledger.end("r")
     ledger.observe("s", raw)

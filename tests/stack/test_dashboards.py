@@ -31,6 +31,7 @@ CHECKS: Final[dict[str, Callable[[Json], list[str]]]] = {
     "questions": checks.questions,
     "positions": checks.positions,
     "data sources": checks.data_sources,
+    "sources of panels": checks.sources_of_panels,
     "variables": checks.variables_used,
     "metrics": lambda board: checks.metrics(board, KNOWN),
     "rates": checks.rates,
@@ -213,7 +214,9 @@ def _target(expr: str, ref: str = "A", **more: Any) -> Json:
 
 
 def _panel(number: int, kind: str, *targets: Json, x: int = 0, y: int = 0, **more: Any) -> Json:
+    asked = {"datasource": dict(targets[0]["datasource"])} if targets else {}
     return {
+        **asked,
         "id": number,
         "type": kind,
         "title": f"Panel {number}",
@@ -364,6 +367,12 @@ def test_the_right_dashboard(check):
             _broken(1, "datasource", to={"type": "prometheus", "uid": "abc"}),
             ["timeseries 'Panel 1' has the data source abc"],
             id="panel with a fixed data source",
+        ),
+        pytest.param(
+            "sources of panels",
+            _broken(4, "datasource", to={"type": "prometheus", "uid": "${datasource}"}),
+            ["logs 'Panel 4' sends A to another data source"],
+            id="query to the data source of another",
         ),
         pytest.param(
             "variables", _asking("up{job=~'$jobs'}"), ["timeseries 'Panel 1' uses the variable jobs"], id="in a query"
