@@ -402,7 +402,7 @@ def agents() -> Table:
             ),
         ),
         overrides=(
-            ("/^(Unhandled|Failed or halted)$/", number()),
+            ("/^(Escalations|Unhandled|Failed or halted)$/", number()),
             ("Agent", links_of(stuck.TO_AGENT)),
         ),
         sort_by="Escalations",
@@ -433,7 +433,13 @@ def classes() -> Table:
                 hidden=("Time",),
             ),
         ),
-        overrides=(("/^(Message|Class)$/", links_of(stuck.TO_CLASS)),),
+        overrides=(
+            ("Message", {"custom.minWidth": 420, "custom.inspect": True}),
+            ("Escalations", {"custom.width": 150}),
+            ("Type", {"custom.width": 170}),
+            ("Class", {"custom.width": 180}),
+            ("/^(Message|Class)$/", links_of(stuck.TO_CLASS)),
+        ),
         sort_by="Escalations",
     )
 

@@ -29,6 +29,7 @@ from grafana_foundation_sdk.models.text import TextMode
 
 from dashboards import metrics
 from dashboards.variables import LOKI, PROMETHEUS, TEMPO
+from otel_errcompact.otel import semconv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -324,7 +325,13 @@ def logs(caption: Caption, target: loki.Dataquery, *, links: Iterable[Link] = ()
 
 def traces(caption: Caption, target: tempo.Dataquery, *, links: Iterable[Link] = ()) -> Table:
     """List traces or spans; their ids lead to the trace."""
-    return _table(caption, (target,), links).datasource(TEMPO)
+    panel = _table(caption, (target,), links).datasource(TEMPO)
+    # Of equal columns a message would be cut after two words; the whole stack trace is in the span.
+    _override(panel, (semconv.EXCEPTION_MESSAGE, {"custom.width": 380, "custom.inspect": True}))
+    _override(
+        panel, (f"/^({semconv.EXCEPTION_STACKTRACE}|{semconv.EXCEPTION_TYPE}|{semconv.CLASS})$/", {"custom.width": 150})
+    )
+    return panel
 
 
 def text(caption: Caption, markdown: str) -> Text:

@@ -192,7 +192,9 @@ def escalation_records() -> str:
     """
     The log records of escalations.
 
-    Loki refuses a selector that could match everything, hence `.+`; only records of escalations name a threshold.
+    Loki refuses a selector that could match everything, hence `.+`; only records of escalations name a threshold. Each
+    line begins with its service and agent, which the record itself has as attributes only.
     """
     found = f'{{{SERVICE}=~".+", {SERVICE}=~"$service", {ENVIRONMENT}=~"$environment"}}'
-    return f'{found} | {THRESHOLD}!="" | {AGENT}=~"$agent" | {CLASS}=~"$class"'
+    shown = f"{{{{.{SERVICE}}}}} {{{{.{AGENT}}}}}: {{{{__line__}}}}"
+    return f'{found} | {THRESHOLD}!="" | {AGENT}=~"$agent" | {CLASS}=~"$class" | line_format "{shown}"'
