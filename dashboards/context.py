@@ -46,7 +46,7 @@ MEANING: Final = """\
 - **Layers run in this order**, cheap first: `results` (the largest of the newest results go to disk), `snip` (the
   middle of a long conversation), `errors` (raw errors become digests), `micro` (old results become one line),
   `summary` (a model writes it), and after an overflow `reactive`.
-- **Taken out is not money.** What stands behind the first change is read anew by the provider's prompt cache: a layer
+- **Taken out is not money.** What stands behind the first change is read again by the provider's prompt cache: a layer
   that takes out little and invalidates much costs more than it saves.
 - **Nothing is lost**: the whole of what was cut is in the folder that the options name, and the model is told where.
 - **Tokens are estimates**, by the counter that the application gave.
@@ -76,7 +76,7 @@ def page() -> Page:
                             (5, problems()),
                         ),
                     ),
-                    Line(8, ((24, layers()),)),
+                    Line(6, ((24, layers()),)),
                 ),
             ),
             Section(
@@ -85,7 +85,7 @@ def page() -> Page:
                 lines=(
                     Line(9, ((12, saved_over_time()), (12, cut_over_time()))),
                     Line(9, ((8, overflows_over_time()), (8, problems_over_time()), (8, duration()))),
-                    Line(7, ((24, meaning()),)),
+                    Line(6, ((24, meaning()),)),
                 ),
             ),
         ),
@@ -132,7 +132,7 @@ def invalidated() -> Stat:
             id=3,
             title="Cache lost",
             description="Tokens that stood behind the first change of a compaction: a provider's prompt cache has to "
-            "read them anew.",
+            "read them again.",
             unit=COUNT,
             empty=NO_COMPACTION,
         ),
@@ -179,7 +179,7 @@ def layers() -> Table:
             id=6,
             title="By layer",
             description="How often each layer has cut something, the tokens it took out, and those a prompt cache had "
-            "to read anew for it.",
+            "to read again for it.",
             unit=COUNT,
             empty=NO_COMPACTION,
         ),

@@ -77,7 +77,7 @@ def page() -> Page:
                             (4, series()),
                         ),
                     ),
-                    Line(9, ((12, faults_over_time()), (12, services()))),
+                    Line(6, ((12, faults_over_time()), (12, services()))),
                 ),
             ),
             Section(
@@ -400,7 +400,7 @@ def received() -> TimeSeries:
             id=50,
             title="Received",
             description="Spans, metric points and log records that the collector took in, per second.",
-            unit="cps",
+            unit="suffix: /s",
             empty=NO_COLLECTOR,
         ),
         *(
@@ -418,7 +418,7 @@ def exported() -> TimeSeries:
             title="Exported",
             description="Spans, metric points and log records that reached Tempo, Prometheus and Loki, per second. "
             "Fewer spans than received: only a share of the healthy traces is kept.",
-            unit="cps",
+            unit="suffix: /s",
             empty=NO_COLLECTOR,
         ),
         *(

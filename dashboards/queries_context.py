@@ -48,7 +48,7 @@ def saved_in_range(*by: str) -> str:
 
 
 def invalidated_in_range(*by: str) -> str:
-    """Tokens behind the first change, which a prompt cache had to read anew."""
+    """Tokens behind the first change, which a prompt cache had to read again."""
     return total(grown(tokens(semconv.FORM_INVALIDATED)), *by)
 
 
