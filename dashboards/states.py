@@ -45,6 +45,13 @@ from otel_errcompact.otel import semconv
 BEGIN: Final = " @ ${__from:date:seconds}"
 """The modifier that asks at the beginning of the time range: its length before that is the range before."""
 
+EARLIER: Final = f"{BEGIN} offset {RANGE}"
+"""
+The modifier that asks at the beginning of the range before.
+
+Of a service that began within that range, every class would seem to grow: its failures are counted for a part of it.
+"""
+
 SILENCE: Final = "1h"
 """How long a class must have been silent to be back again, where the range before is shorter."""
 
@@ -101,18 +108,21 @@ GROWING: Final = State(
     name="growing",
     colour="red",
     meaning=f"failed at least {FACTOR} times as often as in the range before, and {MARGIN} times more than that, which "
-    "is beyond chance",
+    "is beyond chance; the service reported already when the range before began",
 )
 QUIET: Final = State(value=1, name="quiet", colour="green", meaning="did not fail in the second half of the range")
 STEADY: Final = State(
-    value=2, name="steady", colour="text", meaning="none of these, and the service reported in the day before the range"
+    value=2,
+    name="steady",
+    colour="text",
+    meaning="none of these, and the service reported already when the range before began",
 )
 UNKNOWN: Final = State(
     value=0,
     name="unknown",
     colour="text",
-    meaning="none of these, and nothing of the service is recorded in the day before the range, so there is nothing to "
-    "compare with",
+    meaning="none of these, and nothing of the service is recorded in the day before the range before, so there is no "
+    "whole range to compare with",
 )
 
 STATES: Final = (NEW_IN_VERSION, NEW_CLASS, BACK_AGAIN, GROWING, QUIET, STEADY, UNKNOWN)
@@ -166,7 +176,7 @@ def _values(*states: State) -> str:
         BACK_AGAIN: _back_again,
         GROWING: _growing,
         QUIET: _quiet,
-        STEADY: _there_in_observed_service,
+        STEADY: _comparable,
         UNKNOWN: _there,
     }
     return " or ".join(f"{asked[each]()} * 0 + {each.value}" for each in states)
@@ -225,7 +235,7 @@ def _growing() -> str:
     before = total(grown(_counters(), at=BEGIN), *_PLACE)
     # The label keeps both sides apart until they are added.
     balance = f'{total(grown(_counters()), *_PLACE)} or label_replace(-{FACTOR} * {before}, "of", "before", "", "")'
-    return f"(sum by {_BY_PLACE} ({balance}) >= {MARGIN} and on ({SERVICE}) {_observed()})"
+    return f"(sum by {_BY_PLACE} ({balance}) >= {MARGIN} and on ({SERVICE}) {_observed(EARLIER)})"
 
 
 def _quiet() -> str:
@@ -240,10 +250,14 @@ def _there_in_observed_service() -> str:
     return f"({_there()} and on ({SERVICE}) {_observed()})"
 
 
-def _observed() -> str:
-    """Services of which anything is recorded in the day before the range."""
+def _comparable() -> str:
+    return f"({_there()} and on ({SERVICE}) {_observed(EARLIER)})"
+
+
+def _observed(at: str = BEGIN) -> str:
+    """Services of which anything is recorded in the day before the range, or before the range before that."""
     # The library reports the first from the start of a process on; the collector counts only what fails.
-    windows = (f"present_over_time({series}[{BEFORE}]{BEGIN})" for series in (scoped(CONTEXT_TOKENS), scoped(ERRORS)))
+    windows = (f"present_over_time({series}[{BEFORE}]{at})" for series in (scoped(CONTEXT_TOKENS), scoped(ERRORS)))
     return f"({' or '.join(f'group by ({SERVICE}) ({window})' for window in windows)})"
 
 

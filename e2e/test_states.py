@@ -224,6 +224,16 @@ def test_state_by_version(tmp_path: Path, series: Iterable[Series], expected: St
         ),
         pytest.param([running("1", BEGIN - 5), counter(at(BEGIN + 20))], NEW_CLASS, id="it reported before the range"),
         pytest.param(
+            [running("1", BEGIN - 5), counter(at(*every(1, BEGIN - 4, END)))],
+            UNKNOWN,
+            id="not growing: it began in the range before, of which it has only a part",
+        ),
+        pytest.param(
+            [running("1", BEFORE), counter(at(BEGIN - 5, *every(1, BEGIN + 1, END)))],
+            GROWING,
+            id="growing: it reported all through the range before",
+        ),
+        pytest.param(
             [counter(at(10), key="c2"), counter(at(BEGIN + 20))], NEW_CLASS, id="another class failed before the range"
         ),
     ],
