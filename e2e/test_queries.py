@@ -438,19 +438,24 @@ def test_escalated_runs_have_ids(filled_stack: Stack) -> None:
     if loki is None:
         pytest.skip("Loki is not built")
     question = _named("escalations: Escalated runs A")
-    text = filled(question.text, {**values_of(load(question.board)), **RANGE, "service": REPLAY})
-    eventually(lambda: loki.query(text), seconds=ARRIVAL, what=str(question))
-    (record,) = loki.query(text)
-    assert record.text.startswith("[Error] ")
-    named = dict(record.labels)
-    assert named.pop("errcompact_run_id")
-    assert named.pop("errcompact_class")
-    assert named == {
-        "service_name": REPLAY,
-        "gen_ai_agent_name": "tau-bench",
-        "gen_ai_tool_name": "db.query",
-        "errcompact_threshold": "same",
+    text = filled(question.text, {**values_of(load(question.board)), **RANGE, "service": DEMO})
+    eventually(lambda: len(loki.query(text)) == 2, seconds=ARRIVAL, what=str(question))
+    records = loki.query(text)
+    assert {record.text for record in records} == {
+        "[uploads_paused] HTTP 503: uploads are paused, try again later",
+        "[ConnectionRefusedError] [Errno 111] Connection refused",
     }
+    labels = [dict(record.labels) for record in records]
+    assert len({named.pop("errcompact_run_id") for named in labels}) == 1
+    assert len({named.pop("errcompact_class") for named in labels}) == 2
+    assert labels == 2 * [
+        {
+            "service_name": DEMO,
+            "gen_ai_agent_name": "sales-report",
+            "gen_ai_tool_name": "publish",
+            "errcompact_threshold": "same",
+        }
+    ]
 
 
 @pytest.mark.parametrize(
