@@ -10,7 +10,6 @@ from dashboards.layout import (
     BAD,
     COUNT,
     NONE_BAD,
-    NONE_WARNING,
     OK,
     WARNING,
     Caption,
@@ -22,18 +21,14 @@ from dashboards.layout import (
     Text,
     TimeSeries,
     bars,
-    columns,
-    instant,
-    legend,
-    merged,
-    promql,
-    rows,
     stat,
     table,
     text,
     timeseries,
 )
 from dashboards.metrics import LAYER, REASON, RESULT, SERVICE
+from dashboards.targets import instant, legend, promql, rows
+from dashboards.transformations import columns, merged
 
 UID: Final = "errcompact-context"
 
@@ -70,10 +65,11 @@ def page() -> Page:
                         4,
                         (
                             (4, compactions()),
-                            (5, saved()),
-                            (5, invalidated()),
-                            (5, overflows()),
-                            (5, problems()),
+                            (4, saved()),
+                            (4, invalidated()),
+                            (4, overflows()),
+                            (4, lost_calls()),
+                            (4, problems()),
                         ),
                     ),
                     Line(6, ((24, layers()),)),
@@ -147,12 +143,28 @@ def overflows() -> Stat:
         Caption(
             id=4,
             title="Overflows",
-            description="Calls that a provider refused because the context was too long.",
+            description="Calls that a provider refused because the context was too long. Most of them recover: the "
+            "context is compacted, and the call is made again.",
             unit=COUNT,
             empty=NO_OVERFLOW,
         ),
         instant(queries.overflows_in_range()),
-        steps=NONE_WARNING,
+    )
+
+
+def lost_calls() -> Stat:
+    """How many calls were never answered."""
+    return stat(
+        Caption(
+            id=7,
+            title="Lost calls",
+            description="Overflows that did not recover: the call failed after all retries, or was not made again "
+            "because compactions had kept failing.",
+            unit=COUNT,
+            empty="None",
+        ),
+        instant(queries.lost_in_range()),
+        steps=NONE_BAD,
     )
 
 

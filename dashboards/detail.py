@@ -23,18 +23,11 @@ from dashboards.layout import (
     TimeSeries,
     bar_gauge,
     bars,
-    columns,
-    instant,
-    legend,
-    logql,
     logs,
-    promql,
-    rows,
     stat,
     table,
     text,
     timeseries,
-    traceql,
     traces,
 )
 from dashboards.metrics import (
@@ -50,6 +43,8 @@ from dashboards.metrics import (
     TEMPLATE,
     TOOL,
 )
+from dashboards.targets import instant, legend, logql, promql, rows, traceql
+from dashboards.transformations import columns
 
 UID: Final = "errcompact-detail"
 

@@ -25,21 +25,14 @@ from dashboards.layout import (
     TimeSeries,
     bar_gauge,
     bars,
-    columns,
-    instant,
-    legend,
-    links_of,
-    logql,
     logs,
-    merged,
     number,
-    promql,
-    rows,
     stat,
     table,
     text,
     timeseries,
 )
+from dashboards.links import links_of
 from dashboards.metrics import (
     ACTION,
     AGENT,
@@ -54,6 +47,8 @@ from dashboards.metrics import (
     TOOL,
 )
 from dashboards.objectives import ALLOWED_BAD_RUNS, RUN_OBJECTIVE
+from dashboards.targets import instant, legend, logql, promql, rows
+from dashboards.transformations import columns, merged
 
 UID: Final = "errcompact-escalations"
 

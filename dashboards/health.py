@@ -30,16 +30,13 @@ from dashboards.layout import (
     TimeSeries,
     bar_gauge,
     bars,
-    columns,
-    instant,
-    merged,
-    promql,
-    rows,
     stat,
     table,
     timeseries,
 )
 from dashboards.metrics import ENVIRONMENT, ERROR_TYPE, SERVICE, STAGE
+from dashboards.targets import instant, promql, rows
+from dashboards.transformations import columns, merged
 from dashboards.variables import PROMETHEUS
 
 UID: Final = "errcompact-health"
@@ -289,12 +286,13 @@ def series_by_metric() -> BarGauge:
         Caption(
             id=23,
             title="Series by metric",
-            description="Time series of each errcompact_* metric at the end of the time range.",
+            description="Time series of each metric of the plugin at the end of the time range; the names all begin "
+            "with errcompact_, which is left out.",
             unit=COUNT,
             empty="None",
         ),
         queries.series_by_metric(),
-        "__name__",
+        queries.METRIC,
     )
 
 

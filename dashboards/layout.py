@@ -7,13 +7,10 @@ one of them is finished only for the one who wrote it.
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote
 
 from grafana_foundation_sdk.builders import common as options
-from grafana_foundation_sdk.builders import dashboard, loki, prometheus, tempo
+from grafana_foundation_sdk.builders import dashboard, loki, tempo
 from grafana_foundation_sdk.builders.bargauge import Panel as BarGauge
 from grafana_foundation_sdk.builders.dashboard import Panel as AnyPanel
 from grafana_foundation_sdk.builders.logs import Panel as Logs
@@ -23,11 +20,10 @@ from grafana_foundation_sdk.builders.text import Panel as Text
 from grafana_foundation_sdk.builders.timeseries import Panel as TimeSeries
 from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models import dashboard as models
-from grafana_foundation_sdk.models.prometheus import PromQueryFormat
-from grafana_foundation_sdk.models.tempo import SearchTableType
 from grafana_foundation_sdk.models.text import TextMode
 
 from dashboards import metrics
+from dashboards.targets import Target, instant, legend
 from dashboards.variables import LOKI, PROMETHEUS, TEMPO
 from otel_errcompact.otel import semconv
 
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
 
     from grafana_foundation_sdk.cog.builder import Builder
 
+    from dashboards.links import Link
     from dashboards.variables import Variable
 
 WIDTH: Final = 24
@@ -48,9 +45,6 @@ TAG: Final = "errcompact"
 
 COUNT: Final = "locale"
 """The unit of counts: `1,563`. With `short` and no decimals Grafana shows `2 K`."""
-
-NEWEST_FIRST: Final = "with (most_recent=true)"
-"""Without this hint Tempo returns the first spans it finds, whatever their age."""
 
 OUTCOME_COLOURS: Final = {
     metrics.NEW: "blue",
@@ -66,7 +60,6 @@ WARNING: Final = "orange"
 BAD: Final = "red"
 NEUTRAL: Final = "text"
 
-Target = prometheus.Dataquery | tempo.Dataquery | loki.Dataquery
 Override = tuple[str, dict[str, Any]]
 """The name of a field (or `/a pattern/`), and the properties it gets."""
 
@@ -76,22 +69,6 @@ Steps = tuple[tuple[float | None, str], ...]
 NONE_BAD: Final[Steps] = ((None, OK), (1, BAD))
 NONE_WARNING: Final[Steps] = ((None, OK), (1, WARNING))
 """For what should not happen at all."""
-
-
-class Link(NamedTuple):
-    """
-    A way from a value to another page.
-
-    The SDK's builder is for links of whole dashboards and writes what only those have.
-    """
-
-    title: str
-    url: str
-    new_tab: bool = False
-
-    def build(self) -> dict[str, Any]:
-        """Return what Grafana calls a data link."""
-        return {"title": self.title, "url": self.url, "targetBlank": self.new_tab}
 
 
 class Caption(NamedTuple):
@@ -132,43 +109,6 @@ class Page(NamedTuple):
     variables: tuple[Variable, ...]
     sections: tuple[Section, ...]
     annotations: tuple[dashboard.AnnotationQuery, ...] = ()
-
-
-# Questions.
-
-
-def promql(expr: str, legend: str = "", *, ref: str = "A", exemplar: bool = False) -> prometheus.Dataquery:
-    """Ask Prometheus for values over time."""
-    query = prometheus.Dataquery().ref_id(ref).datasource(PROMETHEUS).expr(expr).range().exemplar(exemplar)
-    return query.legend_format(legend or "__auto")
-
-
-def instant(expr: str, legend: str = "", *, ref: str = "A") -> prometheus.Dataquery:
-    """Ask Prometheus for values at the end of the time range."""
-    query = prometheus.Dataquery().ref_id(ref).datasource(PROMETHEUS).expr(expr).instant()
-    return query.legend_format(legend or "__auto")
-
-
-def rows(expr: str, *, ref: str = "A") -> prometheus.Dataquery:
-    """Ask Prometheus for values at the end of the time range, as rows of a table."""
-    return instant(expr, ref=ref).format(PromQueryFormat.TABLE)
-
-
-def legend(*labels: str) -> str:
-    """Name series by their labels."""
-    return " ".join(f"{{{{{label}}}}}" for label in labels)
-
-
-def traceql(query: str, *, ref: str = "A", spans: bool = False, limit: int = 50) -> tempo.Dataquery:
-    """Ask Tempo for the newest traces, or for the newest spans that match."""
-    kind = SearchTableType.SPANS if spans else SearchTableType.TRACES
-    asked = tempo.Dataquery().ref_id(ref).datasource(TEMPO).query_type("traceql").query(f"{query} {NEWEST_FIRST}")
-    return asked.limit(limit).table_type(kind)
-
-
-def logql(expr: str, *, ref: str = "A", max_lines: int = 200) -> loki.Dataquery:
-    """Ask Loki for lines."""
-    return loki.Dataquery().ref_id(ref).datasource(LOKI).expr(expr).query_type("range").max_lines(max_lines)
 
 
 # Panels.
@@ -386,89 +326,12 @@ def cell(**properties: Any) -> dict[str, Any]:
     return {"custom.cellOptions": properties}
 
 
-def links_of(*links: Link) -> dict[str, Any]:
-    """Give the values of a field links."""
-    return {"links": [each.build() for each in links]}
-
-
 def number() -> dict[str, Any]:
     """Show a column as counts, 0 where a row has none."""
     return {"unit": COUNT, "noValue": "0"}
 
 
 # Transformations of tables.
-
-
-def only(ref: str, transformation: models.DataTransformerConfig) -> models.DataTransformerConfig:
-    """Transform the answers to one question, and leave the others as they are."""
-    transformation.filter_val = models.MatcherConfig("byRefId", ref)
-    return transformation
-
-
-def trends(*refs: str) -> models.DataTransformerConfig:
-    """Turn each series into a row, with the values over time in one cell."""
-    return models.DataTransformerConfig("timeSeriesTable", options={ref: {"stat": "sum"} for ref in refs})
-
-
-def joined(field: str) -> models.DataTransformerConfig:
-    """Put the answers to several questions side by side, where a field has the same value."""
-    return models.DataTransformerConfig("joinByField", options={"byField": field, "mode": "outer"})
-
-
-def merged() -> models.DataTransformerConfig:
-    """Make one row of the answers with the same labels."""
-    return models.DataTransformerConfig("merge", options={})
-
-
-def extracted(field: str) -> models.DataTransformerConfig:
-    """Make a column of each label of a log record, which stand in one field together."""
-    options = {"source": field, "format": "json", "replace": False, "keepTime": False}
-    return models.DataTransformerConfig("extractFields", options=options)
-
-
-def difference(minuend: str, subtrahend: str, name: str) -> models.DataTransformerConfig:
-    """Add a column: one less the other."""
-    binary = {"left": minuend, "operator": "-", "right": subtrahend}
-    return models.DataTransformerConfig("calculateField", options={"alias": name, "binary": binary, "mode": "binary"})
-
-
-def columns(names: dict[str, str], *, hidden: Sequence[str] = ()) -> models.DataTransformerConfig:
-    """Order and name the columns of a table, and hide those nobody reads."""
-    return models.DataTransformerConfig(
-        "organize",
-        options={
-            "excludeByName": dict.fromkeys(hidden, True),
-            "indexByName": {name: index for index, name in enumerate(names)},
-            "renameByName": names,
-        },
-    )
-
-
-# Links.
-
-
-def explore(data_source: str, query: dict[str, Any]) -> str:
-    """Return the address of Explore with a query; the variable of a data source is called like its type."""
-    pane = {
-        "datasource": f"${{{data_source}}}",
-        "queries": [{"refId": "A", "datasource": {"type": data_source, "uid": f"${{{data_source}}}"}, **query}],
-        "range": {"from": "${__from}", "to": "${__to}"},
-    }
-    # Variables stay as they are: Grafana puts the values in before it follows the link.
-    parts = re.split(r"(\$\{[^}]*\})", json.dumps({"A": pane}, separators=(",", ":")))
-    panes = "".join(part if part.startswith("${") else quote(part) for part in parts)
-    return f"/explore?schemaVersion=1&panes={panes}"
-
-
-def board_link(title: str, uid: str, variable: str, value: str) -> Link:
-    """Return the way to another dashboard with a variable set, within the same place and time."""
-    chosen = f"var-{variable}={value}&${{datasource:queryparam}}&${{environment:queryparam}}&${{service:queryparam}}"
-    return Link(title, f"/d/{uid}?{chosen}&${{__url_time_range}}")
-
-
-def explore_spans(query: str) -> str:
-    """Return the address of Explore with the newest spans that match."""
-    return explore("tempo", {"queryType": "traceql", "tableType": "spans", "query": f"{query} {NEWEST_FIRST}"})
 
 
 # Pages.

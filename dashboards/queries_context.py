@@ -57,6 +57,11 @@ def overflows_in_range(result: str = ".+") -> str:
     return total(grown(scoped(OVERFLOWS, f'{RESULT}=~"{result}"')))
 
 
+def lost_in_range() -> str:
+    """Calls that were refused as too long and not answered in the end."""
+    return overflows_in_range("failed|refused")
+
+
 def cut_by_layer() -> str:
     """How often each layer has cut something."""
     return total(grown(cut()), LAYER)

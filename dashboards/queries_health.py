@@ -213,9 +213,14 @@ def exemplars() -> str:
     return "sum(prometheus_tsdb_exemplar_exemplars_in_storage)"
 
 
+METRIC: Final = "metric"
+"""The name of a metric without the prefix that all of ours share."""
+
+
 def series_by_metric() -> str:
     """How many series each metric of the library has."""
-    return f'sort_desc(count by (__name__) ({{__name__=~"errcompact_.+", {_place()}}}))'
+    counted = f'count by (__name__) ({{__name__=~"errcompact_.+", {_place()}}})'
+    return f'sort_desc(label_replace({counted}, "{METRIC}", "$1", "__name__", "errcompact_(.+)"))'
 
 
 def series() -> str:

@@ -15,7 +15,6 @@ from dashboards.layout import (
     BarGauge,
     Caption,
     Line,
-    Link,
     Page,
     Section,
     Stat,
@@ -25,22 +24,12 @@ from dashboards.layout import (
     bar_gauge,
     bars,
     cell,
-    columns,
     events,
-    explore,
-    explore_spans,
-    instant,
-    joined,
-    legend,
-    links_of,
-    only,
-    promql,
-    rows,
     stat,
     table,
     timeseries,
-    trends,
 )
+from dashboards.links import Link, explore, explore_spans, links_of
 from dashboards.metrics import (
     AGENT,
     CLASS,
@@ -54,6 +43,8 @@ from dashboards.metrics import (
     TEMPLATE,
     TOOL,
 )
+from dashboards.targets import instant, legend, promql, rows
+from dashboards.transformations import columns, joined, only, trends
 
 if TYPE_CHECKING:
     from grafana_foundation_sdk.builders.dashboard import AnnotationQuery

@@ -5,21 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dashboards import queries_stuck as queries
-from dashboards.layout import (
-    BAD,
-    COUNT,
-    Caption,
-    Table,
-    Text,
-    board_link,
-    columns,
-    extracted,
-    links_of,
-    logql,
-    rows,
-    table,
-    text,
-)
+from dashboards.layout import BAD, COUNT, Caption, Table, Text, table, text
+from dashboards.links import board_link, links_of
 from dashboards.metrics import (
     AGENT,
     CLASS,
@@ -33,6 +20,8 @@ from dashboards.metrics import (
     TOOL,
 )
 from dashboards.queries import THRESHOLD_SAME
+from dashboards.targets import logql, rows
+from dashboards.transformations import columns, extracted
 from dashboards.variables import LOKI
 
 TO_CLASS: Final = board_link("This class", "errcompact-detail", "class", f"${{__data.fields.{CLASS}}}")

@@ -20,12 +20,6 @@ from dashboards.layout import (
     Text,
     TimeSeries,
     bars,
-    columns,
-    difference,
-    instant,
-    merged,
-    promql,
-    rows,
     stat,
     table,
     text,
@@ -33,6 +27,8 @@ from dashboards.layout import (
 )
 from dashboards.metrics import ENVIRONMENT, SERVICE
 from dashboards.objectives import MAX_SHARE
+from dashboards.targets import instant, promql, rows
+from dashboards.transformations import columns, difference, merged
 from otel_errcompact.otel import semconv
 
 UID: Final = "errcompact-tokens"

@@ -196,6 +196,7 @@ QUIET: Final = {
     "health: Evictions A": "few runs",
     "health: Forgotten to stay within bounds A": "few classes and runs",
     "recurrence: Handled failures by type A": "no failure was handled",
+    "context: Lost calls A": "every call recovered",
     "recurrence: New A": "the stack is younger than the range",
     "recurrence: New classes A": "the stack is younger than the range",
     "recurrence: New classes B": "the stack is younger than the range",
