@@ -54,7 +54,8 @@ def preview(text: str, hide_secrets: Callable[[str], str]) -> str:
         return ""
     if not is_object(value):
         return _clip(_compact(value, hide_secrets))
-    named = list(value.items())[:MAX_PREVIEWED]
+    # Flags and numbers say least of what a call is about.
+    named = sorted(value.items(), key=lambda item: isinstance(item[1], (bool, int, float)))[:MAX_PREVIEWED]
     pieces = [(name, _compact(each, hide_secrets)) for name, each in named]
     if len(pieces) == 1 and isinstance(named[0][1], str):
         return _clip(pieces[0][1])

@@ -85,6 +85,7 @@ def test_a_secret_hidden_by_escapes_is_taken_out() -> None:
     [
         ('{"command": "pytest -x\\n  tests"}', "pytest -x tests"),
         ('{"sql": "select 1", "limit": 10}', "sql=select 1, limit=10"),
+        ('{"replace_all": false, "path": "a.py", "text": "b"}', "path=a.py, text=b, replace_all=false"),
         ("print(1)\nprint(2)", "print(1) print(2)"),
         ('{"a": "\\u202eevil"}', "evil"),
         ("", ""),
@@ -92,5 +93,5 @@ def test_a_secret_hidden_by_escapes_is_taken_out() -> None:
     ],
 )
 def test_a_preview_is_one_short_line(text: str, shown: str) -> None:
-    """A single text needs no name."""
+    """A single text needs no name, and flags come last."""
     assert preview(text, _plain) == shown
