@@ -369,12 +369,12 @@ def links_of_class() -> tuple[Link, ...]:
     service = f"${{__data.fields.{SERVICE}:percentencode}}"
     return (
         Link("All about this class", f"{DETAIL}?var-class={key}&var-service={service}&{_HERE}&${{__url_time_range}}"),
+        Link("Traces", explore_spans(queries.traces_of(key, f'resource.service.name = "{service}"')), new_tab=True),
         Link(
-            "Traces",
-            explore_spans(queries.traces_of(key)),
+            "Logs",
+            explore("loki", {"queryType": "range", "expr": queries.records_of(key, f'{SERVICE}="{service}"')}),
             new_tab=True,
         ),
-        Link("Logs", explore("loki", {"queryType": "range", "expr": queries.records_of(key)}), new_tab=True),
     )
 
 
@@ -406,7 +406,8 @@ def live_streaks() -> TimeSeries:
             title="Live streaks",
             description="Failures of a class since the same operation last succeeded, the longest over all runs "
             f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. The "
-            "streak of a process that ended stays in sight for three minutes.",
+            "streak of a process that ended stays in sight for three minutes. A run that is shorter than the export interval "
+            "(10 s as shipped) is seen by chance only.",
             unit=COUNT,
             empty="No operation is failing right now",
         ),
