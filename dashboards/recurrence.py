@@ -406,8 +406,8 @@ def live_streaks() -> TimeSeries:
             title="Live streaks",
             description="Failures of a class since the same operation last succeeded, the longest over all runs "
             f"that are still going. At the dashed line, {queries.THRESHOLD_SAME} as shipped, a run escalates. The "
-            "streak of a process that ended stays in sight for three minutes. A run shorter than the export interval (10 s "
-            "as shipped) is seen by chance only.",
+            "streak of a process that ended stays in sight for three minutes. A run shorter than the export interval, "
+            "10 s as shipped, is seen by chance only.",
             unit=COUNT,
             empty="No operation is failing right now",
         ),
