@@ -145,7 +145,7 @@ def whom_to_ask() -> Table:
         transformations=(
             columns({NAMESPACE: "Owner", SERVICE: "Service", AGENT: "Agent", "Value": "Count"}, hidden=("Time",)),
         ),
-        overrides=(("Count", {"custom.width": 80}), _NARROW, ("Agent", links_of(TO_AGENT))),
+        overrides=(("Count", {"custom.width": 105}), _NARROW, ("Agent", links_of(TO_AGENT))),
         sort_by="Count",
     )
 
