@@ -1,5 +1,5 @@
 """
-The weight of errors in recorded runs: tonnage, recurrence, loops, thresholds.
+The weight of errors in recorded runs: tokens, recurrence, loops, thresholds.
 
 Data and arithmetic alone: no OpenTelemetry, no terminal. One pass over a run gives all of it, and nothing of the run is
 kept but numbers, so that gigabytes of records cost the memory of their longest run.

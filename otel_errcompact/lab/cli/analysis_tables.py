@@ -159,7 +159,7 @@ def _describe_total(total: Total) -> Iterator[str]:
         f"(declined, nothing found)."
     )
     yield (
-        f"Tonnage: {counts.error_tokens:,} tokens: {share(counts.error_tokens, counts.result_tokens):.1%} of the "
+        f"Weight: {counts.error_tokens:,} tokens: {share(counts.error_tokens, counts.result_tokens):.1%} of the "
         f"results, {share(counts.error_tokens, counts.context_tokens):.1%} of the context."
     )
     if counts.silent:

@@ -258,13 +258,13 @@ def analyze(  # noqa: PLR0913 - the options of a command
     total: Total = None,
 ) -> None:
     """
-    Tell of recorded agent runs how much of the context errors are, how often they recur, which of them no flag tells
-    of, what thresholds would have stopped, and whether compaction is worth it.
+    Measure recorded agent runs: which share of the context errors are, how often they recur, which of them no flag
+    reports, what thresholds would have stopped, and whether compaction is worth it.
 
     Reads what 'errcompact replay' reads, but for traces: these do not record what the agent read. Tokens are estimated
     as a quarter of the characters. Each run is judged on its own and then forgotten, whatever the size of the files.
 
-    --calibrate takes the runs that tell how they ended (a reward, an exit status, a check of the result), and tells for
+    --calibrate takes the runs that say how they ended (a reward, an exit status, a check of the result), and prints for
     each value of each threshold how many good and bad runs it would have stopped, with 95 % intervals, and how many
     good runs any runs of the same age would have held: a rule that stops as many knows only a run's age.
 

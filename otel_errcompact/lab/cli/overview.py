@@ -11,35 +11,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.engine.report import ClassReport, RunReport
-    from otel_errcompact.escalator.escalation import AnsweredEscalation
 
 MOST: Final = 30
-"""Classes, and escalations, that the overview lists."""
+"""Classes, and kinds of escalations, that the overview lists."""
 
 _CAUSE: Final = 100
+_MARK: Final = 4
+"""Digits of the mark of a class, where no other class begins alike."""
 
 
-def write_overview(reports: Sequence[RunReport]) -> str:
-    """Return several reports as one Markdown section, the most frequent first."""
+def write_overview(reports: Sequence[RunReport], *, incomplete: int = 0) -> str:
+    """
+    Return several reports as one Markdown section, the most frequent first.
+
+    Args:
+        reports: The reports of runs.
+        incomplete: How many of them are of records that lack something.
+    """
     found = _group_classes(reports)
+    marks = _shorten_keys([group[0].key for group in found])
     failures = sum(report.occurrences for report in reports)
-    answers = Counter(_name_escalation(report) for run in reports for report in run.escalations)
     lines = [
         f"# {len(reports):,} runs: {_join(Counter(report.result for report in reports))}",
         "",
-        (
-            f"{failures:,} {'failure' if failures == 1 else 'failures'} in {len(found):,} "
-            f"{'class' if len(found) == 1 else 'classes'}."
-        ),
+        f"Failures: {failures:,}, in {len(found):,} {'class' if len(found) == 1 else 'classes'}.",
     ]
+    if incomplete:
+        lines += ["", f"Runs whose record lacks something, as is said at each: {incomplete:,}."]
     if found:
         lines += ["", "| class | tool | error | failures | runs | ended |", "|---|---|---|---:|---:|---|"]
-        lines += [_write_row(group) for group in found[:MOST]]
+        lines += [_write_row(group, marks[group[0].key]) for group in found[:MOST]]
         lines += [f"| ... | | {len(found) - MOST:,} more classes | | | |"] if len(found) > MOST else []
-    if answers:
-        lines += ["", "## Escalations of all runs", ""]
-        lines += [f"- {count:,} x {said}" for said, count in answers.most_common(MOST)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_list_escalations(reports, marks)]) + "\n"
 
 
 def _group_classes(reports: Iterable[RunReport]) -> list[list[ClassReport]]:
@@ -50,17 +53,40 @@ def _group_classes(reports: Iterable[RunReport]) -> list[list[ClassReport]]:
     return sorted(groups.values(), key=lambda group: -sum(found.count for found in group))
 
 
-def _write_row(group: Sequence[ClassReport]) -> str:
+def _shorten_keys(keys: Sequence[str]) -> dict[str, str]:
+    # As many digits as tell a class from all others.
+    marks: dict[str, str] = {}
+    for key in keys:
+        size = _MARK
+        while size < len(key) and any(other != key and other.startswith(key[:size]) for other in keys):
+            size += 1
+        marks[key] = f"#{key[:size]}"
+    return marks
+
+
+def _write_row(group: Sequence[ClassReport], mark: str) -> str:
     newest = group[-1]
     tools = ", ".join(sorted({found.tool for found in group}))
     cause = one_line(f"[{newest.type.rpartition('.')[2]}] {newest.cause}", _CAUSE).replace("|", "\\|")
     ended = _join(Counter(found.status.lower() for found in group))
     failures = sum(found.count for found in group)
-    return f"| `#{newest.key[:4]}` | {one_line(tools, _CAUSE)} | {cause} | {failures:,} | {len(group):,} | {ended} |"
+    return f"| `{mark}` | {one_line(tools, _CAUSE)} | {cause} | {failures:,} | {len(group):,} | {ended} |"
 
 
-def _name_escalation(answered: AnsweredEscalation) -> str:
-    return one_line(f"{answered.action}: {answered.escalation}", 2 * _CAUSE)
+def _list_escalations(reports: Iterable[RunReport], marks: dict[str, str]) -> list[str]:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    newest: dict[tuple[str, str, str], str] = {}
+    for report in reports:
+        for answered in report.escalations:
+            kind = (answered.action, answered.escalation.threshold, answered.escalation.key)
+            counts[kind] += 1
+            mark = marks.get(answered.escalation.key, "")
+            newest[kind] = one_line(f"{answered.action}: {answered.escalation} {mark}".rstrip(), 2 * _CAUSE)
+    if not counts:
+        return []
+    more = [f"- ... {len(counts) - MOST:,} more kinds"] if len(counts) > MOST else []
+    listed = [f"- {count:,} x {newest[kind]}" for kind, count in counts.most_common(MOST)]
+    return ["", "## Escalations of all runs", "", *listed, *more]
 
 
 def _join(counts: Counter[str]) -> str:

@@ -37,7 +37,7 @@ def print_reports(files: Sequence[Path], *, as_json: bool) -> int:
         return problems.exit_code
     played = list(_say_halves(runs))
     if len(played) > 1:
-        overview = write_overview([run.report for run in played])
+        overview = write_overview([run.report for run in played], incomplete=sum(bool(run.lacks) for run in played))
         sys.stdout.write("\n".join(printable(line) for line in overview.splitlines()) + "\n\n")
     for number, run in enumerate(played):
         head, *rest = run.report.to_markdown().splitlines()

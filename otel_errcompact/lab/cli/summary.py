@@ -86,10 +86,11 @@ def _describe_total(total: ReplayTotal) -> Iterator[str]:
         yield f"No failures (runs: {total.runs:,}, calls: {total.tool_calls:,})."
         return
     yield (
-        f"{total.runs_with_failures:,} of {total.runs:,} runs had failures. {total.detected:,} of {total.failures:,} "
-        f"failures were not flagged as such, {total.ignored:,} calls were declined or found nothing, "
-        f"{total.handled:,} failures were handled inside a call."
+        f"Runs with failures: {total.runs_with_failures:,} of {total.runs:,}. Failures: {total.failures:,}, of which "
+        f"the record does not flag {total.detected:,}. Calls that were declined or found nothing: {total.ignored:,}."
     )
+    if total.handled:
+        yield f"Failures inside a call that succeeded in the end: {total.handled:,}."
     if total.context_tokens:
         yield (
             f"Raw errors are {total.raw_error_tokens:,} tokens: {total.raw_error_tokens / total.context_tokens:.1%} of "

@@ -538,8 +538,9 @@ def test_the_command_at_the_end_works_as_it_is_printed(tmp_path: Path) -> None:
 
 def test_the_files_are_for_the_user_alone_and_of_the_size_that_is_said(tmp_path: Path) -> None:
     """Raw errors may hold secrets."""
-    done = run_demo(tmp_path)
     file = tmp_path / DEFAULT_TRAJECTORY
+    file.touch(mode=0o644)
+    done = run_demo(tmp_path)
     assert {path.stat().st_mode & 0o777 for path in (file, runs_path(file))} == {0o600}
     assert f"{file.stat().st_size:,} bytes:" in done.stdout
 

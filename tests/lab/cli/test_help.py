@@ -95,7 +95,7 @@ def test_every_command_has_examples() -> None:
     }
 
 
-def test_the_page_names_every_command_and_option_of_the_program() -> None:
+def test_the_page_names_every_command_of_the_program() -> None:
     """And no command that there is not."""
     page = PAGE.read_text(encoding="utf-8")
     assert set(re.findall(r"`errcompact ([a-z]+)", page)) == set(COMMANDS_OF)

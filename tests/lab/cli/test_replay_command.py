@@ -119,7 +119,7 @@ def test_the_summary_shows_failing_runs_the_bill_and_the_escalations(errcompact:
         ["b1", "2", "1", "1", "1", "0"],
         ["all", "3", "7", "5", "1", "4"],
     ]
-    assert lines[5].startswith("2 of 3 runs had failures. 0 of 5 failures were not flagged as such")
+    assert lines[5].startswith("Runs with failures: 2 of 3. Failures: 5, of which the record does not flag 0.")
     assert lines[6].startswith("Raw errors are 35 tokens: ")
     assert lines[7:] == [
         "Escalations that would have fired: 2",
@@ -140,7 +140,7 @@ def test_a_failure_without_a_word_has_no_bill(errcompact: Errcompact, tmp_path: 
     span = {"traceId": "a" * 32, "spanId": "b" * 16, "name": "GET", "status": {"code": 2}, "endTimeUnixNano": "2"}
     file = write_lines(tmp_path / "t.jsonl", {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
     out = errcompact("replay", file).out
-    assert "1 of 1 runs had failures." in out
+    assert "Runs with failures: 1 of 1." in out
     assert "Raw errors are" not in out
 
 

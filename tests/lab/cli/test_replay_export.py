@@ -106,4 +106,4 @@ def test_an_endpoint_that_is_not_there_is_a_problem_and_no_obstacle(tmp_path: Pa
     assert done.returncode == 1
     assert "errcompact: OTEL_EXPORTER_OTLP_ENDPOINT: 2 spans could not be exported" in done.stderr
     assert "Traceback" not in done.stderr
-    assert "1 of 1 runs had failures" in done.stdout
+    assert "Runs with failures: 1 of 1." in done.stdout

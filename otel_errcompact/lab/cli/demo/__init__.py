@@ -105,5 +105,7 @@ def _writable(path: Path, *, anew: bool) -> Path:
     path = path.absolute()
     check_appendable(path, "--trajectory")
     if anew:
+        # A file of an earlier version may be readable by others.
+        path.chmod(0o600)
         os.truncate(path, 0)
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -61,7 +62,7 @@ def tell_summary(console: DemoConsole, session: Session, signals: Signals, traje
 def _pick_line(step: Step) -> str:
     # The mark of a repeat says most; a first failure begins with its type.
     lines = step.read.splitlines()
-    again = (line for line in lines if f"#{step.key[:4]} again (x" in line) if step.key else iter(())
+    again = (line for line in lines if step.key and re.search(rf"#{step.key[:4]}[0-9a-f]* again \(x", line))
     return next(again, lines[0])
 
 
