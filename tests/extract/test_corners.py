@@ -51,6 +51,11 @@ def test_an_exception_that_a_framework_hands_on_as_its_representation(text: str,
     assert found.cause == cause
 
 
+def test_a_frame_behind_one_word_is_no_finding() -> None:
+    """Nothing is said of the place but the function around it."""
+    assert read_findings(["see src/a.py:12:3, in load"]) == []
+
+
 def test_rows_of_an_excerpt_are_no_findings() -> None:
     """Lines of a file with a bar behind their number are its source."""
     assert facts_alone("findings")("cart.tpl:\n  3 | some text here\n  4 | another text\n") is None
