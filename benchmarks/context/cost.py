@@ -1,5 +1,5 @@
 """
-What compacting a message list costs, layer by layer: `python benchmarks/context.py`.
+What compacting a message list costs, layer by layer: `python -m benchmarks.context.cost`.
 
 Processor time, the best of `ROUNDS` runs, each with an archive of its own in a folder, beside `json.dumps` of the same
 list: on a busy machine only the ratio of the two means something. The lists are of an agent at work, with results of
@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats

@@ -1,0 +1,1 @@
+"""What compaction costs (`cost.py`), and what it keeps (`python -m benchmarks.context`)."""
