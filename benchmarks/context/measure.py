@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.context.facts import find_case, kept_facts
+from benchmarks.context.facts import find_case, kept_facts, stands_in, texts_of
 from otel_errcompact.context import formats
 from otel_errcompact.digest.tokens import estimate_mixed_tokens
 
@@ -67,9 +67,9 @@ def measure_cut(runs: Iterable[Run], share: float, make: MakeCandidate) -> Score
     """Compact each list at its cut, in a window of a share of what it costs."""
     score = Score()
     for run in runs:
-        case = find_case(run.messages)
-        messages = case.messages if case else run.messages[: int(len(run.messages) * 0.75)]
-        if case is None and run.source != "tau-bench":
+        case = find_case(run.messages, run.system)
+        messages = case.messages
+        if not case.facts and run.source != "tau-bench":
             continue
         whole = tokens_of(messages)
         window = int(whole * share)
@@ -79,25 +79,23 @@ def measure_cut(runs: Iterable[Run], share: float, make: MakeCandidate) -> Score
         score.tokens += whole
         score.tokens_kept += costs
         score.over += costs > window
-        if case is not None:
-            kept = kept_facts(case.facts, made)
-            score.facts += len(case.facts)
-            score.facts_kept += len(kept)
-            score.lost += [(run.name, fact) for fact in sorted(case.facts - kept)]
+        kept = kept_facts(case.facts, made)
+        score.facts += len(case.facts)
+        score.facts_kept += len(kept)
+        score.lost += [(run.name, fact) for fact in sorted(case.facts - kept)]
         if run.source == "tau-bench":
             said = fitting_users(messages, int(window * USERS_SHARE))
-            texts = [message.get("content") for message in made]
-            held = "\n".join(text for text in texts if isinstance(text, str))
+            held = "\n".join(text for message in made for text in texts_of(message))
             score.users += len(said)
-            score.users_kept += sum(text in held for text in said)
+            score.users_kept += sum(stands_in(text, held) for text in said)
     return score
 
 
 def fitting_users(messages: Sequence[dict[str, Any]], budget: int) -> list[str]:
-    """Return what users have said after the task, the newest first, as far as a budget goes."""
+    """Return what users have said after the task, the newest first, each once, as far as a budget goes."""
     said: list[str] = []
     texts = [message["content"] for message in messages[1:] if message["role"] == "user"]
-    for text in reversed(texts):
+    for text in dict.fromkeys(reversed(texts)):
         budget -= estimate_mixed_tokens(text) + 4
         if budget < 0:
             break
@@ -112,6 +110,7 @@ def measure_growing(runs: Iterable[Run], share: float, make: MakeCandidate, scor
         candidate = make(window)
         sent: list[Any] = []
         before: list[Any] = []
+        # What comes next is added to what was sent, as a program does that continues with the compacted list.
         for message in run.messages:
             if message["role"] == "assistant" and sent:
                 sent = candidate.compact(sent)
