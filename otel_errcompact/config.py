@@ -82,11 +82,14 @@ class ContextOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    window_tokens: int = Field(default=200_000, ge=1)
-    """The model's context window."""
+    model: str = ""
+    """The model, by whose window `window_tokens` is set where it is not given."""
 
-    reserve_tokens: int = Field(default=20_000, ge=0)
-    """What stays free for the answer, whatever happens; less than the window."""
+    window_tokens: int = Field(default=200_000, ge=1)
+    """The model's context window; if not given, that of `model`, and this default for a model that is not known."""
+
+    reserve_tokens: int | None = Field(default=None, ge=0)
+    """What stays free for the answer; by default 20,000 or a quarter of the window, whichever is less."""
 
     trigger_share: float = Field(default=0.9, gt=0, le=1)
     """The share of the room (the window less the reserve) at which snip, micro and summary begin."""
@@ -256,9 +259,12 @@ def _list_variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]
         if _is_model(nested):
             found += _list_variables(nested, f"{prefix}{name.upper()}_")
         else:
-            names = typing.get_origin(nested) in _LISTS
             variable = prefix + name.upper()
-            found.append(
-                (_STANDARD.get(variable, variable), ",".join(sorted(info.default)) if names else str(info.default))
-            )
+            found.append((_STANDARD.get(variable, variable), _write_default(nested, info.default)))
     return found
+
+
+def _write_default(annotation: object, default: Any) -> str:
+    if typing.get_origin(annotation) in _LISTS:
+        return ",".join(sorted(default))
+    return "" if default is None else str(default)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.guard import OverflowGuard, Sent
     from otel_errcompact.context.lanes import Lanes
     from otel_errcompact.context.layers.requests import SummaryRequest
+    from otel_errcompact.context.models import window_of_model
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
     from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
     from otel_errcompact.context.telemetry import ContextTelemetry
@@ -35,6 +36,7 @@ _MODULES: Final = {
     "context.guard": ("OverflowGuard", "Sent"),
     "context.lanes": ("Lanes",),
     "context.layers.requests": ("SummaryRequest",),
+    "context.models": ("window_of_model",),
     "context.notes": ("Compaction", "Cut", "LayerNote"),
     "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
     "context.telemetry": ("ContextTelemetry",),
@@ -65,6 +67,7 @@ __all__ = [
     "overflow_in_body",
     "overflow_in_error",
     "overflow_in_reply",
+    "window_of_model",
 ]
 
 

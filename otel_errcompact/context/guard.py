@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
@@ -88,6 +89,7 @@ class OverflowGuard:
         messages: Sequence[object],
         *,
         session: str = "",
+        beside: object = None,
         beside_tokens: int = 0,
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Sent[T]:
@@ -98,7 +100,8 @@ class OverflowGuard:
             send: Calls the model with the list that it is given; what it raises for another reason passes through.
             messages: The conversation; it is not changed.
             session: Whose it is: name it where a process has more than one conversation.
-            beside_tokens: What is sent beside the list: the system prompt, the schemas of tools.
+            beside: What is sent beside the list and is counted: the system prompt, the schemas of tools, or both.
+            beside_tokens: What else is sent beside the list, counted already.
             format: The provider's format; told apart by content if none is named.
 
         Raises:
@@ -106,7 +109,7 @@ class OverflowGuard:
             ContextOverflowError: The provider refused it, and compacting it did not help.
             LaneError: The conversation cannot be compacted here and now.
         """
-        steps = self._take_steps(messages, session, beside_tokens, format)
+        steps = self._take_steps(messages, session, beside_tokens + self.window.count_beside(beside), format)
         try:
             step = next(steps)
             while True:
@@ -126,11 +129,12 @@ class OverflowGuard:
         messages: Sequence[object],
         *,
         session: str = "",
+        beside: object = None,
         beside_tokens: int = 0,
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Sent[T]:
         """Call a model with a list that fits; the form for asynchronous code."""
-        steps = self._take_steps(messages, session, beside_tokens, format)
+        steps = self._take_steps(messages, session, beside_tokens + self.window.count_beside(beside), format)
         try:
             step = next(steps)
             while True:
@@ -161,9 +165,13 @@ class OverflowGuard:
                 return course.sent(reply)
 
     def lowered_window(self, session: str = "") -> int:
-        """Return the window of a conversation: what the options say, or less where a provider has named less."""
+        """
+        Return the window of a conversation in tokens.
+
+        It is what the options say, or less where a refusal has taught so.
+        """
         known = self._windows.get(session)
-        return self.window.options.window_tokens if known is None else known
+        return self.window.window_tokens if known is None else known
 
     def forget(self, session: str) -> None:
         """Forget what was learned of a conversation: it goes on with another model, or is over."""
@@ -185,7 +193,17 @@ class OverflowGuard:
             return
         if sent is not None and sent > estimate > 0:
             limit = limit * estimate // sent
-        self._windows.update(session, lambda known: min(limit, known or self.window.options.window_tokens))
+        self.lower(session, limit)
+
+    def lower(self, session: str, tokens: int) -> None:
+        """
+        Lower a conversation's window; a larger one than is known changes nothing.
+
+        Args:
+            session: Whose conversation it is.
+            tokens: What the window is at most, by our estimates.
+        """
+        self._windows.update(session, lambda known: min(tokens, known or self.window.window_tokens))
 
     def tell(self, result: OverflowResult, provider: str) -> None:
         """Tell whoever counts what became of a call that was refused."""
@@ -221,15 +239,17 @@ class _Course:
         self._overflow: Overflow | None = None
         self._cause: Exception | None = None
         self._reply: object = None
+        self._refused_tokens = 0
+        """What was refused last without naming a window, by our estimate; 0 if nothing was."""
 
     def compaction(self) -> dict[str, Any]:
         """Return the arguments of `ContextWindow.compact`."""
-        # A provider may have named a smaller window than the options say.
-        missing = self._guard.window.options.window_tokens - self._guard.lowered_window(self._session)
         return {
             "messages": self.messages,
             "session": self._session,
-            "beside_tokens": self._beside_tokens + missing,
+            "beside_tokens": self._beside_tokens,
+            # A provider may have named a smaller window than the options say.
+            "window_tokens": self._guard.lowered_window(self._session),
             "reason": self.reason,
             "format": self._format,
         }
@@ -274,10 +294,14 @@ class _Course:
         self._overflow, self._cause, self._reply = overflow, error, reply
         if not self.compacts:
             self._fail("it is not compacted, for that has not helped lately", "refused")
-        self._guard.learn(self._session, overflow, self._compactions[-1].tokens_after + self._beside_tokens)
+        estimate = self._compactions[-1].tokens_after + self._beside_tokens
+        self._guard.learn(self._session, overflow, estimate)
+        if _is_unnumbered(overflow):
+            self._refused_tokens = estimate
         if self.reason == "overflow":
             self._guard.breaker.failed(self._session)
-            self._stop_if_nothing_is_left()
+            if self._guard.breaker.is_open(self._session):
+                self._fail("compacting has not helped lately", counts=False)
         if self._refusals >= self._guard.window.options.retries:
             self._fail(f"it was compacted and sent again {self._refusals} times", counts=False)
         self._refusals += 1
@@ -288,15 +312,12 @@ class _Course:
         """Return what came of it."""
         if self.compacts:
             self._guard.breaker.succeeded(self._session)
+        if self._refused_tokens:
+            # A shorter list went through, so that it was the length: the window is less than what was refused last.
+            self._guard.lower(self._session, self._refused_tokens)
         if self._overflow is not None:
             self._guard.tell("recovered", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
-
-    def _stop_if_nothing_is_left(self) -> None:
-        if any(note.layer == "reactive" and note.cuts for note in self._compactions[-1].notes):
-            self._fail("it was cut down to its newest turns, and refused again", counts=False)
-        if self._guard.breaker.is_open(self._session):
-            self._fail("compacting has not helped lately", counts=False)
 
     def _find_problems(self, messages: Sequence[object]) -> tuple[str, ...]:
         if not messages:
@@ -313,13 +334,25 @@ class _Course:
         ) from self._cause
 
     def _advise(self) -> str:
-        options = self._guard.window.options
-        window = self._guard.lowered_window(self._session)
-        if window > options.reserve_tokens:
-            notes = self._compactions[-1].notes if self._compactions else ()
-            found = next((note for note in reversed(notes) if note.problem), None)
-            return f" ({found.layer}: {found.problem})" if found is not None else ""
-        return f" (of a window of {window} tokens a reserve of {options.reserve_tokens} leaves nothing: lower it)"
+        last = self._compactions[-1] if self._compactions else None
+        if last is None:
+            return ""
+        if not last.room_tokens:
+            window = self._guard.lowered_window(self._session)
+            return f" (what is sent beside the list, {self._beside_tokens} tokens, leaves nothing of {window})"
+        found = next((note for note in reversed(last.notes) if note.problem), None)
+        return f" ({found.layer}: {found.problem})" if found is not None else ""
+
+
+_OTHER_UNITS: Final = re.compile(
+    r"\b(?:[kmg]i?b|bytes?|characters?|string|payload|entity|request_too_large|maximum size)\b", re.IGNORECASE
+)
+"""Words of limits that are not counted in tokens, so that they say nothing about the window."""
+
+
+def _is_unnumbered(overflow: Overflow) -> bool:
+    by_status_alone = overflow.provider == "http"
+    return overflow.limit_tokens is None and not by_status_alone and not _OTHER_UNITS.search(overflow.message)
 
 
 def _unwrap(ended: Sent[T] | _Raised) -> Sent[T]:

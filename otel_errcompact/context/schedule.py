@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from otel_errcompact.context.room import window_by_options
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ Occasion = Literal["over_trigger", "overflow", "asked"]
 
 BATCHES: Final = 4
 """Old results are not touched for less than this part of the way from the trigger to the target."""
+
+HALF: Final = 2
+"""To one part in so many a list is cut that was refused although its estimate is within the room."""
 
 
 class Schedule:
@@ -31,6 +35,9 @@ class Schedule:
     def __init__(self, options: ContextOptions, room: int, tokens: int, reason: Occasion) -> None:
         limit = min(room, tokens) if reason == "overflow" else room
         self.target = int(limit * options.target_share)
+        if reason == "overflow" and tokens <= room:
+            # The refusal named no number that explains it: by how much the estimate is wrong is not known.
+            self.target = min(self.target, tokens // HALF)
         self.room = self.target if reason == "overflow" else room
         """What the list must not cost more than."""
         self._trigger = int(limit * options.trigger_share)
@@ -63,9 +70,10 @@ def check_options(options: ContextOptions) -> None:
     Raises:
         ConfigurationError: They do.
     """
-    if options.reserve_tokens >= options.window_tokens:
+    window = window_by_options(options)
+    if options.reserve_tokens is not None and options.reserve_tokens >= window:
         raise ConfigurationError(
-            f"reserve_tokens ({options.reserve_tokens}) leaves nothing of window_tokens ({options.window_tokens}): "
+            f"reserve_tokens ({options.reserve_tokens}) leaves nothing of window_tokens ({window}): "
             "make the reserve smaller than the model's window"
         )
     if options.target_share > options.trigger_share:

@@ -18,6 +18,7 @@ from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers import Edited, Workspace, all_layers
 from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
+from otel_errcompact.context.room import count_beside, reserve_of, window_by_options
 from otel_errcompact.context.schedule import Schedule, check_options
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.digest.tokens import default_counter
@@ -85,6 +86,9 @@ class ContextWindow:
         environment = Options.from_environ() if options is None else Options(context=options)
         self.options = environment.context
         check_options(self.options)
+        self.window_tokens: int = window_by_options(self.options)
+        """The window by the options: given, the model's, or the default."""
+
         self.archive: Archive = FolderArchive(self.options.folder) if archive is None else archive
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
@@ -109,7 +113,9 @@ class ContextWindow:
         messages: Sequence[object],
         *,
         session: str = "",
+        beside: object = None,
         beside_tokens: int = 0,
+        window_tokens: int | None = None,
         reason: Occasion = "over_trigger",
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Compaction:
@@ -119,15 +125,19 @@ class ContextWindow:
         Args:
             messages: A provider's list; neither it nor anything in it is changed.
             session: Whose conversation it is, for whoever observes.
-            beside_tokens: What is sent beside the list: the system prompt, the schemas of tools.
+            beside: What is sent beside the list and is counted: the system prompt, the schemas of tools, or both.
+            beside_tokens: What else is sent beside the list, counted already.
+            window_tokens: The window of this conversation, if it is another than the options say.
             reason: `overflow` after a provider has refused the list, however small its estimate is; `asked` to cut
                 to the target whatever the estimate.
             format: The provider's format; told apart by content if none is named.
 
         Raises:
-            ConfigurationError: The list is of no known format, or `beside_tokens` is negative.
+            ConfigurationError: The list is of no known format, `beside_tokens` is negative, or `beside` is neither text
+                nor JSON.
         """
-        steps = self._run_layers(messages, session, beside_tokens, reason, format)
+        room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
+        steps = self._run_layers(messages, session, room, reason, format)
         try:
             request = next(steps)
             while True:
@@ -140,12 +150,15 @@ class ContextWindow:
         messages: Sequence[object],
         *,
         session: str = "",
+        beside: object = None,
         beside_tokens: int = 0,
+        window_tokens: int | None = None,
         reason: Occasion = "over_trigger",
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Compaction:
         """Compact a message list; the form for asynchronous code. A synchronous summariser runs in a thread."""
-        steps = self._run_layers(messages, session, beside_tokens, reason, format)
+        room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
+        steps = self._run_layers(messages, session, room, reason, format)
         try:
             request = next(steps)
             while True:
@@ -157,12 +170,11 @@ class ContextWindow:
         self,
         messages: Sequence[object],
         session: str,
-        beside_tokens: int,
+        room: int,
         reason: Occasion,
         format_name: FormatName | None,
     ) -> Generator[SummaryRequest, Answer, Compaction]:
         """Run the layers; what only the caller's summariser can answer is yielded."""
-        room = self._compute_room(beside_tokens)
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
         with _pause_collector(len(messages)):
@@ -191,12 +203,25 @@ class ContextWindow:
             problems=problems,
         )
 
-    def _compute_room(self, beside_tokens: int) -> int:
+    def count_beside(self, beside: object) -> int:
+        """
+        Count what is sent beside a list, in tokens.
+
+        Args:
+            beside: The system prompt, the schemas of tools, a list of both, or None.
+
+        Raises:
+            ConfigurationError: It is neither text nor JSON.
+        """
+        return count_beside(beside, self.count_tokens)
+
+    def _compute_room(self, beside_tokens: int, window_tokens: int | None) -> int:
         if beside_tokens < 0:
             raise ConfigurationError(
                 f"beside_tokens is {beside_tokens}; pass what the system prompt and tools cost, or 0"
             )
-        return max(0, self.options.window_tokens - self.options.reserve_tokens - beside_tokens)
+        window = self.window_tokens if window_tokens is None else window_tokens
+        return max(0, window - reserve_of(self.options, window) - beside_tokens)
 
     def _run_layer(
         self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace

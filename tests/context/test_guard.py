@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import FrozenInstanceError
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -180,16 +181,50 @@ def test_it_is_sent_again_so_often_and_no_more(run: Run) -> None:
     assert told == [("failed", "bedrock")]
 
 
-def test_the_reactive_layer_has_one_retry(run: Run) -> None:
-    """What was cut down to its newest turns once is not cut down again."""
-    # Two turns, so large that nothing but the reactive layer can shorten them.
-    messages = [{"role": "user", "content": "task " + "x" * 12_000}, {"role": "assistant", "content": "y" * 12_000},
-                {"role": "user", "content": "z" * 8_000}]  # fmt: skip
-    model = Model(*[RefusedError("Input is too long for requested model.") for _ in range(9)])
-    with pytest.raises(ContextOverflowError, match="cut down to its newest turns, and refused again") as caught:
-        run(guard_of(OPTIONS.model_copy(update={"retries": 9})), model, messages)
-    assert len(model.lists) == 2
-    assert caught.value.tried == ("reactive",)
+def test_each_refusal_without_a_number_halves_the_list(run: Run) -> None:
+    """Nothing says by how much the estimate is wrong, and half is soon far enough."""
+    model = Model(*[RefusedError("Input is too long for requested model.") for _ in range(3)])
+    sent = run(guard_of(OPTIONS.model_copy(update={"retries": 3})), model, turns(20))
+    sizes = [compaction.tokens_after for compaction in sent.compactions]
+    assert sizes == [7_036, 3_446, 1_442, 385]
+    assert all(later <= earlier // 2 for earlier, later in pairwise(sizes))
+
+
+def test_a_refusal_without_a_number_lowers_the_window_once_a_shorter_list_goes_through(run: Run) -> None:
+    """The window is less than what was refused; the next list is compacted before it is that long."""
+    guard, model = guard_of(), Model(RefusedError("Input is too long for requested model."))
+    sent = run(guard, model, turns(15), session="a", beside_tokens=100)
+    refused = sent.compactions[0].tokens_after + 100
+    assert refused == 5_376
+    assert guard.lowered_window("a") == refused
+    assert guard.lowered_window("b") == 10_000
+    again = run(guard, model, turns(15), session="a", beside_tokens=100)
+    assert again.compactions[0].room_tokens == refused - 1_000 - 100
+    assert again.compactions[0].tokens_after < refused - 1_000 - 100
+    assert len(model.lists) == 3
+
+
+def test_a_list_that_nothing_helps_teaches_no_window(run: Run) -> None:
+    """It may have been something else that was too long."""
+    guard = guard_of()
+    with pytest.raises(ContextOverflowError):
+        run(guard, Model(*[RefusedError("Input is too long for requested model.") for _ in range(9)]), turns(15))
+    assert guard.lowered_window() == 10_000
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        pytest.param(RefusedError("too large", 413), id="the status alone"),
+        pytest.param(RefusedError("Input is too long for requested model: 40 MB.", 400), id="bytes"),
+        pytest.param(RefusedError("Input is too long for requested model: 99 characters.", 400), id="characters"),
+    ],
+)
+def test_a_limit_that_is_not_counted_in_tokens_teaches_no_window(run: Run, refusal: Exception) -> None:
+    """One large picture would leave room for nothing for the rest of the conversation."""
+    guard = guard_of()
+    assert len(run(guard, Model(refusal), turns(15)).compactions) == 2
+    assert guard.lowered_window() == 10_000
 
 
 def test_no_retries_are_none(run: Run) -> None:
@@ -216,11 +251,31 @@ def test_a_full_disk_is_named_where_it_keeps_the_context_from_being_cut(run: Run
         run(guard, model, turns(15))
 
 
-def test_a_window_smaller_than_the_reserve_is_explained(run: Run) -> None:
-    """The options are for another model."""
+def test_a_window_smaller_than_the_reserve_leaves_room_all_the_same(run: Run) -> None:
+    """The options are for another model; the reserve shrinks with the window."""
     model = Model(RefusedError("This model's maximum context length is 900 tokens. However, you requested 9000 tokens"))
-    with pytest.raises(ContextOverflowError, match="a reserve of 1000 leaves nothing: lower it"):
-        run(guard_of(), model, turns(15))
+    guard = guard_of()
+    sent = run(guard, model, turns(15))
+    window = guard.lowered_window()
+    # The provider counted 9,000 where 5,276 were estimated.
+    assert window == 900 * 5_276 // 9_000
+    assert sent.compactions[1].room_tokens == window - window // 4
+    assert 0 < sent.compactions[1].tokens_after <= window - window // 4
+
+
+def test_what_is_beside_the_list_is_counted(run: Run) -> None:
+    """As it is handed over, beside what was counted already."""
+    sent = run(guard_of(), Model(), turns(3), beside="x" * 4_000, beside_tokens=500)
+    counted = guard_of().window.count_tokens("x" * 4_000)
+    assert counted > 500
+    assert sent.compactions[0].room_tokens == 9_000 - 500 - counted
+
+
+def test_what_is_beside_the_list_is_named_where_it_leaves_no_room(run: Run) -> None:
+    """No shorter list would help."""
+    model = Model(RefusedError("This model's maximum context length is 900 tokens. However, you requested 9000 tokens"))
+    with pytest.raises(ContextOverflowError, match=r"\(what is sent beside the list, 2000 tokens, leaves nothing of "):
+        run(guard_of(), model, turns(15), beside_tokens=2_000)
     assert len(model.lists) == 1
 
 

@@ -135,11 +135,14 @@ def test_the_programs_on_the_page_of_the_context_print_what_it_says(capsys: pyte
         assert capsys.readouterr().out == output
 
 
+IN_WORDS = {"clearable_tools": "(all)", "model": "(none)", "reserve_tokens": "(computed)"}
+
+
 def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
     """In words where the default is empty."""
     told = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", CONTEXT, re.MULTILINE))
     for name, default in ContextOptions():
-        text = f"{default:,}" if isinstance(default, int) else "(all)" if name == "clearable_tools" else str(default)
+        text = f"{default:,}" if isinstance(default, int) else IN_WORDS.get(name, str(default))
         assert told[name] == text
 
 
