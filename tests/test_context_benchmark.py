@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
+from benchmarks.context import peer_runner
+from benchmarks.context.baselines import Newest, ThreeLayers
 from benchmarks.context.data import Run, from_claude_code, read_lists
 from benchmarks.context.facts import cut_of, find_case, kept_facts, stands_in, strings_in
-from benchmarks.context.measure import Score, fitting_users, measure_cut, measure_growing
+from benchmarks.context.measure import Score, fitting_users, measure_cut, measure_growing, tokens_of
 from benchmarks.context.stand_in import extract
 from otel_errcompact.context import formats
 from otel_errcompact.digest.tokens import estimate_tokens
@@ -132,8 +136,10 @@ def test_users_messages_that_fit():
     assert fitting_users(messages, budget=4) == []
 
 
-class Newest:
+class LastOnes:
     """Keeps the task and so many of the newest messages."""
+
+    persists = True
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -147,8 +153,8 @@ def test_a_candidate_is_scored_by_facts_tokens_and_limits(run_of):
     """Who keeps all has each fact and is over the window; who keeps the end alone has none, and fits."""
     run = run_of(listed(early=[said(ID)], after=called(payment=ID)))
 
-    all_ = measure_cut([run], 0.25, lambda _: Newest(100))
-    end = measure_cut([run], 0.25, lambda _: Newest(1))
+    all_ = measure_cut([run], 0.25, lambda _: LastOnes(100))
+    end = measure_cut([run], 0.25, lambda _: LastOnes(1))
 
     assert (all_.facts, all_.facts_kept, all_.over, all_.tokens_kept) == (1, 1, 1, all_.tokens)
     assert (end.facts, end.facts_kept, end.over, end.lost) == (1, 0, 0, [("r", ID)])
@@ -160,8 +166,8 @@ def test_a_prefix_is_lost_where_an_earlier_message_changes(run_of):
     run = run_of([said("Go."), *called("a"), *called("b"), *called("c"), *called("d")])
     grown, dropped = Score(), Score()
 
-    measure_growing([run], 1.0, lambda _: Newest(100), grown)
-    measure_growing([run], 1.0, lambda _: Newest(2), dropped)
+    measure_growing([run], 1.0, lambda _: LastOnes(100), grown)
+    measure_growing([run], 1.0, lambda _: LastOnes(2), dropped)
 
     assert (grown.requests, grown.prefixes_lost) == (4, 0)
     assert (dropped.requests, dropped.prefixes_lost) == (4, 2)
@@ -178,6 +184,61 @@ def test_the_stand_in_keeps_rare_words_within_its_limit():
 
     assert extract(text, limit_tokens=20) == f"the card on file is {ID} of the user"
     assert extract(text, limit_tokens=3) == ""
+
+
+LONG = [said("Go."), *[message for number in range(30) for message in called(f"{number:03} {'of many words ' * 40}")]]
+"""A task and 30 calls with long results."""
+
+
+def test_the_newest_messages_fit_and_keep_their_calls():
+    """The task stays, and the list goes on with a call, never with a result alone."""
+    made = Newest(window_tokens=1_000).compact(LONG)
+
+    assert tokens_of(made) <= 800
+    assert made[0] == LONG[0]
+    assert made[1:] == LONG[-len(made[1:]) :]
+    assert made[1]["role"] == "assistant"
+
+
+def test_three_layers():
+    """The middle becomes a line; all results but three do; and where that is too much, all is one summary."""
+    roomy = ThreeLayers(window_tokens=100_000).compact(LONG)
+    tight = ThreeLayers(window_tokens=500).compact(LONG)
+
+    # A result that would have lost its call keeps it.
+    assert roomy[3]["content"] == "[snipped 10 messages from the middle]"
+    assert (len(roomy), roomy[4]["role"]) == (52, "assistant")
+    assert [len(message["content"]) > 120 for message in roomy if message["role"] == "tool"] == [False] * 22 + [
+        True
+    ] * 3
+    assert [message["role"] for message in tight] == ["user"]
+    assert tokens_of(tight) <= 400
+
+
+def test_peers_count_as_the_benchmark_does():
+    """The runner of the peers cannot import the estimator, so that it holds the same rule again."""
+    messages = [said("Zürich, 東京 and 😀"), *called("4096 ROWS", path="/a/b", note="naïve"), said("ok")]
+
+    assert peer_runner.count_messages(messages) == tokens_of(messages)
+
+
+def test_a_peer_that_is_not_there_is_an_answer():
+    """It is told in words, and the process goes on to the next question."""
+    asked = {"run": "", "peer": "headroom", "window": 100, "limit": 10, "new": True, "messages": [said("Go.")]}
+    lines = "".join(f"{json.dumps(question)}\n" for question in (asked, {}))
+
+    done = subprocess.run(
+        [sys.executable, "-I", peer_runner.__file__],
+        input=lines,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    failed, versions = map(json.loads, done.stdout.splitlines())
+    assert "No module named 'headroom'" in failed["error"]
+    assert "headroom-ai" not in versions["versions"]
 
 
 def test_parallel_calls_of_one_answer_are_one_message():

@@ -1,79 +1,156 @@
-"""The table of what compaction keeps: `python -m benchmarks.context [TRANSCRIPTS]`."""
+"""
+The table of what compaction keeps: `python -m benchmarks.context [TRANSCRIPTS]`, or `make bench-context`.
+
+Columns, of all lists of one half together (`data.py` says which lists, and which half a run belongs to):
+
+- facts kept: of the early facts, as `facts.py` defines them, those that the compacted list still holds. The list up to
+  the cut is compacted once. "25 %" is a window of a quarter of what that list costs. Lists of tau-bench are all
+  measured, of others those with facts;
+- tokens kept: what all compacted lists cost, of what they cost before, by the estimator for every candidate;
+- users' messages: of tau-bench, those after the task, the newest first, that together fit a tenth of the window and
+  stand in the compacted list word for word;
+- over: compacted lists that cost more than the window;
+- facts per 1,000 tokens: of the compacted lists;
+- requests, prefixes lost, requests over: every twentieth run of tau-bench and all others are replayed request by
+  request, in a window of a share of the whole run. A prefix is lost where a message of the request before has changed.
+
+Candidates with "summary" have one written by `stand_in.py`, which is no model and knows nothing of the facts; all may
+cost the same. Peers are run as `peer_runner.py` says.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from benchmarks.context.baselines import BASELINES
 from benchmarks.context.data import Run, read_lists
 from benchmarks.context.measure import MakeCandidate, Score, measure_cut, measure_growing
 from benchmarks.context.ours import make_ours
+from benchmarks.context.peers import PEERS, PeerError, PeerProcess, make_peer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "transcripts"
-HEAD = (
-    "| window | candidate | facts | kept | tokens kept | users' messages | over | facts per 1,000 tokens "
-    "| requests | prefixes lost | requests over |"
+HEADS = (
+    "window",
+    "candidate",
+    "facts kept",
+    "tokens kept",
+    "users' messages",
+    "over",
+    "facts per 1,000 tokens",
+    "requests",
+    "prefixes lost",
+    "requests over",
 )
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.context", description=__doc__)
-    parser.add_argument("data", nargs="?", type=Path, default=DATA, help="folder of transcripts (%(default)s)")
-    parser.add_argument("--held-out", action="store_true", help="the half of the runs that nobody tunes on")
-    parser.add_argument("--share", type=float, nargs="*", default=[0.25, 0.5], help="windows, as shares of the list")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=JSON", help="change a ContextOptions")
-    parser.add_argument("--only", default="", metavar="TEXT", help="runs whose name or source holds this")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print so many lost facts (tuning half only)")
-    parser.add_argument("--no-growing", action="store_true", help="leave out the replay request by request")
-    asked = parser.parse_args()
+def main() -> int:
+    """Print the table, and return the exit code."""
+    asked = _arguments()
     if not asked.data.is_dir():
-        sys.exit(f"no transcripts at {asked.data}: name the folder, and see benchmarks/RESULTS.md for its form")
+        print(f"no transcripts at {asked.data}: name the folder that holds them", file=sys.stderr)
+        return 2
     runs = [run for run in read_lists(asked.data) if run.is_held_out == asked.held_out]
     runs = [run for run in runs if asked.only in f"{run.source}/{run.name}"]
-    print(f"{len(runs)} runs ({'held out' if asked.held_out else 'tuning half'})", file=sys.stderr)
-    print(HEAD)
-    print("|---" * HEAD.count(" | ") + "|---|")
-    changed = {name: json.loads(value) for name, _, value in (option.partition("=") for option in asked.option)}
+    process = None if asked.no_peers else _start_peers()
+    candidates = _candidates(dict(asked.option), process)
+    print(f"{len(runs)} runs, {'held out' if asked.held_out else 'the tuning half'}", file=sys.stderr)
+    print(f"| {' | '.join(HEADS)} |\n{'|---' * len(HEADS)}|")
     for share in asked.share:
-        for name, make in _candidates(changed).items():
-            print(f"{name} at {share:.0%} ...", file=sys.stderr)
-            score = measure_cut(runs, share, make)
-            if not asked.no_growing:
-                measure_growing(_growing(runs), share, make, score)
-            _print_row(share, name, score)
-            for run, fact in [] if asked.held_out else score.lost[: asked.show]:
-                print(f"  {run}: {fact}", file=sys.stderr)
+        for name, make in candidates.items():
+            _measure(name, make, share, runs, asked)
+    if process is not None:
+        print(f"\nPeers: {', '.join(f'{name} {version}' for name, version in process.versions.items())}.")
+        process.close()
+    return 0
 
 
-def _candidates(changed: dict[str, Any]) -> dict[str, MakeCandidate]:
-    return {
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.context", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="?", type=Path, default=DATA, help="the folder of transcripts (%(default)s)")
+    parser.add_argument("--held-out", action="store_true", help="the half of the runs that nobody tunes on")
+    parser.add_argument("--share", type=float, nargs="+", default=[0.25, 0.5], help="windows, as shares of the list")
+    parser.add_argument("--option", action="append", default=[], type=_option, metavar="NAME=JSON", help="of ours")
+    parser.add_argument("--only", default="", metavar="TEXT", help="runs whose source or name holds this")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N lost facts, of the tuning half alone")
+    parser.add_argument("--no-growing", action="store_true", help="leave out the replay request by request")
+    parser.add_argument("--no-peers", action="store_true", help="leave out other programs and baselines")
+    asked = parser.parse_args()
+    if asked.show and asked.held_out:
+        parser.error("--show would give away cases of the held-out half")
+    return asked
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    return name, json.loads(value)
+
+
+def _start_peers() -> PeerProcess | None:
+    try:
+        return PeerProcess()
+    except PeerError as error:
+        print(f"no peers: {error}", file=sys.stderr)
+        return None
+
+
+def _candidates(changed: dict[str, Any], process: PeerProcess | None) -> dict[str, MakeCandidate]:
+    ours = {
         "otel-errcompact": make_ours(changed, with_summary=False),
         "otel-errcompact, summary": make_ours(changed, with_summary=True),
     }
+    if process is None:
+        return ours
+    return {**ours, **BASELINES, **{name: make_peer(process, name) for name in PEERS}}
 
 
-def _growing(runs: list[Run]) -> list[Run]:
-    """Every twentieth run of tau-bench, and all others."""
+def _measure(name: str, make: MakeCandidate, share: float, runs: Sequence[Run], asked: argparse.Namespace) -> None:
+    began = time.monotonic()
+    print(f"{name} at {share:.0%} ...", file=sys.stderr)
+    try:
+        score = measure_cut(runs, share, make)
+        if not asked.no_growing:
+            measure_growing(_growing(runs), share, make, score)
+    except PeerError as error:
+        print(f"{name} could not be measured: {error}", file=sys.stderr)
+        return
+    print(f"| {' | '.join((f'{share:.0%}', name, *_cells(score)))} |", flush=True)
+    for run, fact in score.lost[: asked.show]:
+        print(f"  {run}: {fact}", file=sys.stderr)
+    print(f"  took {time.monotonic() - began:.0f} s", file=sys.stderr)
+
+
+def _growing(runs: Sequence[Run]) -> list[Run]:
+    """Return every twentieth run of tau-bench, and all others."""
     tau = [run for run in runs if run.source == "tau-bench"]
     return [*tau[::20], *(run for run in runs if run.source != "tau-bench")]
 
 
-def _print_row(share: float, name: str, score: Score) -> None:
-    def part(some: int, all_: int) -> str:
-        return f"{some:,} of {all_:,} ({some / all_:.0%})" if all_ else "-"
-
-    print(
-        f"| {share:.0%} | {name} | {score.facts} | {part(score.facts_kept, score.facts)} "
-        f"| {score.tokens_kept / max(score.tokens, 1):.1%} | {part(score.users_kept, score.users)} "
-        f"| {score.over} of {score.lists} | {score.facts_per_thousand:.2f} | {score.requests} | {score.prefixes_lost} "
-        f"| {score.requests_over} |",
-        flush=True,
+def _cells(score: Score) -> tuple[str, ...]:
+    return (
+        _part(score.facts_kept, score.facts),
+        f"{score.tokens_kept / max(score.tokens, 1):.1%}",
+        _part(score.users_kept, score.users),
+        f"{score.over} of {score.lists}",
+        f"{score.facts_per_thousand:.2f}",
+        f"{score.requests:,}",
+        f"{score.prefixes_lost:,}",
+        f"{score.requests_over:,}",
     )
 
 
+def _part(some: int, of: int) -> str:
+    return f"{some:,} of {of:,} ({some / of:.0%})" if of else "-"
+
+
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

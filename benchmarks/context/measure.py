@@ -21,6 +21,9 @@ USERS_SHARE = 0.1
 class Candidate(Protocol):
     """Compacts lists of one run."""
 
+    persists: bool
+    """Whether a program continues with the list that it is given back; if not, the whole list comes every time."""
+
     def compact(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the list that is sent instead."""
         ...
@@ -104,18 +107,23 @@ def fitting_users(messages: Sequence[dict[str, Any]], budget: int) -> list[str]:
 
 
 def measure_growing(runs: Iterable[Run], share: float, make: MakeCandidate, score: Score) -> None:
-    """Replay each run request by request, in a window of a share of the whole, and count lost cache prefixes."""
+    """
+    Replay each run request by request, in a window of a share of the whole, and count lost cache prefixes.
+
+    A request is sent before each message of the agent. Its prefix is lost if what was sent with the one before is not
+    how it begins.
+    """
     for run in runs:
         window = int(tokens_of(run.messages) * share)
         candidate = make(window)
-        sent: list[Any] = []
+        given: list[Any] = []
         before: list[Any] = []
-        # What comes next is added to what was sent, as a program does that continues with the compacted list.
         for message in run.messages:
-            if message["role"] == "assistant" and sent:
-                sent = candidate.compact(sent)
+            if message["role"] == "assistant" and given:
+                sent = candidate.compact(given)
                 score.requests += 1
                 score.requests_over += tokens_of(sent) > window
                 score.prefixes_lost += before != sent[: len(before)]
                 before = list(sent)
-            sent = [*sent, message]
+                given = list(sent) if candidate.persists else given
+            given = [*given, message]

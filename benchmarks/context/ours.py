@@ -25,6 +25,8 @@ class Ours:
         with_summary: Whether the stand-in summarises.
     """
 
+    persists = True
+
     def __init__(self, options: ContextOptions, *, with_summary: bool) -> None:
         self._window = ContextWindow(
             options,
