@@ -198,6 +198,8 @@ def test_the_newest_messages_fit_and_keep_their_calls():
     assert made[0] == LONG[0]
     assert made[1:] == LONG[-len(made[1:]) :]
     assert made[1]["role"] == "assistant"
+    assert Newest(window_tokens=100).compact(LONG) == [LONG[0], *LONG[-2:]]
+    assert Newest(window_tokens=100_000).compact(LONG) == LONG
 
 
 def test_three_layers():

@@ -28,12 +28,14 @@ class Newest:
 
     def compact(self, messages: Sequence[dict[str, Any]]) -> Messages:
         """Return the list that is sent instead."""
-        kept = list(messages)
-        while tokens_of(kept) > self._room and len(kept) > 2:
-            del kept[1]
-            while len(kept) > 2 and kept[1]["role"] == "tool":
-                del kept[1]
-        return kept
+        # A result stays with its call, and the newest call with its results, even if they are too large.
+        starts = [index for index, message in enumerate(messages) if index and message["role"] != "tool"]
+        lists = ([*messages[:1], *messages[start:]] for start in starts)
+        last: Messages = list(messages)
+        for last in lists:
+            if tokens_of(last) <= self._room:
+                break
+        return last
 
 
 class ThreeLayers:
