@@ -115,6 +115,9 @@ class ContextOptions(BaseModel):
     clearable_tools: frozenset[str] = frozenset()
     """Tools whose old results may become one line; empty means all."""
 
+    recall_tokens: int = Field(default=5_000, ge=100)
+    """What the model's tool `recall` returns at most; less in a small window."""
+
     retries: int = Field(default=2, ge=0, le=10)
     """How often a call is made again after its context was compacted."""
 

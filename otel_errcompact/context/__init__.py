@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
     from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
     from otel_errcompact.context.telemetry import ContextTelemetry
+    from otel_errcompact.context.tools import ContextTools
     from otel_errcompact.context.window import ContextWindow
 
 _MODULES: Final = {
@@ -40,6 +41,7 @@ _MODULES: Final = {
     "context.notes": ("Compaction", "Cut", "LayerNote"),
     "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
     "context.telemetry": ("ContextTelemetry",),
+    "context.tools": ("ContextTools",),
     "context.window": ("ContextWindow",),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
@@ -50,6 +52,7 @@ __all__ = [
     "Compaction",
     "ContextOptions",
     "ContextTelemetry",
+    "ContextTools",
     "ContextWindow",
     "Cut",
     "ErrorEvent",

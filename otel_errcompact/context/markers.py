@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from otel_errcompact.context.notes import LAYERS
 from otel_errcompact.digest import one_line
@@ -10,7 +10,10 @@ from otel_errcompact.digest import one_line
 if TYPE_CHECKING:
     from otel_errcompact.context.notes import LayerName
 
-_LAYERS: Final[dict[str, LayerName]] = {layer: layer for layer in LAYERS}
+MarkedBy: TypeAlias = "LayerName | Literal['recall']"
+"""Who marks a text: the layer that cut it, or the tool by which a model reads what was cut."""
+
+_MARKED_BY: Final[dict[str, MarkedBy]] = {**{layer: layer for layer in LAYERS}, "recall": "recall"}
 _OPENING: Final = "[errcompact "
 _WHOLE: Final = "; whole: "
 _CLOSING: Final = "]"
@@ -24,17 +27,17 @@ class Marker(NamedTuple):
     What a marker says.
     """
 
-    layer: LayerName
+    layer: MarkedBy
     what: str
     place: str
 
 
-def marker(layer: LayerName, what: str, place: str) -> str:
+def marker(layer: MarkedBy, what: str, place: str) -> str:
     """
     Return the line that stands where something was cut: `[errcompact <layer>: <what>; whole: <place>]`.
 
     Args:
-        layer: Which layer cut it.
+        layer: Which layer cut it, or `recall`.
         what: What was cut, with numbers. Names of tools may stand in it as they are: untrusted text can neither break
             the line nor name another place.
         place: Where the archive keeps the whole of it.
@@ -78,5 +81,5 @@ def _parse(line: str) -> Marker | None:
         return None
     name, colon, rest = line[len(_OPENING) : -len(_CLOSING)].partition(": ")
     what, whole, place = rest.partition(_WHOLE)
-    layer = _LAYERS.get(name)
+    layer = _MARKED_BY.get(name)
     return Marker(layer, what, place) if layer and colon and whole and place else None

@@ -4,6 +4,9 @@ The windows of known models, each with the document that says so.
 Where a provider limits the input below the window, the table has the input: a list that fills the window is refused.
 A server of one's own may be set to less than its model can do; its refusals are learned from. What is not listed is
 not guessed: a next version may have another window.
+
+The figures are those of LiteLLM 1.107's table of models, whose rows name these documents, and of model cards for open
+weights that it does not list.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ class ModelWindow(NamedTuple):
     """What a list and all beside it may cost together."""
 
     source: str
-    """The document that says so, read in November 2026."""
+    """The document that says so, as of November 2026."""
 
 
 _BEGIN: Final = r"(?:^|[.:~])(?:"

@@ -24,6 +24,7 @@ from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.digest.tokens import default_counter
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.extract.stacks.roots import open_roots
+from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running, run_awaited
 from otel_errcompact.runtime.guard import Guard
 
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from otel_errcompact.digest.tokens import TokenCounter
 
 T = TypeVar("T")
+
+SESSIONS: Final = 10_000
+"""Of how many conversations it is remembered that compaction was asked for."""
 
 LONG: Final = 10_000
 """Messages from which on reading a list would keep the garbage collector busy for more than half of the time."""
@@ -104,6 +108,7 @@ class ContextWindow:
             hidden_failures=environment.hidden_failures,
             roots=open_roots(environment.workspace_roots),
         )
+        self._requested: BoundedTable[str, bool] = BoundedTable(SESSIONS)
         self._clock = clock
         self._timer = timer
         self._observers = (global_telemetry(),) if observers is None else tuple(observers)
@@ -156,7 +161,11 @@ class ContextWindow:
         reason: Occasion = "over_trigger",
         format: FormatName | None = None,  # noqa: A002 - the word for it
     ) -> Compaction:
-        """Compact a message list; the form for asynchronous code. A synchronous summariser runs in a thread."""
+        """
+        Compact a message list, in asynchronous code.
+
+        A synchronous summariser runs in a thread.
+        """
         room = self._compute_room(beside_tokens + self.count_beside(beside), window_tokens)
         steps = self._run_layers(messages, session, room, reason, format)
         try:
@@ -177,6 +186,8 @@ class ContextWindow:
         """Run the layers; what only the caller's summariser can answer is yielded."""
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
+        if self._requested.pop(session) and reason == "over_trigger":
+            reason = "asked"
         with _pause_collector(len(messages)):
             given = formats.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
@@ -202,6 +213,17 @@ class ContextWindow:
             room_tokens=room,
             problems=problems,
         )
+
+    def request_compaction(self, session: str = "") -> None:
+        """
+        Have the next compaction of a conversation cut to the target.
+
+        It is what the model's tool does; whoever holds the list calls `compact` with the reason `asked` instead.
+
+        Args:
+            session: Whose conversation it is, as `compact` is given it.
+        """
+        self._requested.put(session, value=True)
 
     def count_beside(self, beside: object) -> int:
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.markers import marker_of
+from otel_errcompact.context.recall import is_recalled
 from otel_errcompact.context.shortening import shorten
 from otel_errcompact.context.transcript import json_line
 
@@ -97,7 +98,7 @@ class Keeper:
         except OSError:
             return None
         line = part.text.partition("\n")[0]
-        if with_preview(line, whole, self._workspace) != part.text:
+        if not is_recalled(part.text, whole) and with_preview(line, whole, self._workspace) != part.text:
             return None
         return Kept(found.place, self._workspace.count_tokens(whole))
 
