@@ -118,6 +118,21 @@ class ContextOptions(BaseModel):
     recall_tokens: int = Field(default=5_000, ge=100)
     """What the model's tool `recall` returns at most; less in a small window."""
 
+    words_share: float = Field(default=0.1, ge=0, le=1)
+    """The share of the window that words of users and system may keep where messages are taken out."""
+
+    index_tokens: int = Field(default=3_000, ge=0)
+    """What the index below a marker of messages may cost: files, commands, open errors, names; 0 for none."""
+
+    restore_files: int = Field(default=5, ge=0)
+    """How many of the files read last are put back where messages are taken out."""
+
+    restore_file_tokens: int = Field(default=5_000, ge=0)
+    """What each of them may cost."""
+
+    restore_tokens: int = Field(default=50_000, ge=0)
+    """What all of them may cost together."""
+
     retries: int = Field(default=2, ge=0, le=10)
     """How often a call is made again after its context was compacted."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.events import compact_errors
     from otel_errcompact.context.guard import OverflowGuard, Sent
     from otel_errcompact.context.lanes import Lanes
-    from otel_errcompact.context.layers.requests import SummaryRequest
+    from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, SummaryRequest
     from otel_errcompact.context.models import window_of_model
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
     from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
@@ -36,7 +36,7 @@ _MODULES: Final = {
     "context.events": ("compact_errors",),
     "context.guard": ("OverflowGuard", "Sent"),
     "context.lanes": ("Lanes",),
-    "context.layers.requests": ("SummaryRequest",),
+    "context.layers.requests": ("SUMMARY_HEADINGS", "SummaryRequest"),
     "context.models": ("window_of_model",),
     "context.notes": ("Compaction", "Cut", "LayerNote"),
     "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
@@ -46,7 +46,7 @@ _MODULES: Final = {
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - as `dir` sorts them
     "Archive",
     "CircuitBreaker",
     "Compaction",
@@ -62,6 +62,7 @@ __all__ = [
     "MemoryArchive",
     "Overflow",
     "OverflowGuard",
+    "SUMMARY_HEADINGS",
     "Sent",
     "SummaryRequest",
     "anthropic_compaction",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation
 
-LayerName = Literal["results", "snip", "errors", "micro", "summary", "reactive"]
+LayerName = Literal["results", "summary", "snip", "errors", "micro", "reactive"]
 """
-All layers in the order in which they run: cheap first, expensive last. Each is `LAYER` in `layers/<name>.py`.
+All layers in the order in which they run. Each is `LAYER` in `layers/<name>.py`.
 
-Errors come after what takes things out: what is gone need not be classified, and no digest refers to it as seen before.
+The summary comes before whatever cuts, so that whoever writes it reads the list as it came. Errors come after what
+takes things out: what is gone need not be classified, and no digest refers to it as seen before.
 """
 
 Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]

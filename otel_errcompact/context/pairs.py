@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _OF_MESSAGES: Final = re.compile(r"[0-9,]{1,20} messages?, ")
 """How markers begin that stand in the place of whole messages."""
 
+_FOLLOWED: Final = re.compile(r"; the next ([0-9,]{1,20}) (?:is|are) from them\Z")
+"""How they end where some of those messages stay behind them."""
+
 
 class Spot(NamedTuple):
     """
@@ -101,8 +104,9 @@ def cut_points(messages: Sequence[Message]) -> list[int]:
     Before a cut every call has its result, so that a tail from there is complete, and so is a head up to there. A
     run of assistant messages that thinks is not cut either: Anthropic wants thinking with the calls it led to,
     OpenAI's Responses want a reasoning item with the items that follow it. What begins at a cut may stand after a
-    message of the user (a summary, a marker, the task) in every format; 0 is always among them, and the length of the
-    list is unless calls at the end still wait for their results.
+    message of the user (a summary, a marker, the task) in every format. A marker stays with the messages
+    that it says are its own. 0 is always among the points, and the length of the list is unless calls at the end still
+    wait for their results.
     """
     awaited_from = _find_last_turn(messages)
     ends = [0] * len(messages)
@@ -116,6 +120,8 @@ def cut_points(messages: Sequence[Message]) -> list[int]:
     held, is_thinking = 0, False
     for after, message in enumerate(messages, 1):
         held = max(held, ends[after - 1])
+        if message.role == "user" and (followers := followers_of(message)):
+            held = min(max(held, after - 1 + followers), len(messages) - 1)
         is_thinking = message.role == "assistant" and (is_thinking or _thinks(message))
         goes_on = is_thinking and after < len(messages) and messages[after].role == "assistant"
         if held < after and not goes_on:
@@ -143,6 +149,18 @@ def is_gap(message: Message) -> bool:
     """Tell whether a message of the user is the marker of messages that a layer has taken out."""
     found = marker_of(message.parts[0].text) if message.parts and message.parts[0].kind == "text" else None
     return found is not None and _OF_MESSAGES.match(found.what) is not None
+
+
+def followers_of(message: Message) -> int:
+    """Return how many messages behind a marker are its own."""
+    found = marker_of(message.parts[0].text) if message.parts and message.parts[0].kind == "text" else None
+    told = _FOLLOWED.search(found.what) if found is not None and _OF_MESSAGES.match(found.what) else None
+    return int(told[1].replace(",", "")) if told else 0
+
+
+def describe_followers(count: int) -> str:
+    """Return how a marker counts the messages behind it; or nothing."""
+    return f"; the next {count:,} {'is' if count == 1 else 'are'} from them" if count else ""
 
 
 class _Turn:

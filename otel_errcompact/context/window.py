@@ -17,6 +17,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers import Edited, Workspace, all_layers
+from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS
 from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.room import count_beside, reserve_of, window_by_options
 from otel_errcompact.context.schedule import Schedule, check_options
@@ -29,7 +30,7 @@ from otel_errcompact.runtime.coroutines import is_asynchronous, loop_is_running,
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive
@@ -63,6 +64,7 @@ class ContextWindow:
         archive: Where the whole of what is cut is kept; files in `options.folder` by default.
         count_tokens: What a text costs; `default_counter()` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
+        headings: The headings of a summary, and what stands under each; `SUMMARY_HEADINGS` if None.
         digest: How long the digests of errors may be, and which tools' errors stay whole; the defaults if None.
         clock: Nanoseconds since the epoch.
         timer: Nanoseconds, monotonic.
@@ -81,6 +83,7 @@ class ContextWindow:
         archive: Archive | None = None,
         count_tokens: TokenCounter | None = None,
         summarize: Summarize | None = None,
+        headings: Mapping[str, str] | None = None,
         digest: DigestOptions | None = None,
         clock: Callable[[], int] = time.time_ns,
         timer: Callable[[], int] = time.perf_counter_ns,
@@ -101,6 +104,8 @@ class ContextWindow:
         self._workspace = Workspace(
             archive=self.archive,
             options=self.options,
+            window_tokens=self.window_tokens,
+            headings=SUMMARY_HEADINGS if headings is None else headings,
             count_tokens=self.count_tokens,
             target_tokens=0,
             summaries=CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from otel_errcompact.context.notes import Compaction, Cut, LayerNote
+
+NOTHING_CARRIED: dict[str, Any] = {"words_share": 0, "index_tokens": 0, "restore_files": 0}
+"""Options with which markers stand alone in the place of messages; `test_carrying.py` is about what else stays."""
 
 CUT = Cut(message=3, tool="bash", tokens_before=900, tokens_after=30, place="/kept/1")
 RESULTS = LayerNote(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from otel_errcompact.context import formats
 from otel_errcompact.context.markers import marker_of
 from otel_errcompact.context.messages import Conversation, Message, Part, with_text
+from otel_errcompact.context.pairs import followers_of
 from otel_errcompact.digest.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -30,9 +31,15 @@ _OF_MESSAGES = re.compile(r"[\d,]+ messages?, |[\d,]+ tokens of the task$")
 def rebuilt(messages: list[Any], archive: Archive, format: FormatName) -> list[Any]:
     """The list as it was before anything was cut, out of each marker what is kept at its place."""
     made: list[Any] = []
+    followers = 0
     for message in formats.read(messages, estimate_tokens, format).messages:
+        if followers:
+            # Of those that the marker before it stands for: they are kept at its place.
+            followers -= 1
+            continue
         place = _place_of_messages(message)
         if place:
+            followers = followers_of(message)
             kept = [json.loads(line) for line in archive.read(place).split("\n")]
             made += rebuilt(kept, archive, format)
             continue

@@ -13,6 +13,7 @@ from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers import Edited, Workspace
 from otel_errcompact.context.layers.reactive import level, reactive
 from otel_errcompact.digest.tokens import estimate_tokens
+from tests.context.compactions import NOTHING_CARRIED
 
 TASK = {"role": "user", "content": "Mend the parser."}
 """8 tokens."""
@@ -38,7 +39,7 @@ def run(
 ) -> tuple[Edited, list[Any]]:
     workspace = Workspace(
         archive=archive or MemoryArchive(),
-        options=ContextOptions(),
+        options=ContextOptions(**NOTHING_CARRIED),
         count_tokens=estimate_tokens,
         target_tokens=target,
         room_tokens=room,
@@ -294,11 +295,15 @@ def test_arguments_cost_when_read_what_they_cost_when_written(format: Any):
         answer = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
         messages = [TASK, {"role": "assistant", "content": [block]}, {"role": "user", "content": [answer]}]
     archive = MemoryArchive()
-    workspace = Workspace(archive=archive, options=ContextOptions(), count_tokens=estimate_tokens, target_tokens=600)
+    workspace = Workspace(
+        archive=archive, options=ContextOptions(**NOTHING_CARRIED), count_tokens=estimate_tokens, target_tokens=600
+    )
     once = reactive(formats.read(messages, estimate_tokens, format), workspace).conversation
     read = formats.read(formats.write(once), estimate_tokens, format)
     assert once.tokens == read.tokens <= 600
-    workspace = Workspace(archive=archive, options=ContextOptions(), count_tokens=estimate_tokens, target_tokens=400)
+    workspace = Workspace(
+        archive=archive, options=ContextOptions(**NOTHING_CARRIED), count_tokens=estimate_tokens, target_tokens=400
+    )
     twice = reactive(read, workspace).conversation
     text = next(part.text for message in twice.messages for part in message.parts if part.kind == "call")
     assert text.startswith('{"errcompact":"[errcompact reactive: ')

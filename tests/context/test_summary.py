@@ -12,15 +12,23 @@ import pytest
 
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.layers.requests import SummaryRequest
-from otel_errcompact.context.layers.summary import calls_a_tool
+from otel_errcompact.context.layers.requests import NO_TOOLS, SUMMARY_HEADINGS, SummaryRequest
+from otel_errcompact.context.layers.summarising.checking import calls_a_tool, cut_analysis, names_task
+from otel_errcompact.context.messages import Message, Part
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.digest.tokens import estimate_tokens
+from tests.context.compactions import NOTHING_CARRIED
 
 if TYPE_CHECKING:
     from otel_errcompact.context.notes import Compaction, LayerNote
 
-OPTIONS = ContextOptions(window_tokens=2_000, reserve_tokens=400, result_budget_tokens=1_500, head_messages=2)
+OPTIONS = ContextOptions(
+    window_tokens=2_000,
+    reserve_tokens=400,
+    result_budget_tokens=1_500,
+    head_messages=2,
+    **NOTHING_CARRIED,
+)
 SUMMARY = "Task: mend the parser. Next step: run the tests."
 SYSTEM = {"role": "system", "content": "You mend programs."}
 TASK = {"role": "user", "content": "Mend the parser."}
@@ -85,8 +93,8 @@ def test_old_turns_become_one_message_of_the_user():
 
 def test_half_a_character_in_a_summary_is_written_out():
     """Or no client could send the list any more."""
-    made = window(Summariser("caf\udc80")).compact(LONG).messages[2]
-    assert made["content"].endswith("\ncaf\\udc80")
+    made = window(Summariser("The parser of the caf\udc80")).compact(LONG).messages[2]
+    assert made["content"].endswith("\nThe parser of the caf\\udc80")
 
 
 def test_the_request_has_all_that_is_needed():
@@ -99,13 +107,11 @@ def test_the_request_has_all_that_is_needed():
     assert (request.format, request.session, request.place) == ("openai-chat", "s-1", "memory:00000001")
     assert (request.limit_tokens, request.replaced_tokens) == (240, 832)
     assert request.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[assistant]\n")
-    assert request.prompt == f"{request.transcript}\n\n{request.instructions}"
+    assert request.prompt == f"{NO_TOOLS}\n\n{request.transcript}\n\n{request.instructions}"
+    assert request.instructions.startswith(NO_TOOLS)
+    assert request.instructions.endswith(NO_TOOLS)
     for word in (
-        "Task:",
-        "Decisions:",
-        "Files:",
-        "Open errors:",
-        "Next step:",
+        *(f"- {heading}: " for heading in SUMMARY_HEADINGS),
         "Do not call a tool",
         "240",
         "memory:00000001",
@@ -213,15 +219,15 @@ def test_speaking_of_a_tool_call_is_none(text):
 
 def test_a_later_summary_takes_in_the_earlier_one():
     """It stands in the place of the first one, whose text was among what it was made from."""
-    summariser = Summariser("The FIRST summary.", "The SECOND summary.")
+    summariser = Summariser("The FIRST summary: mend the parser.", "The SECOND summary: mend the parser.")
     one = window(summariser)
     first = one.compact(LONG)
     second = one.compact([*first.messages, *turns(7, 12)])
-    assert "The FIRST summary." in summariser.requests[1].transcript
+    assert "The FIRST summary: mend the parser." in summariser.requests[1].transcript
     assert second.messages[:2] == LONG[:2]
     texts = [str(message["content"]) for message in second.messages]  # type: ignore[index]
     assert [text for text in texts if "summary" in text] == [
-        "[errcompact summary: 11 messages, 1,066 tokens; whole: memory:00000002]\nThe SECOND summary."
+        "[errcompact summary: 11 messages, 1,070 tokens; whole: memory:00000002]\nThe SECOND summary: mend the parser."
     ]
 
 
@@ -310,3 +316,120 @@ async def test_what_an_asynchronous_summariser_raises_is_a_problem():
     compaction = await one.acompact(LONG)
     assert summary_note(compaction).problem == "the summariser failed: ConnectionError: refused"
     assert one.guard.failures == {"summarize": 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary"),
+    [
+        pytest.param("<analysis>first the parser</analysis>\n<summary>\nMend it.\n</summary>", "Mend it.", id="both"),
+        pytest.param("<ANALYSIS>a</ANALYSIS>Mend it.", "Mend it.", id="no tags around the summary"),
+        pytest.param("<analysis>never closed\n<summary>Mend it.", "Mend it.", id="neither is closed"),
+        pytest.param("<analysis>nothing but this", "", id="an analysis alone"),
+        pytest.param("Mend it.", "Mend it.", id="neither"),
+        pytest.param("We speak of <summary> here.</p>", "here.</p>", id="a tag in a sentence"),
+    ],
+)
+def test_the_analysis_is_cut_off(answer, summary):
+    """What the model notes for itself is no part of the summary."""
+    assert cut_analysis(answer) == summary
+
+
+def test_a_summary_that_forgets_the_task_is_refused():
+    """None of the task's words stands in it: whoever takes over would not know what for."""
+    compaction = window(Summariser("All is well with the weather.")).compact(LONG)
+    assert compaction.messages == LONG
+    assert summary_note(compaction).problem == "the summary does not name the task"
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks", "named"),
+    [
+        pytest.param("Parsers were mended.", ["Mend the parser."], True, id="another form of the word"),
+        pytest.param("The weather is fine.", ["Mend the parser."], False, id="none of its words"),
+        pytest.param("The weather is fine.", ["Go on."], True, id="a task of few words says nothing"),
+        pytest.param("The weather is fine.", ["修复解析器并运行所有测试"], True, id="a script without blanks"),
+        pytest.param("Now the invoices.", ["Mend the parser.", "Then print all invoices."], True, id="the newest task"),
+        pytest.param("The weather is fine.", [], True, id="no task"),
+    ],
+)
+def test_a_task_is_named_by_any_of_its_words(text, tasks, named):
+    """Unknown counts as named."""
+    said = [Message("user", (Part("text", task, 1),), 1) for task in tasks]
+    assert names_task(text, said) is named
+
+
+def test_a_prompt_that_is_too_long_is_asked_again_with_fewer_turns():
+    """The oldest go first, half at a time, and the prompt says how many and where they are."""
+    too_long = RuntimeError("prompt is too long: 250000 tokens > 200000 maximum")
+    summariser = Summariser(too_long, SUMMARY)
+    compaction = window(summariser).compact(LONG)
+    first, second = summariser.requests
+    assert "assistant 0 ..." in first.transcript
+    assert "assistant 0 ..." not in second.transcript
+    assert "[4 messages of the oldest turns are left out here: they are kept at memory:00000001]" in second.transcript
+    assert second.messages == (*LONG[:2], *LONG[6:10])
+    assert second.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[4 messages")
+    note = summary_note(compaction)
+    assert (note.problem, note.cuts[0].messages) == ("", 8)
+
+
+def test_a_summariser_that_takes_nothing_is_asked_three_times():
+    """Then the list stays as it is, and the note says why."""
+    summariser = Summariser(RuntimeError("prompt is too long: 250000 tokens > 200000 maximum"))
+    compaction = window(summariser).compact(LONG)
+    assert len(summariser.requests) == 3
+    assert summary_note(compaction).problem.startswith("the summariser failed: RuntimeError: prompt is too long")
+
+
+def test_one_turn_that_is_too_long_is_not_asked_again():
+    """There is nothing that could be left out."""
+    summariser = Summariser(RuntimeError("prompt is too long: 250000 tokens > 200000 maximum"))
+    window(summariser).compact([SYSTEM, TASK, *turns(0, 1, size=4_000)[:1], *turns(1, 4)[1:]])
+    assert len(summariser.requests) == 1
+
+
+def test_a_prompt_beyond_the_window_is_shortened_before_anybody_is_asked():
+    """An estimate says so: the same window is all that most summarisers have."""
+    summariser = Summariser(SUMMARY)
+    window(summariser).compact([SYSTEM, TASK, *turns(0, 40)], reason="asked")
+    (request,) = summariser.requests
+    assert "messages of the oldest turns are left out here" in request.transcript
+    assert estimate_tokens(request.prompt) <= 2_000 - request.limit_tokens
+
+
+def test_a_result_that_was_cut_before_is_summarised_as_it_came():
+    """The archive has it: the summariser reads no markers."""
+    summariser = Summariser(SUMMARY)
+    wide = {"window_tokens": 6_000, "trigger_share": 0.25, "target_share": 0.17}
+    options = OPTIONS.model_copy(update={"result_budget_tokens": 100, "preview_tokens": 20, **wide})
+    one = window(summariser, options=options)
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "\n".join(f"line {number}" for number in range(200))}
+    first = one.compact([SYSTEM, TASK, {"role": "assistant", "content": None, "tool_calls": [call]}, result])
+    assert first.messages[3]["content"].startswith("[errcompact results: ")  # type: ignore[index]
+    one.compact([*first.messages, *turns(0, 7)])
+    (request,) = summariser.requests
+    assert "\nline 100\n" in request.transcript
+    assert "[errcompact" not in request.transcript
+
+
+def test_the_archive_of_a_cut_result_may_be_gone():
+    """Then what is left of it is summarised."""
+    archive = MemoryArchive()
+    summariser = Summariser(SUMMARY)
+    line = "[errcompact micro: result of read, 900 tokens; whole: memory:gone]"
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": line}
+    asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+    window(summariser, archive=archive).compact([SYSTEM, TASK, asked, result, *turns(0, 7)])
+    assert line in summariser.requests[0].transcript
+
+
+def test_the_headings_are_the_caller_s():
+    """Others than the nine."""
+    summariser = Summariser(SUMMARY)
+    window(summariser, headings={"Patient": "who, and what for"}).compact(LONG)
+    (request,) = summariser.requests
+    assert "- Patient: who, and what for." in request.instructions
+    assert "- Files: " not in request.instructions
+    assert len(SUMMARY_HEADINGS) == 9

@@ -33,6 +33,7 @@ from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.lab.transcripts import RecordedRun, find, read
 from otel_errcompact.runtime.guard import Guard
 from tests.clock import MOMENT_S
+from tests.context.compactions import NOTHING_CARRIED
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, broken_conversations, conversations, long_conversation
 from tests.context.rebuilding import as_read, rebuilt
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.requests import SummaryRequest
 
 SMALL = ContextOptions(
+    **NOTHING_CARRIED,
     window_tokens=1_500,
     reserve_tokens=300,
     result_budget_tokens=400,
@@ -390,10 +392,11 @@ def gemini(role: str, **part: Any) -> Any:
 GEMINI_CALL = gemini("model", functionCall={"name": "read_file", "args": {}})
 GEMINI_RESULT = gemini("user", functionResponse={"name": "read_file", "response": {"output": "done"}})
 TIGHT = ContextOptions(
-    window_tokens=400,
+    **NOTHING_CARRIED,
+    window_tokens=700,
     reserve_tokens=100,
-    trigger_share=0.1,
-    target_share=0.1,
+    trigger_share=0.45,
+    target_share=0.45,
     result_budget_tokens=20,
     preview_tokens=20,
     snip_messages=18,
@@ -412,13 +415,16 @@ TIGHT = ContextOptions(
                 GEMINI_CALL,
                 gemini("user", text="Read them all."),
                 *([GEMINI_CALL, GEMINI_RESULT] * 3),
+                gemini("model", text="x" * 1_600),
+                gemini("user", text="Go on."),
+                *(GEMINI_CALL, GEMINI_RESULT),
                 GEMINI_RESULT,
             ],
             id="a call and a result that belong to different turns",
         ),
         pytest.param(
             # The list has lost its task, and the marker of the summary is none.
-            [GEMINI_RESULT, *([gemini("model", text="x" * 200)] * 2)],
+            [GEMINI_RESULT, *([gemini("model", text="x" * 1_200)] * 2)],
             id="a list without a task",
         ),
     ],
@@ -528,6 +534,9 @@ def windows(draw: st.DrawFn, archives: Any = RELIABLE | UNRELIABLE, answers: Any
         snip_messages=draw(st.integers(8, 20)),
         head_messages=draw(st.integers(1, 5)),
         keep_results=draw(st.integers(1, 3)),
+        words_share=draw(st.sampled_from([0.1, 0, 0.5])),
+        index_tokens=draw(st.sampled_from([3_000, 0, 60])),
+        restore_files=draw(st.sampled_from([5, 0, 1])),
     )
     summarize = answers[draw(st.sampled_from(sorted(answers)))]
     return window(options, archive=draw(archives), summarize=summarize, observers=(), guard=Guard())
@@ -658,21 +667,22 @@ def test_a_quadratic_pass_would_be_seen(monkeypatch: pytest.MonkeyPatch, room: i
         return Edited(conversation)
 
     use_for_results(monkeypatch, quadratic)
-    assert growth("openai-chat", room) > AT_MOST
+    assert growth("openai-chat", room, index_tokens=0, restore_files=0) > AT_MOST
 
 
-def growth(format: FormatName, room: int) -> float:
+def growth(format: FormatName, room: int, **options: Any) -> float:
     """Return how many more calls of functions four times the messages take."""
-    calls_of(long_conversation(format, messages=2_000, result_characters=410), format, room)  # formats are loaded once
+    long = long_conversation(format, messages=2_000, result_characters=410)
+    calls_of(long, format, room, **options)  # formats are loaded once
     # Results of another length, so that nothing is remembered from one to the other.
     fewer = long_conversation(format, messages=500, result_characters=420)
     more = long_conversation(format, messages=2_000, result_characters=400)
-    return calls_of(more, format, room) / calls_of(fewer, format, room)
+    return calls_of(more, format, room, **options) / calls_of(fewer, format, room, **options)
 
 
-def calls_of(messages: list[Any], format: FormatName, room: int) -> int:
+def calls_of(messages: list[Any], format: FormatName, room: int, **options: Any) -> int:
     """Return how many functions are called, and generators gone on with, while a list is compacted."""
-    one = window(ContextOptions(window_tokens=room), observers=())
+    one = window(ContextOptions(window_tokens=room, **options), observers=())
     calls = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.context.layers.carrying.ranking import NameUse
 from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, describe
 from otel_errcompact.context.layers.workspace import Edited, Layer
@@ -15,6 +16,15 @@ from otel_errcompact.context.schedule import Schedule
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Part
+
+NAMES_TOKENS: Final = 60
+"""Tokens that the names in one line may cost ..."""
+
+NAMES_SHARE: Final = 8
+"""... and one part in so many of the result ..."""
+
+LEAST_NAMES: Final = 8
+"""... unless that is not enough for one."""
 
 LINE_TOKENS: Final = 40
 """About what one line costs, for an estimate of the gain before anything is kept."""
@@ -34,6 +44,7 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
     old = [result for result in _find_old(conversation, workspace) if not _is_short_already(result[1], workspace)]
     if sum(max(part.tokens - LINE_TOKENS, 0) for _, part, _ in old) < workspace.least_gain_tokens:
         return Edited(conversation)
+    use = NameUse(conversation.messages if workspace.options.index_tokens else ())
     keeper = Keeper(workspace)
     count_tokens = workspace.count_tokens
     edits = Edits(conversation)
@@ -46,7 +57,9 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         kept = keeper.keep(part)
         if kept is None:
             continue
-        line = marker("micro", describe(tool, kept.tokens, failed=part.failed), kept.place)
+        line = marker(
+            "micro", f"{describe(tool, kept.tokens, failed=part.failed)}{_name(part, use, workspace)}", kept.place
+        )
         if len(kept.place) != place_size:
             # Places look alike: what costs no more than the shortest line is not archived in vain.
             least, place_size = count_tokens(marker("micro", "result", kept.place)), len(kept.place)
@@ -56,6 +69,21 @@ def micro(conversation: Conversation, workspace: Workspace) -> Edited:
         edits.replace(spot, with_new_text(part, line, tokens), tool=tool, place=kept.place)
         excess -= part.tokens - tokens
     return edits.edited(keeper.problem)
+
+
+def _name(part: Part, use: NameUse, workspace: Workspace) -> str:
+    left = min(NAMES_TOKENS, part.tokens // NAMES_SHARE)
+    if left < LEAST_NAMES or not use.messages:
+        return ""
+    hidden = [name for name in use.names_of(part) if use.is_hidden(name)]
+    shown: list[str] = []
+    for name in use.rank(hidden):
+        left -= workspace.count_tokens(name) + 1
+        if left < 0:
+            break
+        shown.append(name)
+    missing = len(hidden) - len(shown)
+    return f"; names {', '.join(shown)}{f' and {missing:,} more' if missing else ''}" if shown else ""
 
 
 LAYER: Final = Layer(name="micro", due=Schedule.to_target, edit=micro)

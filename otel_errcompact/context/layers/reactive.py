@@ -7,13 +7,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
+from otel_errcompact.context.layers.carrying.replacement import Gone, carried_tokens, is_carried, replace_messages
 from otel_errcompact.context.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.layers.summary import is_summary, task_of
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points, is_gap
+from otel_errcompact.context.pairs import cut_points, describe_followers, followers_of, is_gap
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shorten, shorten_arguments
 from otel_errcompact.context.transcript import json_lines
@@ -75,7 +76,7 @@ def _reach_target(draft: _Draft) -> None:
 def _reach_room(draft: _Draft, room: int) -> None:
     task = draft.messages[draft.task].tokens if draft.task >= 0 else 0
     if draft.tokens - task + _SMALL > room:
-        draft.take_out(draft.head, len(draft.messages), least=0)
+        draft.take_out(draft.head, len(draft.messages), room, is_last=True)
     if draft.tokens > room:
         draft.shorten([spot for spot in draft.parts(_is_text) if spot[0] == draft.task], room)
     if draft.tokens > room and draft.task >= 0:
@@ -138,41 +139,52 @@ class _Draft:
         costs = [0, *accumulate([message.tokens for message in self.messages])]
         ends = [point for point in self._points if self.head < point < len(self.messages)]
         summary = self._find_summary(target // _SUMMARY_SHARE)
-        room = target - costs[self.head] - _SMALL
+        room = target - costs[self.head] - max(_SMALL, carried_tokens(self.messages[self.head :], self.workspace))
+        after = 0
         if summary is not None:
-            room -= self.messages[summary].tokens + _SMALL
+            after = summary + 1 + followers_of(self.messages[summary])
+            room -= costs[after] - costs[summary]
         fitting = (point for point in ends if costs[-1] - costs[point] <= room)
         end = next(fitting, ends[-1] if ends else self.head)
         if summary is None or summary >= end:
-            self.take_out(self.head, end)
+            self.take_out(self.head, end, target)
         else:
-            self.take_out(summary + 1, end)
-            self.take_out(self.head, summary)
+            self.take_out(after, end, target)
+            self.take_out(self.head, summary, target)
 
     def _find_summary(self, budget: int) -> int | None:
         """Return where the newest summary stands, if it costs no more than a budget."""
         places = range(len(self.messages) - 1, self.head - 1, -1)
         found = next((place for place in places if is_summary(self.messages[place])), None)
-        return found if found is not None and self.messages[found].tokens <= budget else None
+        if found is None or sum(message.tokens for message in self._group_at(found)) > budget:
+            return None
+        return found
 
-    def take_out(self, start: int, end: int, least: int = _SMALL) -> None:
-        """Replace messages that cost more than `least` by one that says where they are."""
+    def _group_at(self, place: int) -> list[Message]:
+        return self.messages[place : place + 1 + followers_of(self.messages[place])]
+
+    def take_out(self, start: int, end: int, total: int, *, is_last: bool = False) -> None:
+        """
+        Replace messages by a marker, and what must stay within a total.
+
+        What an earlier compaction has left is taken out alone only as the last way.
+        """
         gone = self.messages[start:end]
         tokens = sum(message.tokens for message in gone)
-        if tokens <= least or all(_is_marker(message) for message in gone):
+        if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):
             return
         place = self._keep(gone)
-        line = marker(
-            "reactive", f"{len(gone):,} {'messages' if len(gone) > 1 else 'message'}, {tokens:,} tokens", place
-        )
-        made = formats.from_user(line, self.workspace.count_tokens)
-        if made.tokens < tokens:
-            self._cut(start, len(gone), Part("other", "", tokens), made.tokens, place)
-            self.messages[start:end] = [made]
-            self._origins[start:end] = [self._origins[start]]
+        given = Conversation(format=self._given.format, messages=tuple(self.messages))
+        budget = min(total - self.tokens + tokens, tokens // 2)
+        made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
+        after = sum(message.tokens for message in made)
+        if after < tokens:
+            self._cut(start, len(gone), Part("other", "", tokens), after, place)
+            self.messages[start:end] = made
+            self._origins[start:end] = [self._origins[start]] * len(made)
             if self.task >= start:
                 # With no place to cut behind it, the task goes with what it belongs to, or moves forward.
-                self.task = max(start, self.task - len(gone) + 1)
+                self.task = max(start, self.task - len(gone) + len(made))
 
     def shorten(self, parts: Sequence[tuple[int, int]], total: int) -> None:
         """Shorten the largest of some parts to one size, so that the list costs `total` if that is possible."""
@@ -187,7 +199,8 @@ class _Draft:
         part = message.parts[number]
         if is_gap(message):
             # It goes on to stand for what was taken out, or the next pass would take it for the user's words.
-            where, what = self._keep([message]), f"1 message, {message.tokens:,} tokens"
+            followed = describe_followers(followers_of(message))
+            where, what = self._keep([message]), f"1 message, {message.tokens:,} tokens{followed}"
         elif kept := self.keeper.keep(part):
             where, what = kept.place, f"{part.tokens:,} tokens of {part.tool or message.role} {part.kind}"
         else:

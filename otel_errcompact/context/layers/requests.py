@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName
+
+SUMMARY_HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Task": "what the user wants, with every constraint and later change of mind, in the user's own words",
+        "Rules": "what must or must never be done, to the letter",
+        "Decisions": "what was decided and why, what the user confirmed, what was tried and given up",
+        "Facts": "ids, names, numbers and findings that later steps need, to the letter",
+        "Files": "each file that was read or changed, by its path, and what state it is in now",
+        "Commands": "what was run and how it ended, as far as it still matters",
+        "Open errors": "what still fails, with the exact message, and what was already tried against it",
+        "State": "what is done, what is half done, and what waits for whom",
+        "Next step": "what was being done when this was written, and what comes next",
+    }
+)
+"""The headings of a summary, and what stands under each; `ContextWindow(headings=...)` takes others."""
+
+NO_TOOLS: Final = (
+    "Do not call a tool, and write nothing in the form of a tool call: the answer is used as it is, and one that holds "
+    "a tool call is thrown away."
+)
+"""Stands at both ends of what is asked: models that have just read fifty calls go on with a fifty-first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +39,7 @@ class SummaryRequest:
     """
 
     instructions: str
-    """What to write, and what to keep; forbids tool calls."""
+    """What to write, and what to keep; forbids tool calls. May stand beside the transcript, as a system prompt."""
 
     messages: tuple[object, ...] = field(repr=False)
     """The provider's own messages from the first on, the caller's objects: the task, and all that is to be replaced."""
@@ -41,8 +63,8 @@ class SummaryRequest:
 
     @property
     def prompt(self) -> str:
-        """The transcript and the instructions, as one message for any model."""
-        return f"{self.transcript}\n\n{self.instructions}"
+        """Transcript and instructions as one message for any model."""
+        return f"{NO_TOOLS}\n\n{self.transcript}\n\n{self.instructions}"
 
 
 Summary: TypeAlias = str | Sequence[object]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.context.formats import from_user
+from otel_errcompact.context.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact.context.layers.workspace import Edited, Layer
-from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.pairs import cut_points
 from otel_errcompact.context.schedule import Schedule
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Message
+
+
+BUDGET_SHARE: Final = 4
+"""What takes the place of messages may cost one part in so many of theirs, so that taking them out is worth it."""
 
 
 def snip(conversation: Conversation, workspace: Workspace) -> Edited:
@@ -34,19 +37,19 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
         return Edited(conversation)
     start, end = _find_middle(messages, workspace.options)
     middle = messages[start:end]
-    if all(_is_earlier_snip(message) for message in middle):
+    if is_carried(middle):
         return Edited(conversation)
     tokens = sum(message.tokens for message in middle)
     try:
         place = workspace.archive.keep(json_lines(middle, conversation.format))
+        made = replace_messages(conversation, Gone(start, end, place), "snip", tokens // BUDGET_SHARE, workspace)
     except OSError as error:
         return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
-    line = marker("snip", _describe(middle, tokens), place)
-    made = from_user(line, workspace.count_tokens)
-    if made.tokens >= tokens:
+    after = sum(message.tokens for message in made)
+    if after >= tokens:
         return Edited(conversation)
-    cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=made.tokens, place=place)
-    return Edited(replace(conversation, messages=(*messages[:start], made, *messages[end:])), (cut,))
+    cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=after, place=place)
+    return Edited(replace(conversation, messages=(*messages[:start], *made, *messages[end:])), (cut,))
 
 
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
@@ -60,17 +63,3 @@ def _find_middle(messages: Sequence[Message], options: ContextOptions) -> tuple[
         return 0, 0
     tail = len(messages) - max(1, options.snip_messages // 2 - start - 1)
     return start, next((point for point in points if point >= max(start, tail)), points[-1])
-
-
-def _describe(middle: Sequence[Message], tokens: int) -> str:
-    earlier = ", what is left of an earlier snip among them" if any(map(_is_earlier_snip, middle)) else ""
-    return f"{len(middle):,} messages, {tokens:,} tokens{earlier}"
-
-
-def _is_earlier_snip(message: Message) -> bool:
-    """Tell whether a message is the marker of an earlier snip and nothing else."""
-    if message.role != "user" or len(message.parts) != 1:
-        return False
-    text = message.parts[0].text
-    found = marker_of(text)
-    return found is not None and found.layer == "snip" and "\n" not in text

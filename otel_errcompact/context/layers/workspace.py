@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
-from otel_errcompact.context.layers.requests import Answer, SummaryRequest
+from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
 
@@ -34,6 +34,9 @@ class Workspace:
     target_tokens: int
     """How small the conversation should become; a layer stops cutting when it is."""
 
+    window_tokens: int | None = None
+    """The model's window; as the options say if None."""
+
     room_tokens: int | None = None
     """What the conversation must not cost more than; the target if None."""
 
@@ -45,11 +48,19 @@ class Workspace:
     hidden_failures: bool = True
     """Whether a result counts as a failure that is plainly one although its tool reported none."""
 
+    headings: Mapping[str, str] = field(default_factory=lambda: SUMMARY_HEADINGS)
+    """The headings of a summary, and what stands under each."""
+
     roots: CodeRoots = ANYWHERE
     """The folders of the user's own code."""
 
     least_gain_tokens: int = 0
     """What editing old messages must gain at once, since a prompt cache then reads anew what follows."""
+
+    @property
+    def window(self) -> int:
+        """The model's window, in tokens."""
+        return self.options.window_tokens if self.window_tokens is None else self.window_tokens
 
 
 class Edited(NamedTuple):
