@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
+import tempfile
 import typing
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -142,8 +145,14 @@ class ContextOptions(BaseModel):
     breaker_seconds: float = Field(default=60, gt=0)
     """How long that cool-down is, in seconds."""
 
-    folder: Path = Path("errcompact-context")
-    """Where the whole of what was cut is kept."""
+    folder: Path | None = None
+    """Where the whole of what was cut is kept; by default `state_folder()`, outside the working directory."""
+
+    folder_max_bytes: int = Field(default=1_000_000_000, ge=0)
+    """How much the folder may hold; beyond, the oldest texts are removed. 0 for any amount."""
+
+    folder_max_days: float = Field(default=30, ge=0)
+    """How many days a text stays after it was kept or read last; 0 for ever."""
 
 
 class Options(BaseModel):
@@ -209,6 +218,45 @@ class Options(BaseModel):
         for unknown in sorted(named.keys() - environment_variables()):
             warnings.warn(f"{unknown} is no option and is ignored", RuntimeWarning, stacklevel=2)
         return cls.from_environ({**(os.environ if environ is None else environ), **named})
+
+
+def state_folder(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """
+    Return the user's folder of what is cut from message lists.
+
+    It is where the platform has programs keep what outlives a restart: `$XDG_STATE_HOME` or `~/.local/state`,
+    `~/Library/Application Support`, `%LOCALAPPDATA%`. Where that cannot be written to, as in some containers, it is a
+    new temporary folder, the same one for as long as the process runs.
+
+    Args:
+        environ: The environment; that of the process if None.
+        platform: As `sys.platform` has it.
+    """
+    environ = os.environ if environ is None else environ
+    try:
+        folder = _find_state_home(environ, platform) / "otel-errcompact" / "context"
+    except RuntimeError:  # a user without a home
+        return _make_temporary_folder()
+    return folder if _can_be_written(folder) else _make_temporary_folder()
+
+
+def _find_state_home(environ: Mapping[str, str], platform: str) -> Path:
+    if platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    variable, home = ("LOCALAPPDATA", "AppData/Local") if platform == "win32" else ("XDG_STATE_HOME", ".local/state")
+    named = Path(environ.get(variable, ""))
+    # The specification has relative paths ignored: https://specifications.freedesktop.org/basedir-spec/latest/
+    return named if named.is_absolute() else Path.home() / home
+
+
+def _can_be_written(folder: Path) -> bool:
+    existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - raises never
+    return os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK)  # noqa: PTH112 - likewise
+
+
+@cache
+def _make_temporary_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="otel-errcompact-"))
 
 
 def environment_variables() -> dict[str, str]:

@@ -45,6 +45,12 @@ def _environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _home_stays_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What is cut from message lists goes to a folder of the user's by default."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+
+
+@pytest.fixture(autouse=True)
 def _exporters_end() -> Iterator[None]:
     """Their threads draw jitter from `random`, whose state Hypothesis watches: left behind, they fail another test."""
     yield

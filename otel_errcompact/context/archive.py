@@ -5,20 +5,26 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import logging
 import os
-import re
 import tempfile
+import time
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
+from otel_errcompact.context.sweeping import NAME, Sweeper
 from otel_errcompact.digest import encodable
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_logger: Final = logging.getLogger("otel_errcompact")
+
 DEFAULT_MAX_CHARACTERS: Final = 100_000_000
 """What a `MemoryArchive` holds unless told otherwise."""
 
-_NAME: Final = re.compile(r"[0-9a-f]{32}\.txt")
 _READ_ONLY: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -48,25 +54,39 @@ class Archive(Protocol):
 
 class FolderArchive:
     """
-    Keeps each text as a file, named by its content, so that the same text is kept once.
+    Keeps each text as a file, named by its content.
 
     The place of a text is the file's absolute path: a model that can open files looks up there what was cut. Any
-    number of threads and processes can share a folder. Only the user can read what is kept, and nothing is ever
-    removed: whoever ends a conversation may delete the folder.
+    number of threads and processes can share a folder. Only the user can read what is kept. The log names the folder
+    once, when the first text is kept: as a warning if the folder is new.
 
     Args:
         path: The folder; it is made when the first text comes.
+        max_bytes: How much it may hold: beyond, texts are removed that were not used for a day, the oldest first. 0
+            for any amount.
+        max_days: How long a text stays after it was kept or read last; 0 for ever.
+        clock: Seconds since the epoch.
 
     Raises:
         ValueError: The folder's name cannot stand in a line of a prompt.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        max_bytes: int = 0,
+        max_days: float = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.path: Final[Path] = Path(path).absolute()
         """Where the folder is, whatever the working directory becomes."""
         name = str(self.path)
         if name.splitlines() != [name] or encodable(name) != name:
             raise ValueError(f"{name!r} cannot be named in a prompt; choose a folder whose path is one line of UTF-8")
+        self._sweeper = Sweeper(self.path, max_bytes, max_days, clock)
+        self._is_told = False
+        self._level = logging.INFO
 
     def keep(self, text: str) -> str:
         """
@@ -78,10 +98,14 @@ class FolderArchive:
         content = text.encode("utf-8", "surrogatepass")
         file = self.path / f"{_hash(content)}.txt"
         try:
-            if not _has_whole(file, content):
+            is_new = not _has_whole(file, content)
+            if is_new:
                 self._write(file, content)
         except OSError as error:
             raise _explain(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
+        self._tell()
+        self._sweeper.mark_used(file)
+        self._sweeper.sweep_if_due(len(content) if is_new else 0)
         return str(file)
 
     def read(self, place: str) -> str:
@@ -92,20 +116,36 @@ class FolderArchive:
             OSError: Nothing is kept there, it lies outside the folder, or it is not what was kept.
         """
         folder, name = os.path.split(place)
-        if folder != str(self.path) or not _NAME.fullmatch(name):
+        if folder != str(self.path) or not NAME.fullmatch(name):
             raise PermissionError(errno.EACCES, f"{place!r} is no place in {self.path}")
         try:
             content = _read_content(place)
+        except FileNotFoundError as error:
+            raise OSError(error.errno, self._explain_missing(place)) from error
         except OSError as error:
             raise _explain(error, f"cannot read {place}") from error
         if f"{_hash(content)}.txt" != name:
             raise OSError(errno.EIO, f"{place} was changed after it was kept")
+        self._sweeper.mark_used(self.path / name)
         return content.decode("utf-8", "surrogatepass")
 
+    def _tell(self) -> None:
+        if not self._is_told:
+            self._is_told = True
+            bounds = f"; {self._sweeper.bounds} is removed" if self._sweeper.bounds else ""
+            _logger.log(self._level, "what is cut from message lists is kept in %s%s", self.path, bounds)
+
+    def _explain_missing(self, place: str) -> str:
+        if not self._sweeper.bounds:
+            return f"nothing is kept at {place}"
+        return f"nothing is kept at {place}: it never was, or it was removed, as {self._sweeper.bounds} is"
+
     def _write(self, file: Path, content: bytes) -> None:
-        """Let the file appear under its name when all of it is on the disk, and not before."""
+        # The file appears under its name when all of it is on the disk, and not before.
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # A folder that was not there before is something that the user should hear of.
+            self._level = logging.WARNING
         descriptor, unfinished = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.path)
         try:
             with open(descriptor, "wb", buffering=0) as stream:  # noqa: PTH123 - a descriptor has no path
@@ -121,7 +161,7 @@ class FolderArchive:
 
 class MemoryArchive:
     """
-    Keeps texts in memory, for tests and for programs that are over before anybody looks.
+    Keeps texts in memory, for tests and short programs.
 
     Args:
         max_characters: How much it holds together.
@@ -173,7 +213,7 @@ def _hash(content: bytes) -> str:
 
 
 def _has_whole(file: Path, content: bytes) -> bool:
-    """Tell whether a file holds just this: what the model can open, somebody may have changed."""
+    # What the model can open, somebody may have changed.
     try:
         return file.stat().st_size == len(content) and _read_content(file) == content
     except OSError:

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
-from otel_errcompact.config import Options
+from otel_errcompact.config import Options, state_folder
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
@@ -61,7 +61,7 @@ class ContextWindow:
 
     Args:
         options: How large the window is, and when what is cut; as the environment says if None.
-        archive: Where the whole of what is cut is kept; files in `options.folder` by default.
+        archive: Where the whole of what is cut is kept; files in the folder that the options say by default.
         count_tokens: What a text costs; `default_counter()` if None.
         summarize: Is given a `SummaryRequest` and returns a text, at once or awaited. Without it nothing is summarised.
         headings: The headings of a summary, and what stands under each; `SUMMARY_HEADINGS` if None.
@@ -96,7 +96,7 @@ class ContextWindow:
         self.window_tokens: int = window_by_options(self.options)
         """The window by the options: given, the model's, or the default."""
 
-        self.archive: Archive = FolderArchive(self.options.folder) if archive is None else archive
+        self.archive: Archive = _open_folder(self.options) if archive is None else archive
         self.count_tokens = count_tokens or default_counter()
         self.guard = guard or Guard()
         self._summarize = summarize
@@ -327,6 +327,11 @@ class ContextWindow:
             with self.guard.stage("context.observer"):
                 observer(compaction)
         return compaction
+
+
+def _open_folder(options: ContextOptions) -> FolderArchive:
+    folder = state_folder() if options.folder is None else options.folder
+    return FolderArchive(folder, max_bytes=options.folder_max_bytes, max_days=options.folder_max_days)
 
 
 class _Step(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
+import stat
 import sys
 import time
 from dataclasses import replace
@@ -144,12 +145,15 @@ def test_options_that_contradict_one_another_are_refused(options, message):
     assert str(caught.value) == message
 
 
-def test_by_default_files_keep_what_is_cut(in_tmp):
-    """In the folder of the options."""
+def test_by_default_files_keep_what_is_cut(in_tmp, monkeypatch):
+    """In a folder of the user's, and not where the agent works."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(in_tmp / "state"))
+    monkeypatch.chdir(in_tmp.parent)
     one = ContextWindow(ContextOptions(window_tokens=1_500, reserve_tokens=300))
     assert isinstance(one.archive, FolderArchive)
     one.compact([said(number) for number in range(20)])
-    (file,) = (in_tmp / "errcompact-context").iterdir()
+    (file,) = (in_tmp / "state" / "otel-errcompact" / "context").iterdir()
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert len(file.read_text(encoding="utf-8").splitlines()) > 10
 
 

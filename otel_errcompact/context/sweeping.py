@@ -1,0 +1,124 @@
+"""Bounds of size and age for a folder of kept texts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.forks import reset_in_child
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NAME: Final = re.compile(r"[0-9a-f]{32}\.txt")
+"""The names of kept texts; other files of the folder are not ours."""
+
+DAY_S: Final = 86_400
+SPARED: Final = 10_000
+"""So many texts that this process kept or read last are not removed for the folder's size: a context may name them."""
+
+_UNFINISHED: Final = re.compile(r"\..*\.part")
+_PARTS: Final = 16
+"""The folder is looked through when one part in so many of its size was written, and left that much smaller."""
+
+_PAUSE_S: Final = 3_600
+
+
+class _Kept(NamedTuple):
+    used: float
+    """When it was kept or read last, in seconds since the epoch."""
+
+    size: int
+    name: str
+
+
+class Sweeper:
+    """
+    Removes the oldest texts of a folder.
+
+    Of what is beyond the size, texts that any process has used within a day stay, and so do those that this process
+    used last: the bound gives way rather than a text that a context names.
+
+    Args:
+        folder: The folder.
+        max_bytes: How much it may hold; 0 for any amount.
+        max_days: How long a text stays after its last use; 0 for ever.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int, max_days: float, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._max_days = max_days
+        self._clock = clock
+        self._used: BoundedTable[str, None] = BoundedTable(SPARED)
+        self._written = 0
+        self._swept = float("-inf")
+        reset_in_child(self._used.clear)
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words; empty without any."""
+        parts = [f"what was not used for {self._max_days:g} days"] * bool(self._max_days)
+        parts += [f"the oldest beyond {self._max_bytes:,} bytes"] * bool(self._max_bytes)
+        return " and ".join(parts)
+
+    def mark_used(self, file: Path) -> None:
+        """Note that a text was kept or read just now."""
+        if not self.bounds:
+            return
+        self._used.pop(file.name)  # its place in the order is the newest then
+        self._used.put(file.name, None)
+        now = self._clock()
+        with contextlib.suppress(OSError):
+            os.utime(file, (now, now))
+
+    def sweep_if_due(self, written: int) -> None:
+        """
+        Remove what is beyond the bounds, once in a while.
+
+        Args:
+            written: Bytes that were written since the last call.
+        """
+        self._written += written
+        now = self._clock()
+        is_much = self._max_bytes and self._written * _PARTS >= self._max_bytes
+        if self.bounds and (is_much or now >= self._swept + _PAUSE_S):
+            self._written, self._swept = 0, now
+            with contextlib.suppress(OSError):
+                self._sweep(now)
+
+    def _sweep(self, now: float) -> None:
+        kept = sorted(self._list(now))
+        total = sum(one.size for one in kept)
+        too_old = now - self._max_days * DAY_S if self._max_days else float("-inf")
+        goal = self._max_bytes - self._max_bytes // _PARTS if total > self._max_bytes > 0 else total
+        for one in kept:
+            spared = one.used > now - DAY_S or one.name in self._used.entries
+            if one.used < too_old or (total > goal and not spared):
+                total -= one.size
+                self._remove(one)
+
+    def _list(self, now: float) -> list[_Kept]:
+        found: list[_Kept] = []
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # another process removes as well
+                    state = entry.stat(follow_symlinks=False)
+                    if NAME.fullmatch(entry.name):
+                        found.append(_Kept(state.st_mtime, state.st_size, entry.name))
+                    elif _UNFINISHED.fullmatch(entry.name) and state.st_mtime < now - DAY_S:
+                        os.unlink(entry.path)  # noqa: PTH108 - what a process that was killed has left behind
+        return found
+
+    def _remove(self, one: _Kept) -> None:
+        file = self._folder / one.name
+        with contextlib.suppress(OSError):
+            # Another process may have used it in the meantime.
+            if file.stat().st_mtime == one.used:
+                file.unlink()
