@@ -38,9 +38,9 @@ NO_OVERFLOW: Final = "No overflow"
 RESULTS: Final = {"recovered": OK, "failed": BAD, "refused": WARNING}
 
 MEANING: Final = """\
-- **Layers run in this order**, cheap first: `results` (the largest of the newest results go to disk), `snip` (the
-  middle of a long conversation), `errors` (raw errors become digests), `micro` (old results become one line),
-  `summary` (a model writes it), and after an overflow `reactive`.
+- **Layers run in this order**: `results` (the largest of the newest results go to disk), `summary` (a model writes it),
+  `snip` (the middle of a long conversation), `errors` (raw errors become digests), `micro` (old results become one
+  line), `repeats` (what an earlier result says already), and if it still does not fit `reactive`.
 - **Taken out is not money.** What stands behind the first change is read again by the provider's prompt cache: a layer
   that takes out little and invalidates much costs more than it saves.
 - **Nothing is lost**: the whole of what was cut is in the folder that the options name, and the model is told where.
@@ -233,7 +233,8 @@ def cut_over_time() -> TimeSeries:
             id=21,
             title="Layers that cut, and why",
             description="always: the layer's own limit; over_trigger: the context came near the window; over_window: "
-            "it did not fit; overflow: the provider refused it; asked: the application wanted it.",
+            "it did not fit; overflow: the provider refused it; asked: the application wanted it; cache_expired: the "
+            "provider's cache was lost anyway.",
             unit=COUNT,
             empty=NO_COMPACTION,
         ),

@@ -121,6 +121,9 @@ class ContextOptions(BaseModel):
     recall_tokens: int = Field(default=5_000, ge=100)
     """What the model's tool `recall` returns at most; less in a small window."""
 
+    cache_seconds: float = Field(default=0, ge=0)
+    """After how long without a request the provider's cache has expired, so that old results go; 0 for never."""
+
     words_share: float = Field(default=0.1, ge=0, le=1)
     """The share of the window that words of users and system may keep where messages are taken out."""
 

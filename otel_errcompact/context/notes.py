@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 if TYPE_CHECKING:
     from otel_errcompact.context.messages import Conversation
 
-LayerName = Literal["results", "summary", "snip", "errors", "micro", "reactive"]
+LayerName = Literal["results", "summary", "snip", "errors", "micro", "repeats", "reactive"]
 """
 All layers in the order in which they run. Each is `LAYER` in `layers/<name>.py`.
 
 The summary comes before whatever cuts, so that whoever writes it reads the list as it came. Errors come after what
-takes things out: what is gone need not be classified, and no digest refers to it as seen before.
+takes things out: what is gone need not be classified, and no digest refers to it as seen before. Repeats
+come after what cuts results, so that none refers to a result that is gone.
 """
 
-Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked"]
-"""Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller."""
+Reason = Literal["always", "over_trigger", "over_window", "overflow", "asked", "cache_expired"]
+"""
+Why a layer ran: its own limit, the estimate, what still does not fit, a provider's refusal, the caller, the time.
+"""
 
 LAYERS: Final[tuple[LayerName, ...]] = get_args(LayerName)
 

@@ -17,6 +17,9 @@ Occasion = Literal["over_trigger", "overflow", "asked"]
 BATCHES: Final = 4
 """Old results are not touched for less than this part of the way from the trigger to the target."""
 
+BATCH_TOKENS: Final = 2_000
+"""And old errors not for less than this, or the same part of the way if that is less."""
+
 HALF: Final = 2
 """To one part in so many a list is cut that was refused although its estimate is within the room."""
 
@@ -30,9 +33,12 @@ class Schedule:
         room: What the list may cost.
         tokens: What it costs.
         reason: Why it is compacted. What a provider has refused is too large, however small its estimate is.
+        is_cold: Whether the provider's cache has expired, so that no prefix of the list is worth anything.
     """
 
-    def __init__(self, options: ContextOptions, room: int, tokens: int, reason: Occasion) -> None:
+    def __init__(
+        self, options: ContextOptions, room: int, tokens: int, reason: Occasion, *, is_cold: bool = False
+    ) -> None:
         limit = min(room, tokens) if reason == "overflow" else room
         self.target = int(limit * options.target_share)
         if reason == "overflow" and tokens <= room:
@@ -43,6 +49,10 @@ class Schedule:
         self._trigger = int(limit * options.trigger_share)
         self.least_gain = (self._trigger - self.target) // BATCHES if reason == "over_trigger" else 0
         """What is worth a prompt cache; what gains less is left to the reactive layer, which goes to the target."""
+        is_spoiled = is_cold or reason != "over_trigger" or tokens > self._trigger
+        self.batch = 1 if is_spoiled else max(1, min(BATCH_TOKENS, (self._trigger - self.target) // BATCHES))
+        """What editing old errors must gain at once where nothing else spoils a prompt cache."""
+        self._is_cold = is_cold
         self._reason: Occasion = reason
         self._begun = reason != "over_trigger"
 
@@ -55,6 +65,11 @@ class Schedule:
         # Work that has begun continues down to the target, so that the next time is far.
         self._begun = self._begun or tokens > self._trigger
         return self._reason if self._begun and tokens > self.target else None
+
+    def when_cold(self, tokens: int) -> Reason | None:
+        """Run a layer once the provider's cache has expired, and else as `to_target` says."""
+        due = self.to_target(tokens)
+        return "cache_expired" if self._is_cold else due
 
     def to_room(self, tokens: int) -> Reason | None:
         """Run a layer while the list does not fit."""

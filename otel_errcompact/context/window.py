@@ -113,6 +113,8 @@ class ContextWindow:
             hidden_failures=environment.hidden_failures,
             roots=open_roots(environment.workspace_roots),
         )
+        self._last_ns: BoundedTable[str, int] = BoundedTable(SESSIONS)
+        """When each session was compacted last, which is shortly before its request is sent."""
         self._requested: BoundedTable[str, bool] = BoundedTable(SESSIONS)
         self._clock = clock
         self._timer = timer
@@ -196,17 +198,21 @@ class ContextWindow:
         with _pause_collector(len(messages)):
             given = formats.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
-        schedule = Schedule(self.options, room, progress.tokens, reason)
+        schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=self._is_cold(session))
         workspace = replace(
             self._workspace,
             target_tokens=schedule.target,
             room_tokens=schedule.room,
             least_gain_tokens=schedule.least_gain,
+            batch_tokens=schedule.batch,
             session=session,
         )
         for layer in self._layers:
             due = layer.due(schedule, progress.tokens)
-            if due is not None:
+            if due == "cache_expired":
+                all_of_it = replace(workspace, target_tokens=0, least_gain_tokens=0)
+                yield from self._run_layer(layer, due, progress, all_of_it)
+            elif due is not None:
                 yield from self._run_layer(layer, due, progress, workspace)
         problems = self._take_back_faults(given, progress)
         return Compaction(
@@ -241,6 +247,14 @@ class ContextWindow:
             ConfigurationError: It is neither text nor JSON.
         """
         return count_beside(beside, self.count_tokens)
+
+    def _is_cold(self, session: str) -> bool:
+        if not self.options.cache_seconds:
+            return False
+        now = self._clock()
+        last = self._last_ns.get(session)
+        self._last_ns.put(session, now)
+        return last is not None and now - last >= self.options.cache_seconds * 1e9
 
     def _compute_room(self, beside_tokens: int, window_tokens: int | None) -> int:
         if beside_tokens < 0:

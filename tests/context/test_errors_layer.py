@@ -14,9 +14,10 @@ from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers import Edited, Workspace
-from otel_errcompact.context.layers.errors import BATCH_TOKENS, ErrorPass, errors
+from otel_errcompact.context.layers.errors import ErrorPass, errors
 from otel_errcompact.context.messages import Conversation, FormatName
 from otel_errcompact.context.pairs import pairs_of
+from otel_errcompact.context.schedule import BATCH_TOKENS
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.digest.tokens import estimate_mixed_tokens, estimate_tokens
 from tests.context.conversations import FORMATS, LISTS_PER_LAW, Call, Step, Turn, broken_conversations, told

@@ -14,6 +14,7 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.layers import Workspace
 from otel_errcompact.context.layers.micro import micro
+from otel_errcompact.context.layers.repeats import repeats
 from otel_errcompact.context.layers.results import results
 from otel_errcompact.context.layers.snip import snip
 from otel_errcompact.context.markers import place_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 FEW = settings(max_examples=LISTS_PER_LAW)
 """A whole conversation takes as long to make up as a hundred texts."""
 
-LAYERS = [results, snip, micro]
+LAYERS = [results, snip, micro, repeats]
 ANY_ORDER = st.lists(st.sampled_from(LAYERS), min_size=1, max_size=4)
 OPTIONS = st.builds(
     ContextOptions,

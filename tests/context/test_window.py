@@ -177,6 +177,7 @@ def test_below_the_trigger_nothing_changes():
     assert [(note.layer, note.reason, note.invalidated_tokens) for note in compaction.notes] == [
         ("results", "always", 0),
         ("errors", "always", 0),
+        ("repeats", "always", 0),
     ]
 
 
@@ -185,10 +186,10 @@ def test_over_the_trigger_layers_run_until_the_target():
     one = window()
     messages = [said(number) for number in range(11)]
     compaction = one.compact(messages)
-    assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro"]
+    assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro", "repeats"]
     assert same_objects(compaction.messages, messages)
     compaction = one.compact([*messages, said(11)])
-    assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro", "reactive"]
+    assert [note.layer for note in compaction.notes] == ["results", "snip", "errors", "micro", "repeats", "reactive"]
     assert compaction.notes[-1].reason == "over_window"
     assert compaction.tokens_after <= 720
     messages = compaction.messages
@@ -226,6 +227,7 @@ def test_what_a_provider_refused_becomes_smaller():
         ("snip", "overflow"),
         ("errors", "always"),
         ("micro", "overflow"),
+        ("repeats", "always"),
         ("reactive", "overflow"),
     ]
     assert one.compact(first.messages, reason="overflow").tokens_after <= 334 // 2
@@ -236,7 +238,7 @@ def test_whoever_asks_gets_the_target():
     messages = [message for number in range(5) for message in call(number, 700)]
     compaction = window().compact([said(0, 40), *messages], reason="asked")
     assert (compaction.tokens_before, compaction.tokens_after) == (1_034, 720)
-    assert [note.reason for note in compaction.notes] == ["always", "asked", "always", "asked"]
+    assert [note.reason for note in compaction.notes] == ["always", "asked", "always", "asked", "always"]
 
 
 def call(number: int, size: int) -> list[Any]:
@@ -455,7 +457,7 @@ def test_errors_of_verbatim_tools_stay_whole():
     ]
     verbatim = ContextWindow(archive=MemoryArchive(), digest=DigestOptions(verbatim_tools=frozenset({"scan"})))
     assert verbatim.compact(messages).messages[2] is messages[2]
-    (cut,) = window().compact(messages).notes[-1].cuts
+    (cut,) = next(note.cuts for note in window().compact(messages).notes if note.layer == "errors")
     assert cut.tool == "scan"
 
 
@@ -643,7 +645,7 @@ def test_the_prefix_stays_up_to_the_first_cut(format: FormatName, data: st.DataO
         assert same_objects(compaction.messages[:same], given_[:same])
         assert same < len(given_) or same_objects(compaction.messages, given_)
         if compaction.tokens_before <= int(compaction.room_tokens * one.options.trigger_share):
-            assert {note.layer for note in compaction.notes} == {"errors", "results"}
+            assert {note.layer for note in compaction.notes} == {"errors", "results", "repeats"}
         sent = compaction.messages
 
 

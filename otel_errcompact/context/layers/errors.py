@@ -3,7 +3,8 @@ The error pass: raw error results become digests, resolved ones one line, and hu
 
 Cache friendliness. What becomes of a new error is decided by what stands before it, never by what follows, so that a
 list to which messages are appended is compacted as it was before. Two things do depend on what follows: an error is
-resolved, an input grows old. Both edit old messages, and so wait until `BATCH_TOKENS` can be gained at once.
+resolved, an input grows old. Both edit old messages, and so wait until a batch of
+tokens can be gained at once, unless the list is cut anyway.
 """
 
 from __future__ import annotations
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
 LEAST_TOKENS: Final = 100
 """Shorter errors stay as they are: they are precise, and a digest with its marker would hardly be shorter."""
-
-BATCH_TOKENS: Final = 2_000
-"""What is to be gained at once before old messages are edited: a provider's cache then loses what follows."""
 
 HUGE_INPUT_TOKENS: Final = 1_000
 """Inputs of failed calls are shortened beyond this ..."""
@@ -286,7 +284,7 @@ class _Pass:
 
     def _edit_old(self) -> None:
         """Edit all that is due, as soon as that is worth a prompt cache's prefix."""
-        if self._gain < BATCH_TOKENS:
+        if self._gain < self._workspace.batch_tokens:
             return
         due, self._due, self._gain = list(self._due), {}, 0
         results: list[Spot] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context.layers.carrying.ranking import NameUse
 from otel_errcompact.context.layers.editing import Edits
 from otel_errcompact.context.layers.keeping import Keeper, describe
+from otel_errcompact.context.layers.repeats import read_repeated
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import with_new_text
@@ -86,7 +87,7 @@ def _name(part: Part, use: NameUse, workspace: Workspace) -> str:
     return f"; names {', '.join(shown)}{f' and {missing:,} more' if missing else ''}" if shown else ""
 
 
-LAYER: Final = Layer(name="micro", due=Schedule.to_target, edit=micro)
+LAYER: Final = Layer(name="micro", due=Schedule.when_cold, edit=micro)
 
 
 def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Spot, Part, str]]:
@@ -100,7 +101,10 @@ def _find_old(conversation: Conversation, workspace: Workspace) -> list[tuple[Sp
                 tools[part.call_id] = part.tool
             elif kind == "result":
                 found.append((Spot(m, p), part, part.tool or tools.get(part.call_id, "")))
+    kept = [part for _, part, _ in found[-workspace.options.keep_results :]]
     del found[-workspace.options.keep_results :]
+    repeated = read_repeated(kept, workspace.archive)
+    found = [result for result in found if result[1].text not in repeated] if repeated else found
     clearable = workspace.options.clearable_tools
     return [result for result in found if result[2] in clearable] if clearable else found
 

@@ -29,7 +29,7 @@ def results(conversation: Conversation, workspace: Workspace) -> Edited:
     nobody has seen them yet. Failures are left to the error pass, whose digests say more than a preview.
     """
     messages = conversation.messages
-    newest = _find_newest_results(messages)
+    newest = find_newest_results(messages)
     budget = workspace.options.result_budget_tokens
     if sum(messages[m].parts[p].tokens for m, p in newest) <= budget:
         return Edited(conversation)
@@ -76,7 +76,7 @@ def _is_short_already(part: Part, workspace: Workspace) -> bool:
     return part.tokens <= workspace.options.preview_tokens + workspace.count_tokens(line) + 1
 
 
-def _find_newest_results(messages: Sequence[Message]) -> list[Spot]:
+def find_newest_results(messages: Sequence[Message]) -> list[Spot]:
     """
     Return the results that follow the newest calls, the last one first.
 

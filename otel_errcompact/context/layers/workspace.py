@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
+from otel_errcompact.context.schedule import BATCH_TOKENS, Schedule
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.messages import Conversation
     from otel_errcompact.context.notes import Cut, LayerName, Reason
-    from otel_errcompact.context.schedule import Schedule
     from otel_errcompact.digest.tokens import TokenCounter
 
 
@@ -56,6 +56,9 @@ class Workspace:
 
     least_gain_tokens: int = 0
     """What editing old messages must gain at once, since a prompt cache then reads anew what follows."""
+
+    batch_tokens: int = BATCH_TOKENS
+    """The same for old errors."""
 
     @property
     def window(self) -> int:

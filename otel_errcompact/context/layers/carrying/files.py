@@ -81,9 +81,13 @@ def _take(action: Action, part: Part, message: int, found: dict[str, ReadFile | 
     path = action.what
     if action.kind == "write" and action.written is not None and not is_seen:
         found[path] = ReadFile(path, action.written, 0, message, whole=True)
-    elif action.kind == "write" or (action.kind == "read" and is_seen):
+    elif action.kind == "write":
         found[path] = None
-    elif action.kind == "read" and marker_of(part.text) is None:
+    elif action.kind != "read" or marker_of(part.text) is not None:
+        return
+    elif is_seen:
+        found[path] = None
+    else:
         known = found.get(path)
         if action.whole or known is None or not known.whole:
             found[path] = ReadFile(path, part.text, part.tokens, message, action.whole)
