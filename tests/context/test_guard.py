@@ -204,6 +204,33 @@ def test_a_refusal_without_a_number_lowers_the_window_once_a_shorter_list_goes_t
     assert len(model.lists) == 3
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("Input is too long for requested model.", id="no number"),
+        pytest.param("prompt is too long: {sent} tokens > 8000 maximum", id="numbers"),
+    ],
+)
+def test_an_unknown_window_costs_one_refusal(run: Run, words: str) -> None:
+    """The options say 200,000, the model can do 8,000, and counts a third more than is estimated."""
+    guard, messages, refused = guard_of(ContextOptions()), turns(0), 0
+
+    def send(sent: list[object]) -> str:
+        nonlocal refused
+        tokens = guard.window.compact(sent, window_tokens=10**9).tokens_before * 4 // 3
+        if tokens > 8_000:
+            refused += 1
+            raise RefusedError(words.format(sent=tokens))
+        return "fine"
+
+    for turn in turns(60)[1:]:
+        messages = [*messages, turn]
+        if turn["role"] == "tool":
+            messages = run(guard, send, messages).messages
+    assert refused == 1
+    assert 5_000 < guard.lowered_window() <= 6_500
+
+
 def test_a_list_that_nothing_helps_teaches_no_window(run: Run) -> None:
     """It may have been something else that was too long."""
     guard = guard_of()
