@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from otel_errcompact.context.refusal_rules import is_upload, read_by_rules
 from otel_errcompact.context.refusals import CODES, ERROR_CLASSES, OTHER_LIMITS, OTHER_STATUS, REFUSALS
 from otel_errcompact.exceptions import ErrcompactError
-
-if TYPE_CHECKING:
-    import re
 
 MESSAGE_CHARS: Final = 500
 TEXT_CHARS: Final = 16_384
@@ -20,6 +20,18 @@ TEXT_CHARS: Final = 16_384
 _DEPTH: Final = 8
 _ITEMS: Final = 64
 _TOO_LARGE: Final = 413
+
+UNNAMED: Final = "unknown"
+"""The provider of a refusal that the rules read, and no named form knows."""
+
+_SAYS_TOO_LARGE: Final = re.compile(
+    r"(?:\bstatus(?: code)?|\bhttp(?:/[0-9.]+)?|\berror(?: code)?)\W{0,3}413\b"
+    r"|\b413 (?:status code )?(?:\(no body\)|(?:payload|content|request entity) too large)",
+    re.IGNORECASE,
+)
+
+_QUOTED: Final = re.compile(r"[{\[]\s*[\\\"']|\\[\"']")
+_ESCAPE: Final = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
 
 _STOP_REASONS: Final = (
     ("stop_reason",),
@@ -130,13 +142,17 @@ def _read(text: str, status: int | None) -> Overflow | None:
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
         return None
     found = _match(text)
-    if found is None and status == _TOO_LARGE:
-        return Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_line(text))
-    return found
+    is_large = status == _TOO_LARGE or _SAYS_TOO_LARGE.search(text) is not None
+    if not is_large or (found is not None and (found.provider != UNNAMED or found.limit_tokens is not None)):
+        return found
+    return (
+        None if is_upload(text) else Overflow(provider="http", limit_tokens=None, sent_tokens=None, message=_line(text))
+    )
 
 
 def _match(text: str) -> Overflow | None:
     found: Overflow | None = None
+    by_code = False
     for refusal in REFUSALS:
         match = refusal.pattern.search(text)
         if match is None:
@@ -145,12 +161,21 @@ def _match(text: str) -> Overflow | None:
         if limit is not None and answer is not None and answer >= limit:
             return None  # the answer alone was asked to be longer than the window: no context is short enough
         if found is None:
+            by_code = "_" in match[0] or match[0].endswith("Error")
             found = Overflow(
                 provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=_line(text[match.start() :])
             )
         elif found.limit_tokens is None and limit is not None:
             found = replace(found, limit_tokens=limit, sent_tokens=sent)
-    return found
+    if found is not None and not (by_code and found.limit_tokens is None):
+        return found
+    ruling = read_by_rules(text)
+    if ruling is None:
+        return found
+    limit, sent = ruling.limit_tokens, ruling.sent_tokens
+    if found is not None:  # a code says what it was, and the words beside it how much
+        return replace(found, limit_tokens=limit, sent_tokens=sent)
+    return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_line(text[ruling.start :]))
 
 
 def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
@@ -168,7 +193,14 @@ def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | N
 
 
 def _join(texts: Iterator[str]) -> str:
-    return "\n".join(islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
+    return "\n".join(_flatten(text) for text in islice(texts, _ITEMS))[: 4 * TEXT_CHARS]
+
+
+def _flatten(text: str) -> str:
+    # What was wrapped over lines is joined, and what was escaped in a text within a text is read.
+    if "\\" in text and _QUOTED.search(text):
+        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)
+    return " ".join(text.split())
 
 
 def _find_texts(error: BaseException) -> Iterator[str]:
@@ -182,9 +214,9 @@ def _find_texts(error: BaseException) -> Iterator[str]:
 
 def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
     if isinstance(body, bytes):
-        yield body[:TEXT_CHARS].decode(errors="replace")
+        yield from _find_in_text(body[:TEXT_CHARS].decode(errors="replace"), depth)
     elif isinstance(body, str):
-        yield body[:TEXT_CHARS]
+        yield from _find_in_text(body[:TEXT_CHARS], depth)
     elif depth and isinstance(body, Mapping):
         for key, value in islice(cast("Mapping[object, object]", body).items(), _ITEMS):
             if isinstance(value, str | int):
@@ -194,6 +226,18 @@ def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
     elif depth and isinstance(body, list | tuple):
         for value in islice(cast("Sequence[object]", body), _ITEMS):
             yield from _find_words(value, depth - 1)
+
+
+def _find_in_text(text: str, depth: int) -> Iterator[str]:
+    if depth and text.lstrip()[:1] in ("{", "["):
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            yield text
+        else:
+            yield from _find_words(body, depth - 1)
+    else:
+        yield text
 
 
 def _find_status(error: BaseException) -> int | None:

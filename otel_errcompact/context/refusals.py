@@ -33,13 +33,19 @@ _ISSUES: Final = "https://github.com/"
 # In order: the first that matches names the provider, so that what others repeat stands last.
 REFUSALS: Final = (
     _refusal(
+        "fireworks",
+        "the prompt is too long: <sent>, model maximum context length: <limit>",
+        "https://docs.fireworks.ai/guides/inference-error-codes",
+    ),
+    _refusal(
         "anthropic",
         "prompt is too long(?:: <sent> tokens > <limit> maximum)?",
         f"{_ISSUES}earendil-works/pi/issues/102",
     ),
     _refusal(
         "anthropic",
-        "input length and `?max_tokens`? exceed context limit: <input> \\+ <answer> > <limit>",
+        # Some log files lose the plus sign.
+        "input length and `?max_tokens`? exceed context limit: <input> \\+? ?<answer> > <limit>",
         f"{_ISSUES}anthropics/claude-code/issues/408",
     ),
     _refusal(
@@ -57,6 +63,11 @@ REFUSALS: Final = (
         r"this endpoint.s maximum context length is <limit> tokens"
         r"(?:\. however, you requested (?:about )?<sent> tokens(?: \((?:[^()]{0,120}?<answer> in the output)?)?)?",
         f"{_ISSUES}OpenHands/OpenHands/issues/9937",
+    ),
+    _refusal(
+        "vllm",
+        r"maximum context length is <limit> tokens\. however, your request has <sent> input tokens",
+        f"{_ISSUES}UKGovernmentBEIS/inspect_ai/issues/2634",
     ),
     _refusal(
         "vllm",
@@ -201,6 +212,116 @@ REFUSALS: Final = (
         f"{_ISSUES}thepersonalaicompany/amurex-backend/issues/51",
     ),
     _refusal(
+        "qwen",
+        r"range of input length should be \[ ?1, ?<limit> ?\]",
+        f"{_ISSUES}QwenLM/qwen-code/issues/98",
+    ),
+    _refusal(
+        "zhipu",
+        "prompt exceeds max length",
+        f"{_ISSUES}earendil-works/pi/issues/8991",
+    ),
+    _refusal(
+        "zhipu",
+        "request <input> input tokens exceeds the model.s maximum context length <limit>",
+        f"{_ISSUES}foreveryh/claude-code-switch/issues/12",
+    ),
+    _refusal(
+        "minimax",  # The number behind it, (2013), is a code and no limit.
+        "context window exceeds limit",
+        f"{_ISSUES}MiniMax-AI/MiniMax-M2/issues/119",
+    ),
+    _refusal(
+        "siliconflow",
+        r"number of input tokens \(<sent>\) has exceeded max_prompt_tokens \(<limit>\)",
+        f"{_ISSUES}leookun/cursor-byok/issues/129",
+    ),
+    _refusal(
+        "volcengine",
+        r"total tokens of image and text exceed max message tokens",
+        f"{_ISSUES}bytedance/deer-flow/issues/583",
+    ),
+    _refusal(
+        "volcengine",
+        r"input length <sent> exceeds the maximum length <limit>",
+        f"{_ISSUES}langgenius/dify/issues/32221",
+    ),
+    _refusal(
+        "nim",
+        r"you passed <input> input tokens and requested <answer> output tokens\. "
+        r"however, the model.s context length is only <limit> tokens",
+        f"{_ISSUES}Kilo-Org/kilocode/issues/8698",
+    ),
+    _refusal(
+        "vllm",
+        r"input prompt \(<sent> tokens\) is too long and exceeds (?:the )?(?:limit|capacity) of <limit>",
+        f"{_ISSUES}vllm-project/vllm/issues/10440",
+    ),
+    _refusal(
+        # The answer is given what the prompt leaves: less than nothing.
+        "vllm",
+        r"max_(?:completion_)?tokens must be at least 1, got -",
+        f"{_ISSUES}cuga-project/cuga-agent/issues/439",
+    ),
+    _refusal(
+        "sglang",
+        r"input length \(<sent> tokens\) exceeds the maximum allowed length \(<limit> tokens\)",
+        f"{_ISSUES}sgl-project/sglang/issues/4048",
+    ),
+    _refusal(
+        "tgi",
+        r"`?inputs`? must have less than <limit> tokens\. given: <sent>",
+        f"{_ISSUES}huggingface/text-generation-inference/issues/695",
+    ),
+    _refusal(
+        "sambanova",
+        r"maximum context length of [\w./:-]{1,80} is <limit>\. "
+        r"however, answering your request will take <sent> tokens",
+        f"{_ISSUES}OpenHands/OpenHands/issues/9252",
+    ),
+    _refusal(
+        "lm-studio",
+        r"trying to keep the first <sent> tokens when context the overflows\. "
+        r"however, the model is loaded with context length of only <limit> tokens",
+        f"{_ISSUES}lmstudio-ai/lmstudio-bug-tracker/issues/237",
+    ),
+    _refusal(
+        "lm-studio",
+        r"reached context length of <limit> tokens with model",
+        f"{_ISSUES}lmstudio-ai/lmstudio-bug-tracker/issues/1251",
+    ),
+    _refusal(
+        "lm-studio",
+        "context size has been exceeded",
+        f"{_ISSUES}lmstudio-ai/lmstudio-bug-tracker/issues/2339",
+    ),
+    _refusal(
+        "ollama",
+        "input length exceeds the context length",
+        f"{_ISSUES}nano-step/nano-brain/issues/208",
+    ),
+    _refusal(
+        "poolside",
+        r"input length <sent> exceeds the maximum allowed input length of <limit> tokens",
+        f"{_ISSUES}earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
+    ),
+    _refusal(
+        "cloudflare",
+        r"estimated number of input and maximum output tokens \(<sent>\) exceeded this model context window limit "
+        r"\(<limit>\)",
+        "https://developers.cloudflare.com/workers-ai/platform/errors/",
+    ),
+    _refusal(
+        "cerebras",  # What OpenAI's SDK says of an answer that is empty; Mistral gives the same.
+        r"\b400 (?:status code )?\(no body\)",
+        f"{_ISSUES}earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
+    ),
+    _refusal(
+        "gemini",
+        r"request payload size exceeds the limit",
+        f"{_ISSUES}MaKTaiL/gemini-srt-translator/issues/63",
+    ),
+    _refusal(
         "openai",
         r"\bcontext_length_exceeded\b",
         "https://platform.openai.com/docs/guides/error-codes",
@@ -230,13 +351,14 @@ CODES: Final = frozenset(
         "exceed_context_size_error",  # llama.cpp
         "model_max_prompt_tokens_exceeded",  # GitHub Copilot
         "ERROR_LIMIT",  # Cohere's first API
+        "OutofContextError",  # Volcengine
     }
 )
 """Codes, and reasons for stopping, that mean nothing else."""
 
 OTHER_LIMITS: Final = re.compile(
     r"tokens?[ _]per[ _](?:min|hour|day)|\bTP[MD]\b|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted"
-    r"|credit|billing|please wait before",
+    r"|credit|billing|please wait before|higher (?:\w+ )?limit|insufficient[ _](?:quota|balance|funds)",
     re.IGNORECASE | re.ASCII,
 )
 """Words of a limit over time or of money; a shorter context would not help for long."""

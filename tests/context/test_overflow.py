@@ -21,6 +21,7 @@ from otel_errcompact.context.overflow import (
 )
 from otel_errcompact.context.refusals import REFUSALS
 from otel_errcompact.exceptions import ErrcompactError
+from tests.context.refused import FORMS, Form
 
 OPENAI_SAYS = (
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 204308 tokens. "
@@ -547,12 +548,22 @@ def test_other_refusals_are_left_alone(status: int | None, body: object) -> None
     assert overflow_in_body(json.dumps(body), status) is None
 
 
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.provider} {form.text[:30]}")
+def test_a_form_is_read_with_its_numbers(form: Form) -> None:
+    """Of whichever provider it is, as its server, its SDK or a gateway hands it on."""
+    for text in (form.text, json.dumps({"error": {"message": form.text}}), form.text.replace(" ", "\n  ")):
+        found = overflow_in_body(text, 400)
+        assert found is not None
+        assert (found.provider, found.limit_tokens, found.sent_tokens) == (form.provider, form.limit, form.sent)
+
+
 def test_every_refusal_is_shown_by_a_body() -> None:
     """A form without an example would be a guess."""
     texts = [body.values[0] for body in BODIES] + [
         {"stop_reason": "model_context_window_exceeded"},
         "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
         OTHERS[8].values[1],
+        *(form.text for form in FORMS),
     ]
     said = [body if isinstance(body, str) else json.dumps(body) for body in texts]
     assert [one.provider for one in REFUSALS if not any(one.pattern.search(text) for text in said)] == []

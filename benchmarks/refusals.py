@@ -1,0 +1,85 @@
+"""
+How well refusals of too long contexts are told from others: `python -m benchmarks.refusals [FOLDER]`.
+
+The folder holds `refusals.jsonl` and `lookalikes.jsonl`, a body with its `id`, `status` and, of a refusal, its
+`limit_tokens` on each line; it is not part of this repository. Each body is tried as it came, as text of JSON, and as
+an SDK's exception writes it out.
+
+- recall: of the refusals, those that are taken for one; of these, by a named form and by the rules alone;
+- by the rules alone: recall and false alarms as if no named form were known, which is what to expect of a provider that
+  nobody has listed;
+- false alarms: of the look-alikes, those that are taken for a refusal;
+- limits: of the refusals, those of which the limit that is told was read, and no other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from otel_errcompact.context import overflow
+from otel_errcompact.context.overflow import UNNAMED, overflow_in_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LEAST_RECALL = 0.92
+DATA = Path(__file__).parents[1].parent / "shared" / "data" / "overflow"
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "as it came": lambda body: body,
+    "as text": lambda body: body if isinstance(body, str) else json.dumps(body),
+    "as an SDK's error": lambda body: body if isinstance(body, str) else f"Error code: 400 - {body!r}",
+}
+
+
+def main() -> int:
+    """Print the figures, and return the exit code: 1 where they are below the goal."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
+    folder: Path = parser.parse_args().folder
+    if not (folder / "refusals.jsonl").is_file():
+        print(f"no refusals.jsonl at {folder}: name the folder that holds it", file=sys.stderr)
+        return 2
+    refusals, others = (_read(folder / name) for name in ("refusals.jsonl", "lookalikes.jsonl"))
+    print("| way | recall | by a form | false alarms | limits |\n|---|---|---|---|---|")
+    lowest = 1.0
+    alarms = 0
+    for way, write in WAYS.items():
+        found = [overflow_in_body(write(one["body"]), one.get("status")) for one in refusals]
+        seen = [one for one in found if one is not None]
+        named = sum(one.provider != UNNAMED for one in seen)
+        wrong = [one for one in others if overflow_in_body(write(one["body"]), one.get("status")) is not None]
+        limits = sum(
+            one is not None and one.limit_tokens == told.get("limit_tokens")
+            for one, told in zip(found, refusals, strict=True)
+        )
+        lowest, alarms = min(lowest, len(seen) / len(refusals)), max(alarms, len(wrong))
+        shares = _share(len(wrong), others), _share(limits, refusals)
+        print(f"| {way} | {_share(len(seen), refusals)} | {named} | {shares[0]} | {shares[1]} |")
+        for told, one in zip(refusals, found, strict=True):
+            if one is None:
+                print(f"missed: {told['id']}", file=sys.stderr)
+        for one in wrong:
+            print(f"false alarm: {one['id']}", file=sys.stderr)
+    with mock.patch.object(overflow, "REFUSALS", ()):
+        ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in refusals)
+        wrong_ruled = sum(overflow_in_body(one["body"], one.get("status")) is not None for one in others)
+    print(f"| by the rules alone | {_share(ruled, refusals)} | 0 | {_share(wrong_ruled, others)} | |")
+    return int(lowest < LEAST_RECALL or alarms > 1)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _share(part: int, whole: list[dict[str, Any]]) -> str:
+    return f"{part} of {len(whole)} ({part / max(1, len(whole)):.0%})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
