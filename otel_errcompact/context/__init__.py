@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.models import window_of_model
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
     from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
+    from otel_errcompact.context.repairing import repair
     from otel_errcompact.context.telemetry import ContextTelemetry
     from otel_errcompact.context.tools import ContextTools
     from otel_errcompact.context.window import ContextWindow
@@ -40,6 +41,7 @@ _MODULES: Final = {
     "context.models": ("window_of_model",),
     "context.notes": ("Compaction", "Cut", "LayerNote"),
     "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
+    "context.repairing": ("repair",),
     "context.telemetry": ("ContextTelemetry",),
     "context.tools": ("ContextTools",),
     "context.window": ("ContextWindow",),
@@ -71,6 +73,7 @@ __all__ = [  # noqa: RUF022 - as `dir` sorts them
     "overflow_in_body",
     "overflow_in_error",
     "overflow_in_reply",
+    "repair",
     "window_of_model",
 ]
 

@@ -150,6 +150,15 @@ def item(call_id: str) -> dict[str, Any]:
     return {"type": "function_call", "call_id": call_id, "name": "run", "arguments": "{}"}
 
 
+def local_call(call_id: str, name: str) -> dict[str, Any]:
+    action = {"type": "exec", "command": ["ls"], "env": {}}
+    return {"type": "local_shell_call", "id": name, "call_id": call_id, "action": action, "status": "completed"}
+
+
+def local_output(name: str) -> dict[str, Any]:
+    return {"type": "local_shell_call_output", "id": name, "output": "a.py"}
+
+
 def output(call_id: str) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": "ok"}
 
@@ -159,12 +168,17 @@ def output(call_id: str) -> dict[str, Any]:
     [
         pytest.param([ASK, REASONING, item("1"), item("2"), output("2"), output("1")], [], id="as it should be"),
         pytest.param([item("1"), ASK, output("1")], [], id="an output later"),
-        pytest.param([output("1"), ASK], ["message 0: the output '1' has no call before it"], id="orphan"),
+        pytest.param([ASK, output("1")], ["message 1: the output '1' has no call before it"], id="orphan"),
+        pytest.param([output("1"), output("2"), ASK], [], id="outputs first: the provider keeps their calls"),
         pytest.param(
-            [output("1"), item("1")],
-            ["message 0: the output '1' has no call before it", "message 1: the call '1' has no output"],
+            [ASK, output("1"), item("1")],
+            ["message 1: the output '1' has no call before it", "message 2: the call '1' has no output"],
             id="an output before its call",
         ),
+        pytest.param([item("1"), local_output("i")], ["message 1: the output 'i' has no call before it",
+                     "message 0: the call '1' has no output"], id="a local shell's output of no call"),
+        pytest.param([ASK, local_call("c", "i"), local_output("i")], [], id="a local shell's, by the item's id"),
+        pytest.param([ASK, local_call("c", "i"), local_output("c")], [], id="a local shell's, by the call's id"),
         pytest.param(
             [item("1"), item("1"), output("1")], ["message 1: a second call has the id '1'"], id="an id twice"
         ),

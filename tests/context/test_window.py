@@ -445,6 +445,59 @@ def test_a_summary_of_a_broken_list_is_not_summarised_at_once(messages: list[Any
     assert same_objects(second.messages, first.messages)
 
 
+LONG_TEXT = "x" * 2_000
+OPENINGS: list[Any] = [
+    pytest.param(
+        "openai-responses",
+        [
+            {"type": "function_call_output", "call_id": "kept", "output": LONG_TEXT},
+            {"type": "function_call_output", "call_id": "kept too", "output": "done"},
+        ],
+        [
+            {"role": "user", "content": "Go on."},
+            *[{"role": role, "content": LONG_TEXT} for _ in range(8) for role in ("assistant", "user")],
+        ],
+        id="outputs after previous_response_id",
+    ),
+    pytest.param(
+        "openai-responses",
+        [{"type": "compaction", "id": "cmp", "encrypted_content": "gAAAA"}],
+        [{"role": role, "content": LONG_TEXT} for _ in range(8) for role in ("assistant", "user")],
+        id="a compaction of OpenAI",
+    ),
+    pytest.param(
+        "anthropic",
+        [{"role": "assistant", "content": [{"type": "compaction", "content": "It began."}]}],
+        [{"role": role, "content": LONG_TEXT} for _ in range(8) for role in ("user", "assistant")],
+        id="a compaction of Anthropic",
+    ),
+    pytest.param(
+        "anthropic",
+        [{"role": "assistant", "content": [{"type": "compaction", "content": "It began."}]}],
+        [],
+        id="and nothing else",
+    ),
+]
+"""How lists begin that go on from what the provider keeps."""
+
+
+@pytest.mark.parametrize(("format", "opening", "rest"), OPENINGS)
+@pytest.mark.parametrize("more", [{}, {"summarize": lambda _: "All is well."}], ids=["no model", "summary"])
+@pytest.mark.parametrize("snip_messages", [400, 12])
+def test_what_the_provider_goes_on_from_is_never_taken_out(
+    format: FormatName, opening: list[Any], rest: list[Any], more: Any, snip_messages: int
+) -> None:
+    """It would refuse the list, or have lost the beginning."""
+    one = window(SMALL.model_copy(update={"snip_messages": snip_messages, "window_tokens": 3_000}), **more)
+    compaction = one.compact([*opening, *rest], reason="overflow", format=format)
+    assert compaction.problems == ()
+    kept = compaction.messages[: len(opening)]
+    assert [(message.get("type"), message.get("call_id")) for message in kept] == [  # type: ignore[attr-defined]
+        (message.get("type"), message.get("call_id")) for message in opening
+    ]
+    assert len(compaction.messages) < len(opening) + len(rest) or not rest
+
+
 def test_errors_of_verbatim_tools_stay_whole():
     """Exact text matters there; the options of digests say of which tools."""
     text = "".join(f"row {number}: KeyError: 'sku'\n" for number in range(100))

@@ -13,12 +13,12 @@ from otel_errcompact.context.formats.telling import detect
 from otel_errcompact.context.messages import Conversation, Message, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.digest.tokens import TokenCounter
 
-__all__ = ["FORMATS", "MessageFormat", "detect", "from_user", "plain", "problems", "read", "write"]
+__all__ = ["FORMATS", "MessageFormat", "count_opening", "detect", "from_user", "plain", "problems", "read", "write"]
 
 
 class MessageFormat(Protocol):
@@ -59,6 +59,11 @@ FORMATS: Final[Mapping[FormatName, MessageFormat]] = MappingProxyType(
 )
 
 
+_OPENINGS: Final[Mapping[FormatName, Callable[[Sequence[Message]], int]]] = MappingProxyType(
+    {"anthropic": anthropic.count_opening, "openai-responses": openai_responses.count_opening}
+)
+
+
 def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatName | None = None) -> Conversation:  # noqa: A002 - the word for it
     """
     Read a provider's list, of a format that is told apart by content if none is named.
@@ -77,8 +82,9 @@ def read(messages: Sequence[object], count_tokens: TokenCounter, format: FormatN
     if format is None:
         format = detect(messages)  # noqa: A001 - the word for it
     one = FORMATS[format].read
+    made = [one(native, index, count_tokens) for index, native in enumerate(messages)]
     return Conversation(
-        format=format, messages=tuple([one(native, index, count_tokens) for index, native in enumerate(messages)])
+        format=format, messages=tuple(openai_responses.settle(made) if format == "openai-responses" else made)
     )
 
 
@@ -89,6 +95,12 @@ def write(conversation: Conversation) -> list[object]:
         one(message) if message.edited or message.native is None else message.native
         for message in conversation.messages
     ]
+
+
+def count_opening(conversation: Conversation) -> int:
+    """Return how many messages continue what the provider keeps."""
+    count = _OPENINGS.get(conversation.format)
+    return count(conversation.messages) if count is not None else 0
 
 
 def from_user(text: str, count_tokens: TokenCounter) -> Message:

@@ -54,7 +54,8 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
     """
     Say where a list breaks the rules for turns.
 
-    Messages of the same role in a row are one turn (API reference of Messages). The first turn is the user's. Every
+    Messages of the same role in a row are one turn (API reference of Messages). The first turn is the user's,
+    unless it begins with a `compaction` block, in whose place the provider has what stood before. Every
     `tool_use` has exactly one `tool_result` in the very next turn, the results stand there before anything else, and
     ids are unique ("Handle tool calls" in the documentation of tool use, and the errors that the API answers with). No
     text is empty, and thinking is not the last block of an answer ("Building with extended thinking").
@@ -74,7 +75,7 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _empty(messages: Sequence[Message]) -> Iterator[str]:
-    if messages and messages[0].role == "assistant":
+    if messages and messages[0].role == "assistant" and not is_compaction(messages[0]):
         yield "message 0: the first turn is the assistant's; it has to be the user's"
     last = len(messages) - 1
     for index, message in enumerate(messages):
@@ -94,7 +95,7 @@ def _find_asked(turn: list[tuple[int, Part]], open_calls: dict[str, int], known:
             open_calls[part.call_id] = index
         elif part.kind == "result":
             yield f"message {index}: the result {part.call_id!r} stands in a turn of the assistant"
-    if turn and _is_thinking(turn[-1][1]):
+    if turn and is_thinking(turn[-1][1]):
         yield f"message {turn[-1][0]}: it ends with thinking"
 
 
@@ -116,7 +117,19 @@ def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
         yield f"message {index}: the call {call_id!r} has no result in the next turn"
 
 
-def _is_thinking(part: Part) -> bool:
+def is_compaction(message: Message) -> bool:
+    """Tell whether a message begins with what the provider has compacted."""
+    first = message.parts[0] if message.parts else None
+    return first is not None and first.kind == "other" and fields_of(first.native).get("type") == "compaction"
+
+
+def count_opening(messages: Sequence[Message]) -> int:
+    """Return how many messages continue what the provider keeps."""
+    return 1 if messages and is_compaction(messages[0]) else 0
+
+
+def is_thinking(part: Part) -> bool:
+    """Tell whether a block is thinking."""
     return part.kind == "other" and fields_of(part.native).get("type") in {"thinking", "redacted_thinking"}
 
 

@@ -42,10 +42,11 @@ class _Called(NamedTuple):
     """The tool's name, where the item has none because its type says it."""
 
 
+_LOCAL_SHELL: Final = "local_shell"
 _CALLS: Final[Mapping[str, _Called]] = {
     "function_call": _Called("arguments"),
     "custom_tool_call": _Called("input"),
-    "local_shell_call": _Called("action", "local_shell"),
+    f"{_LOCAL_SHELL}_call": _Called("action", _LOCAL_SHELL),
     "shell_call": _Called("action", "shell"),
     "apply_patch_call": _Called("operation", "apply_patch"),
 }
@@ -69,7 +70,8 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
         output = fields.get("output")
         text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _read_result(output, count_tokens)
         failed = fields.get("status") == "failed" or None
-        part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "call_id"), failed, native)
+        call_id = text_in(fields, "call_id") or text_in(fields, "id")
+        part = Part("result", text, tokens, text_in(fields, "name"), call_id, failed, native)
         return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
     named = fields.get("role")
     if named is None or kind not in {"", "message"}:
@@ -93,33 +95,73 @@ def write(message: Message) -> object:
     return {**made, "content": [_write_item(part, kind) for part in parts]}
 
 
+def settle(messages: list[Message]) -> list[Message]:
+    """
+    Return messages with local shells' outputs under their calls' ids.
+
+    Such an output names the call by an `id`, which is the call's own or that of its item ("Local shell" in OpenAI's
+    documentation, and the types of its SDK).
+    """
+    names = {
+        text_in(fields_of(message.native), "id"): part.call_id
+        for message in messages
+        for part in message.parts
+        if part.kind == "call" and part.tool == _LOCAL_SHELL and part.call_id
+    }
+    if not names:
+        return messages
+    return [_under_call_id(message, names) for message in messages]
+
+
+def _under_call_id(message: Message, names: Mapping[str, str]) -> Message:
+    part = message.parts[0] if message.parts else None
+    if part is None or part.kind != "result" or part.call_id not in names:
+        return message
+    if text_in(fields_of(message.native), "type") != f"{_LOCAL_SHELL}_call_output":
+        return message
+    return message._replace(parts=(part._replace(call_id=names[part.call_id]),))
+
+
+def count_opening(messages: Sequence[Message]) -> int:
+    """
+    Return how many messages continue what the provider keeps.
+
+    Outputs of calls in the response before, after `previous_response_id`, or what the provider has compacted.
+    """
+    for index, message in enumerate(messages):
+        if message.role != "tool" and text_in(fields_of(message.native), "type") != "compaction":
+            return index
+    return len(messages)
+
+
 def problems(messages: Sequence[Message]) -> Iterator[str]:
     """
-    Say where a list breaks the rules for items, if the list is all that is sent: no `previous_response_id`.
+    Say where a list breaks the rules for items.
 
-    Each output stands after the call with its id, and each call has its output ("Function calling" in OpenAI's
-    documentation, and the errors that the API answers with: "No tool call found for function call output", "No tool
-    output found for function call"). A reasoning item is followed by the item it led to ("provided without its
-    required following item"). Two calls with one id are not said to be wrong, but nobody can tell their outputs apart.
+    A list may begin with outputs: of calls that the provider keeps, after `previous_response_id`. Any other output
+    stands after the call with its id, and each call has its output ("Function calling" in OpenAI's documentation, and
+    the errors that the API answers with: "No tool call found for function call output", "No tool output found for
+    function call"). A reasoning item is followed by the item it led to ("provided without its required following
+    item"). Two calls with one id are not said to be wrong, but nobody can tell their outputs apart.
     """
     open_calls: dict[str, int] = {}
     known: set[str] = set()
     reasoning = -1
+    opening = count_opening(messages)
     for index, message in enumerate(messages):
         if reasoning >= 0 and message.role != "assistant":
             yield f"message {reasoning}: the reasoning is not followed by what it led to"
             reasoning = -1
         part = message.parts[0] if message.parts else None
         if part is None or part.kind in {"text", "other"}:
-            is_reasoning = part is not None and part.kind == "other" and _is_reasoning(message.native)
-            reasoning = index if is_reasoning else -1
+            reasoning = index if part is not None and part.kind == "other" and is_reasoning(message.native) else -1
         elif part.kind == "call":
             reasoning = -1
             if part.call_id in known:
                 yield f"message {index}: a second call has the id {part.call_id!r}"
             known.add(part.call_id)
             open_calls[part.call_id] = index
-        elif open_calls.pop(part.call_id, None) is None:
+        elif open_calls.pop(part.call_id, None) is None and index >= opening:
             yield f"message {index}: the output {part.call_id!r} has no call before it"
     for call_id, index in open_calls.items():
         yield f"message {index}: the call {call_id!r} has no output"
@@ -127,7 +169,8 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
         yield f"message {reasoning}: the reasoning is not followed by what it led to"
 
 
-def _is_reasoning(native: object) -> bool:
+def is_reasoning(native: object) -> bool:
+    """Tell whether an item is reasoning."""
     return fields_of(native).get("type") == "reasoning"
 
 
@@ -158,7 +201,7 @@ def _read_other(native: object, fields: Fields, kind: str, index: int, count_tok
     if kind == "mcp_approval_request":
         call_id = text_in(fields, "id")
     part = Part("other", "", block_tokens(native, count_tokens), "", call_id, None, native)
-    is_answer = kind.endswith(("_call_output", "mcp_approval_response"))
+    is_answer = kind.endswith(("_output", "mcp_approval_response"))
     return Message("tool" if is_answer else "assistant", (part,), part.tokens + FRAME_TOKENS, native)
 
 

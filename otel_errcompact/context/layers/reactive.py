@@ -103,17 +103,20 @@ class _Draft:
         self._points = cut_points(self.messages)
         self.task = task_of(self.messages)
         """Where the task stands; -1 if there is none."""
-        self.head = self._end_of_head()
+        self.head = self._end_of_head(formats.count_opening(conversation))
         """How many messages at the beginning are never taken out."""
         self._cuts: list[Cut] = []
 
-    def _end_of_head(self) -> int:
-        """Return where the head ends: after the task; where there is none, after what the system says first."""
+    def _end_of_head(self, opening: int) -> int:
+        # After the task; where there is none, after what the system says first. What the provider keeps is never cut.
+        least = opening
         if self.task >= 0:
-            return next((point for point in self._points if point > self.task), 0)
-        said = (index for index, message in enumerate(self.messages) if message.role != "system")
-        spoken = next(said, len(self.messages))
-        return max(point for point in self._points if point <= spoken)
+            least = max(next((point for point in self._points if point > self.task), 0), opening)
+        elif not opening:
+            said = (index for index, message in enumerate(self.messages) if message.role != "system")
+            spoken = next(said, len(self.messages))
+            return max(point for point in self._points if point <= spoken)
+        return next((point for point in self._points if point >= least), len(self.messages))
 
     def edited(self, problem: str = "") -> Edited:
         """Return what has become of the list."""

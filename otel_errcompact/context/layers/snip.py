@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.context.formats import count_opening
 from otel_errcompact.context.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.notes import Cut
@@ -15,7 +16,6 @@ from otel_errcompact.context.transcript import json_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Message
 
@@ -35,7 +35,8 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     messages = conversation.messages
     if len(messages) <= workspace.options.snip_messages:
         return Edited(conversation)
-    start, end = _find_middle(messages, workspace.options)
+    least = max(workspace.options.head_messages, count_opening(conversation))
+    start, end = _find_middle(messages, least, workspace.options.snip_messages)
     middle = messages[start:end]
     if is_carried(middle):
         return Edited(conversation)
@@ -55,11 +56,11 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
-def _find_middle(messages: Sequence[Message], options: ContextOptions) -> tuple[int, int]:
+def _find_middle(messages: Sequence[Message], least: int, most: int) -> tuple[int, int]:
     """Return where the messages begin that can be taken out, and where they end; the newest turn always stays."""
     points = [point for point in cut_points(messages) if point < len(messages)]
-    start = next((point for point in points if point >= options.head_messages), None)
+    start = next((point for point in points if point >= least), None)
     if start is None:
         return 0, 0
-    tail = len(messages) - max(1, options.snip_messages // 2 - start - 1)
+    tail = len(messages) - max(1, most // 2 - start - 1)
     return start, next((point for point in points if point >= max(start, tail)), points[-1])

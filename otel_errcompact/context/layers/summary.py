@@ -153,6 +153,7 @@ def _find_middle(conversation: Conversation, workspace: Workspace) -> _Middle | 
     points = cut_points(messages)
     # What messages[:n] costs stands at n.
     costs = [0, *accumulate(message.tokens for message in messages)]
+    points = [point for point in points if point >= formats.count_opening(conversation)]
     start = _end_of_head(messages, points, costs, workspace)
     budget = min(MAX_SUMMARY_TOKENS, workspace.target_tokens // _SHARE_OF_TARGET)
     tail = workspace.target_tokens - costs[start] - budget - carried_tokens(messages[start:], workspace)
@@ -173,7 +174,8 @@ def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequ
     latest = min(max(task + 1, workspace.options.head_messages), summary)
     room = workspace.target_tokens // _HEAD_SHARE
     allowed = [point for point in points if task < point <= latest]
-    return next((point for point in reversed(allowed) if costs[point] <= room), allowed[0] if allowed else 0)
+    first = allowed[0] if allowed else next(iter(points), len(messages))
+    return next((point for point in reversed(allowed) if costs[point] <= room), first)
 
 
 def task_of(messages: Sequence[Message]) -> int:
