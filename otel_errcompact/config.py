@@ -142,6 +142,9 @@ class ContextOptions(BaseModel):
     retries: int = Field(default=2, ge=0, le=10)
     """How often a call is made again after its context was compacted."""
 
+    refusals: tuple[str, ...] = ()
+    """Further forms in which a provider refuses a too long context, as `refusals.register` takes them."""
+
     breaker_failures: int = Field(default=3, ge=1)
     """After how many failures in a row a conversation is compacted no more until the cool-down is over."""
 

@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, SummaryRequest
     from otel_errcompact.context.models import window_of_model
     from otel_errcompact.context.notes import Compaction, Cut, LayerNote
-    from otel_errcompact.context.overflow import Overflow, overflow_in_body, overflow_in_error, overflow_in_reply
+    from otel_errcompact.context.overflow import (
+        Overflow,
+        overflow_in_body,
+        overflow_in_error,
+        overflow_in_event,
+        overflow_in_reply,
+    )
     from otel_errcompact.context.repairing import repair
     from otel_errcompact.context.telemetry import ContextTelemetry
     from otel_errcompact.context.tools import ContextTools
+    from otel_errcompact.context.usage import overflow_in_usage
     from otel_errcompact.context.window import ContextWindow
 
 _MODULES: Final = {
@@ -40,10 +47,11 @@ _MODULES: Final = {
     "context.layers.requests": ("SUMMARY_HEADINGS", "SummaryRequest"),
     "context.models": ("window_of_model",),
     "context.notes": ("Compaction", "Cut", "LayerNote"),
-    "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_reply"),
+    "context.overflow": ("Overflow", "overflow_in_body", "overflow_in_error", "overflow_in_event", "overflow_in_reply"),
     "context.repairing": ("repair",),
     "context.telemetry": ("ContextTelemetry",),
     "context.tools": ("ContextTools",),
+    "context.usage": ("overflow_in_usage",),
     "context.window": ("ContextWindow",),
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
@@ -72,7 +80,9 @@ __all__ = [  # noqa: RUF022 - as `dir` sorts them
     "openai_compaction",
     "overflow_in_body",
     "overflow_in_error",
+    "overflow_in_event",
     "overflow_in_reply",
+    "overflow_in_usage",
     "repair",
     "window_of_model",
 ]

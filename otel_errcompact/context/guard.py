@@ -12,8 +12,16 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError
 from otel_errcompact.context.lanes import Lanes
-from otel_errcompact.context.overflow import Overflow, overflow_in_error, overflow_in_reply
+from otel_errcompact.context.overflow import (
+    Overflow,
+    find_at,
+    overflow_in_error,
+    overflow_in_event,
+    overflow_in_reply,
+)
+from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.telemetry import global_telemetry
+from otel_errcompact.context.usage import Calibration, overflow_in_usage, read_usage
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
 
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.context.notes import Compaction
+    from otel_errcompact.context.refusals import Refusal
     from otel_errcompact.context.telemetry import OverflowResult
     from otel_errcompact.context.window import ContextWindow
 
@@ -53,7 +62,8 @@ class OverflowGuard:
 
     `sent = guard.call(send, messages)` compacts the list where it must be, calls `send(list)`, and if the provider says
     that the context is too long, compacts harder and calls again. The first item of a generator that `send` returns is
-    fetched, for it is there that a stream fails; what was told is not taken back by a second call.
+    fetched, for it is there that a stream fails; what was told is not taken back by a second call. Where a reply tells
+    its usage, estimates of the conversation are calibrated by it, and a prompt that the server has cut is sent again.
 
     Args:
         window: Compacts.
@@ -81,6 +91,12 @@ class OverflowGuard:
         self.breaker = breaker or CircuitBreaker(options.breaker_failures, options.breaker_seconds)
         self.validate = validate
         self._on_overflow = on_overflow or global_telemetry().overflowed
+        self.forms = make_forms(options.refusals)
+        """The forms of refusals that the options add."""
+
+        self.calibration = Calibration(sessions)
+        """By how much the estimates of each conversation are too low."""
+
         self._windows: BoundedTable[str, int] = BoundedTable(sessions)
 
     def call(
@@ -117,7 +133,7 @@ class OverflowGuard:
                     with self.lanes.visit(session):
                         done: Any = self.window.compact(**step)
                 else:
-                    done = _attempt(send, step)
+                    done = _attempt(send, step, self.forms)
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
@@ -142,7 +158,7 @@ class OverflowGuard:
                     async with self.lanes.visit(session):
                         done: Any = await self.window.acompact(**step)
                 else:
-                    done = await _aattempt(send, step)
+                    done = await _aattempt(send, step, self.forms)
                 step = steps.send(done)
         except StopIteration as end:
             ended: Sent[T] | _Raised = end.value
@@ -155,27 +171,37 @@ class OverflowGuard:
         course = _Course(self, messages, session, beside_tokens, format_name)
         while True:
             if course.compacts:
-                course.compacted((yield course.compaction()))
+                compaction = yield course.compaction()
+                if course.keeps_reply(compaction):
+                    return course.hand_back()
+                course.compacted(compaction)
             course.check()
             reply = yield course.messages
             if isinstance(reply, _Raised):
-                if not course.refused(overflow_in_error(reply.error), reply.error):
+                if course.has_reply:
+                    return course.hand_back()
+                if not course.refused(overflow_in_error(reply.error, self.forms), reply.error):
                     return reply
-            elif not course.refused(overflow_in_reply(reply), reply=reply):
+            elif isinstance(reply, _Broken):
+                course.refused(reply.overflow, reply=reply.event)
+            elif not (course.refused(overflow_in_reply(reply, self.forms), reply=reply) or course.doubts(reply)):
                 return course.sent(reply)
 
     def lowered_window(self, session: str = "") -> int:
         """
-        Return the window of a conversation in tokens.
+        Return the window of a conversation in tokens, by our estimates.
 
-        It is what the options say, or less where a refusal has taught so.
+        It is what the options say, or less where a refusal has taught so, or where a provider counts more tokens than
+        are estimated.
         """
         known = self._windows.get(session)
-        return self.window.window_tokens if known is None else known
+        window = int(self.window.window_tokens / self.calibration.factor(session))
+        return window if known is None else min(known, window)
 
     def forget(self, session: str) -> None:
         """Forget what was learned of a conversation: it goes on with another model, or is over."""
         self._windows.pop(session)
+        self.calibration.forget(session)
         self.breaker.succeeded(session)
 
     def learn(self, session: str, overflow: Overflow, estimate: int) -> None:
@@ -215,6 +241,13 @@ class _Raised(NamedTuple):
     error: Exception
 
 
+class _Broken(NamedTuple):
+    """A stream that began with an error."""
+
+    overflow: Overflow
+    event: object
+
+
 class _Course:
     """The course of one call: what is sent next, and when it is enough."""
 
@@ -241,6 +274,9 @@ class _Course:
         self._reply: object = None
         self._refused_tokens = 0
         """What was refused last without naming a window, by our estimate; 0 if nothing was."""
+        self._doubted: object = None
+        """A reply that came, of which the usage tells that the context was too long."""
+        self._is_helped = True
 
     def compaction(self) -> dict[str, Any]:
         """Return the arguments of `ContextWindow.compact`."""
@@ -294,7 +330,7 @@ class _Course:
         self._overflow, self._cause, self._reply = overflow, error, reply
         if not self.compacts:
             self._fail("it is not compacted, for that has not helped lately", "refused")
-        estimate = self._compactions[-1].tokens_after + self._beside_tokens
+        estimate = self._estimate()
         self._guard.learn(self._session, overflow, estimate)
         if _is_unnumbered(overflow):
             self._refused_tokens = estimate
@@ -308,16 +344,56 @@ class _Course:
         self.reason = "overflow"
         return True
 
+    def doubts(self, reply: object) -> bool:
+        """Tell whether a reply's usage asks for a shorter list; if not, calibrate by it."""
+        usage = read_usage(reply)
+        if usage is None or not self.compacts:
+            return False
+        estimate = self._estimate()
+        overflow = overflow_in_usage(usage, self._guard.window.window_tokens, estimate)
+        if overflow is None or overflow.limit_tokens is not None:
+            # A whole prompt was read, be it larger than the window that the options name: the next is compacted sooner.
+            self._guard.calibration.learn(self._session, estimate, usage.prompt_tokens)
+            return False
+        self._is_helped = self._refusals < self._guard.window.options.retries
+        self._overflow, self._doubted = overflow, reply
+        if not self._is_helped:
+            return False
+        if usage.answer_tokens == 0:
+            self._refused_tokens = estimate
+        else:
+            self._guard.lower(self._session, usage.prompt_tokens)
+        self._refusals += 1
+        self.reason = "overflow"
+        return True
+
+    @property
+    def has_reply(self) -> bool:
+        """Whether a reply has come, if only one that is doubted."""
+        return self._doubted is not None
+
+    def keeps_reply(self, compaction: Compaction) -> bool:
+        """Tell whether a doubted reply is all there will be, for the list cannot be made to fit."""
+        return self.has_reply and (compaction.tokens_after >= compaction.tokens_before or not compaction.fits)
+
+    def hand_back(self) -> Sent[Any]:
+        """Return the reply that was doubted: no error was told, so that none is raised."""
+        self._is_helped = False
+        return self.sent(self._doubted)
+
     def sent(self, reply: T) -> Sent[T]:
         """Return what came of it."""
         if self.compacts:
             self._guard.breaker.succeeded(self._session)
-        if self._refused_tokens:
+        if self._refused_tokens and self._is_helped:
             # A shorter list went through, so that it was the length: the window is less than what was refused last.
             self._guard.lower(self._session, self._refused_tokens)
         if self._overflow is not None:
-            self._guard.tell("recovered", self._overflow.provider)
+            self._guard.tell("recovered" if self._is_helped else "failed", self._overflow.provider)
         return Sent(reply=reply, messages=self.messages, compactions=tuple(self._compactions))
+
+    def _estimate(self) -> int:
+        return self._compactions[-1].tokens_after + self._beside_tokens
 
     def _find_problems(self, messages: Sequence[object]) -> tuple[str, ...]:
         if not messages:
@@ -362,21 +438,35 @@ def _unwrap(ended: Sent[T] | _Raised) -> Sent[T]:
     return ended
 
 
-def _attempt(send: Callable[[list[object]], T], messages: list[object]) -> T | _Raised:
+def _attempt(
+    send: Callable[[list[object]], T], messages: list[object], forms: Sequence[Refusal]
+) -> T | _Raised | _Broken:
     try:
-        return _fetch_first(send(messages))
+        return _fetch_first(send(messages), forms)
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
         return _Raised(error)
 
 
-async def _aattempt(send: Callable[[list[object]], Awaitable[T] | T], messages: list[object]) -> T | _Raised:
+async def _aattempt(
+    send: Callable[[list[object]], Awaitable[T] | T], messages: list[object], forms: Sequence[Refusal]
+) -> T | _Raised | _Broken:
     try:
-        return await _afetch_first(send(messages))
+        return await _afetch_first(send(messages), forms)
     except Exception as error:  # noqa: BLE001 - raised again unless the provider says that the context is too long
         return _Raised(error)
 
 
-def _fetch_first(reply: T) -> T:
+_OPENING: Final = frozenset({"message_start", "ping", "response.created", "response.in_progress", "response.queued"})
+"""Types of the items with which a stream opens, before it can have failed for its length."""
+
+_MOST_OPENING: Final = 8
+
+
+def _is_opening(event: object) -> bool:
+    return find_at(event, ("type",)) in _OPENING
+
+
+def _fetch_first(reply: T, forms: Sequence[Refusal]) -> T | _Broken:
     """Return a reply; of a stream the first item is there, since many connect only then."""
     if inspect.iscoroutine(reply):
         reply.close()
@@ -385,36 +475,47 @@ def _fetch_first(reply: T) -> T:
     if not isinstance(reply, Generator):
         return reply
     stream = cast("Generator[object, object, object]", reply)
-    try:
-        first = next(stream)
-    except StopIteration:
-        return cast("T", stream)
-    return cast("T", _resume(first, stream))
+    head: list[object] = []
+    for event in stream:
+        head.append(event)
+        overflow = overflow_in_event(event, forms)
+        if overflow is not None:
+            stream.close()
+            return _Broken(overflow, event)
+        if len(head) == _MOST_OPENING or not _is_opening(event):
+            break
+    return cast("T", _resume(head, stream)) if head else cast("T", stream)
 
 
-def _resume(first: object, stream: Generator[object, object, object]) -> Generator[object, object, object]:
+def _resume(head: list[object], stream: Generator[object, object, object]) -> Generator[object, object, object]:
     try:
-        yield first
+        yield from head
         return (yield from stream)
     finally:
         stream.close()
 
 
-async def _afetch_first(answer: Awaitable[T] | T) -> T:
+async def _afetch_first(answer: Awaitable[T] | T, forms: Sequence[Refusal]) -> T | _Broken:
     reply: object = await answer if inspect.isawaitable(answer) else answer
     if not isinstance(reply, AsyncGenerator):
         return cast("T", reply)
     stream = cast("AsyncGenerator[object, object]", reply)
-    try:
-        first = await anext(stream)
-    except StopAsyncIteration:
-        return cast("T", stream)
-    return cast("T", _aresume(first, stream))
+    head: list[object] = []
+    async for event in stream:
+        head.append(event)
+        overflow = overflow_in_event(event, forms)
+        if overflow is not None:
+            await stream.aclose()
+            return _Broken(overflow, event)
+        if len(head) == _MOST_OPENING or not _is_opening(event):
+            break
+    return cast("T", _aresume(head, stream)) if head else cast("T", stream)
 
 
-async def _aresume(first: object, stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
+async def _aresume(head: list[object], stream: AsyncGenerator[object, object]) -> AsyncGenerator[object, object]:
     try:
-        yield first
+        for item in head:
+            yield item
         async for item in stream:
             yield item
     finally:

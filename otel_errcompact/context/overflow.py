@@ -7,15 +7,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from otel_errcompact.context.refusal_rules import is_upload, read_by_rules
-from otel_errcompact.context.refusals import CODES, ERROR_CLASSES, OTHER_LIMITS, OTHER_STATUS, REFUSALS
+from otel_errcompact.context.refusals import (
+    CODES,
+    ERROR_CLASSES,
+    OTHER_LIMITS,
+    OTHER_STATUS,
+    REFUSALS,
+    Refusal,
+    registered_forms,
+)
 from otel_errcompact.exceptions import ErrcompactError
 
 MESSAGE_CHARS: Final = 500
 TEXT_CHARS: Final = 16_384
 """How much of an error is read; what it means stands at its beginning."""
+
+_Verdict = Literal["whole", "without numbers", "no overflow"]
 
 _DEPTH: Final = 8
 _ITEMS: Final = 64
@@ -29,6 +39,8 @@ _SAYS_TOO_LARGE: Final = re.compile(
     r"|\b413 (?:status code )?(?:\(no body\)|(?:payload|content|request entity) too large)",
     re.IGNORECASE,
 )
+
+_EVENT_OF_ERROR: Final = re.compile(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
 
 _QUOTED: Final = re.compile(r"[{\[]\s*[\\\"']|\\[\"']")
 _ESCAPE: Final = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
@@ -64,7 +76,7 @@ class Overflow:
     """What was said, shortened."""
 
 
-def overflow_in_error(error: BaseException) -> Overflow | None:
+def overflow_in_error(error: BaseException, forms: Sequence[Refusal] = ()) -> Overflow | None:
     """
     Tell whether an exception, or one that it was raised from, says that the context was too long.
 
@@ -72,43 +84,62 @@ def overflow_in_error(error: BaseException) -> Overflow | None:
 
     Args:
         error: What the call to the model raised: an SDK's exception, a framework's, a plain HTTP client's.
+        forms: Further forms of refusals, beside those that are registered.
     """
-    found = [overflow for one in islice(_chain(error), _ITEMS) if (overflow := _in_one(one)) is not None]
+    found = [overflow for one in islice(_chain(error), _ITEMS) if (overflow := _in_one(one, forms)) is not None]
     return next((overflow for overflow in found if overflow.limit_tokens is not None), found[0] if found else None)
 
 
-def overflow_in_body(body: object, status: int | None = None) -> Overflow | None:
+def overflow_in_body(body: object, status: int | None = None, forms: Sequence[Refusal] = ()) -> Overflow | None:
     """
     Tell whether the body of an error says that the context was too long.
 
     Args:
         body: JSON as text or read into dictionaries and lists.
         status: The HTTP status, if known.
+        forms: Further forms of refusals, beside those that are registered.
     """
-    return _read(_join(_find_words(body)), status)
+    return _read(_join(_find_words(body)), status, forms)
 
 
-def overflow_in_reply(reply: object) -> Overflow | None:
+def overflow_in_reply(reply: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
     """
     Tell whether a reply that came without an exception says so: by its reason for stopping, or by an error inside.
 
     Args:
         reply: The SDK's object or a dictionary; of a plain HTTP client its response.
+        forms: Further forms of refusals, beside those that are registered.
     """
     for path in _STOP_REASONS:
-        reason = _at(reply, path)
+        reason = find_at(reply, path)
         if isinstance(reason, str) and reason in CODES:
-            return _read(reason, None) or Overflow(
+            return _read(reason, None, forms) or Overflow(
                 provider=_module(reply), limit_tokens=None, sent_tokens=None, message=reason
             )
     for path in _ERRORS:
-        error = _at(reply, path)
-        if error and (overflow := overflow_in_body(_to_plain(error))) is not None:
+        error = find_at(reply, path)
+        if error and (overflow := overflow_in_body(_to_plain(error), None, forms)) is not None:
             return overflow
-    status = _at(reply, ("status_code",))
+    status = find_at(reply, ("status_code",))
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - where HTTP's errors begin
-        return overflow_in_body(_at(reply, ("text",)), status)
+        return overflow_in_body(find_at(reply, ("text",)), status, forms)
     return None
+
+
+def overflow_in_event(event: object, forms: Sequence[Refusal] = ()) -> Overflow | None:
+    """
+    Tell whether an item of a stream is an error that says so.
+
+    Args:
+        event: What the stream has yielded: an SDK's object, a dictionary, or a text of server-sent events.
+        forms: Further forms of refusals, beside those that are registered.
+    """
+    if isinstance(event, bytes | str):
+        text = event.decode(errors="replace") if isinstance(event, bytes) else event
+        return overflow_in_body(text, None, forms) if _EVENT_OF_ERROR.match(text) else None
+    if find_at(event, ("type",)) == "error":
+        return overflow_in_body(_to_plain(event), None, forms) or overflow_in_reply(event, forms)
+    return overflow_in_reply(event, forms)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -120,7 +151,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(one))
         yield one
-        children = _at(one, ("exceptions",))
+        children = find_at(one, ("exceptions",))
         if isinstance(children, tuple):  # a group, as task groups raise it
             grouped = cast("tuple[object, ...]", children)
             waiting += [child for child in grouped if isinstance(child, BaseException)]
@@ -128,17 +159,22 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             waiting.append(one.__cause__)
 
 
-def _in_one(error: BaseException) -> Overflow | None:
+def _in_one(error: BaseException, forms: Sequence[Refusal]) -> Overflow | None:
     text = _join(_find_texts(error))
     named = any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
     if not named and not _find_code(error):
-        return _read(text, _find_status(error))
-    return _match(text) or Overflow(
-        provider=_module(error), limit_tokens=None, sent_tokens=None, message=_line(_text_of(error))
+        return _read(text, _find_status(error), forms)
+    return (
+        _match_forms(text, (*forms, *registered_forms()))[0]
+        or _match(text)
+        or Overflow(provider=_module(error), limit_tokens=None, sent_tokens=None, message=_line(_text_of(error)))
     )
 
 
-def _read(text: str, status: int | None) -> Overflow | None:
+def _read(text: str, status: int | None, forms: Sequence[Refusal]) -> Overflow | None:
+    own, _ = _match_forms(text, (*forms, *registered_forms()))
+    if own is not None:
+        return own
     if status in OTHER_STATUS or OTHER_LIMITS.search(text):
         return None
     found = _match(text)
@@ -151,31 +187,36 @@ def _read(text: str, status: int | None) -> Overflow | None:
 
 
 def _match(text: str) -> Overflow | None:
-    found: Overflow | None = None
-    by_code = False
-    for refusal in REFUSALS:
-        match = refusal.pattern.search(text)
-        if match is None:
-            continue
-        limit, sent, answer = _find_numbers(match)
-        if limit is not None and answer is not None and answer >= limit:
-            return None  # the answer alone was asked to be longer than the window: no context is short enough
-        if found is None:
-            by_code = "_" in match[0] or match[0].endswith("Error")
-            found = Overflow(
-                provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=_line(text[match.start() :])
-            )
-        elif found.limit_tokens is None and limit is not None:
-            found = replace(found, limit_tokens=limit, sent_tokens=sent)
-    if found is not None and not (by_code and found.limit_tokens is None):
+    found, verdict = _match_forms(text, REFUSALS)
+    if verdict != "without numbers" and (found is not None or verdict == "no overflow"):
         return found
     ruling = read_by_rules(text)
     if ruling is None:
         return found
     limit, sent = ruling.limit_tokens, ruling.sent_tokens
-    if found is not None:  # a code says what it was, and the words beside it how much
+    if found is not None:  # the form says what it was, and the words beside it how much
         return replace(found, limit_tokens=limit, sent_tokens=sent)
     return Overflow(provider=UNNAMED, limit_tokens=limit, sent_tokens=sent, message=_line(text[ruling.start :]))
+
+
+def _match_forms(text: str, forms: Sequence[Refusal]) -> tuple[Overflow | None, _Verdict]:
+    found: Overflow | None = None
+    wants_numbers = False
+    for refusal in forms:
+        match = refusal.pattern.search(text)
+        if match is None:
+            continue
+        limit, sent, answer = _find_numbers(match)
+        if limit is not None and answer is not None and answer >= limit:
+            return None, "no overflow"  # the answer alone is longer than the window: no context is short enough
+        if found is None:
+            wants_numbers = "_" in match[0] or match[0].endswith("Error") or "limit" in match.re.groupindex
+            found = Overflow(
+                provider=refusal.provider, limit_tokens=limit, sent_tokens=sent, message=_line(text[match.start() :])
+            )
+        elif found.limit_tokens is None and limit is not None:
+            found = replace(found, limit_tokens=limit, sent_tokens=sent)
+    return found, "without numbers" if found is not None and wants_numbers and found.limit_tokens is None else "whole"
 
 
 def _find_numbers(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
@@ -206,10 +247,10 @@ def _flatten(text: str) -> str:
 def _find_texts(error: BaseException) -> Iterator[str]:
     yield _text_of(error)[:TEXT_CHARS]
     for name in ("message", "code", "type", "status", "body", "details", "error"):
-        yield from _find_words(_at(error, (name,)))
+        yield from _find_words(find_at(error, (name,)))
     # An HTTP client's response has a text, botocore's is a dictionary.
-    yield from _find_words(_at(error, ("response", "text")))
-    yield from _find_words(_at(error, ("response", "Error")))
+    yield from _find_words(find_at(error, ("response", "text")))
+    yield from _find_words(find_at(error, ("response", "Error")))
 
 
 def _find_words(body: object, depth: int = _DEPTH) -> Iterator[str]:
@@ -249,17 +290,24 @@ def _find_status(error: BaseException) -> int | None:
         ("response", "status_code"),
         ("response", "ResponseMetadata", "HTTPStatusCode"),
     )
-    return next((found for path in paths if isinstance(found := _at(error, path), int)), None)
+    return next((found for path in paths if isinstance(found := find_at(error, path), int)), None)
 
 
 def _find_code(error: BaseException) -> bool:
     return any(
-        isinstance(code := _at(error, path), str) and code in CODES
+        isinstance(code := find_at(error, path), str) and code in CODES
         for path in (("code",), ("type",), ("body", "code"), ("body", "error", "code"), ("body", "error", "type"))
     )
 
 
-def _at(thing: object, path: tuple[str | int, ...]) -> object:
+def find_at(thing: object, path: tuple[str | int, ...]) -> object:
+    """
+    Return what lies at a path in somebody else's object.
+
+    Args:
+        thing: An SDK's object, a dictionary or a list.
+        path: Names of fields or attributes, and indices.
+    """
     for step in path:
         if isinstance(step, int):
             thing = cast("list[object]", thing)[step] if isinstance(thing, list) and thing else None

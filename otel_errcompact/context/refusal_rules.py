@@ -116,7 +116,9 @@ _ANSWER: Final = compile_words(
     r"|\bmaximum (?:tokens|output)\b|(?:completion|output|generated|reasoning|thinking) (?:tokens?|length|limit)",
     r"|budget[._ ]?tokens|thinking[._ ]budget",
 )
-_INPUT: Final = compile_words(r"\b(?:prompts?|inputs?|messages?|conversation|history|text)\b|输入|上下文")
+_INPUT: Final = compile_words(
+    r"\b(?:prompts?|inputs?|messages?|conversation|history|text)\b|tokens in (?:the |your )?request|输入|上下文"
+)
 _UPLOAD: Final = compile_words(
     r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|videos?",
     r"|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit|header fields?",
@@ -183,6 +185,7 @@ _RULES: Final = (
     compile_words(rf"{_LONG}{_FILLER}(?:longer|larger|greater|bigger|more) than\b[^.]{{0,60}}?{_MEASURE}"),
     compile_words(rf"\b(?:context|conversation)\b{_FILLER}(?:overflow|reached[^.]{{0,40}}(?:limit|maximum|length))"),
     compile_words(r"\bcontext[ _-]?overflow|overflow\w* (?:the |of the )?context|context (?:the )?overflow"),
+    compile_words(r"(?:supports? only|only supports?)(?: up to)? [^.]{0,20}\bcontext\b"),
     compile_words(r"too many (?:input |prompt |context )?tokens\b"),
     compile_words(
         r"exceed(?:s|ed|ing)? (?:the |your |its )?(?:maximum |model(?:['’]s)? |allowed |total |max )*",

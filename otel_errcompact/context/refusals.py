@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.bounded import BoundedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _NUMBER: Final = "[0-9](?:[0-9,_]{0,14}[0-9])?"
 _GROUP: Final = re.compile("<([a-z]+)>")
+_GROUPS: Final = frozenset({"limit", "sent", "input", "answer", "over"})
 
 
 class Refusal(NamedTuple):
@@ -363,5 +370,80 @@ OTHER_LIMITS: Final = re.compile(
 )
 """Words of a limit over time or of money; a shorter context would not help for long."""
 
-OTHER_STATUS: Final = frozenset({401, 402, 403, 404, 408, 409, 429, 529})
-"""Status codes that never mean the length of the context; limits per minute name counts of tokens too."""
+OTHER_STATUS: Final = frozenset({402, 403, 404, 408, 409, 429, 529})
+"""
+Status codes that never mean the length of the context; limits per minute name counts of tokens too.
+
+401 is not among them: https://github.com/MoonshotAI/kimi-code/pull/2655.
+"""
+
+MAX_REGISTERED: Final = 1_000
+"""How many forms an application may add; beyond, the oldest is forgotten."""
+
+_registered: Final = BoundedTable[str, Refusal](MAX_REGISTERED)
+
+
+def register(words: str, *, provider: str = "registered", source: str = "") -> Callable[[], None]:
+    """
+    Add a form of refusal, for every guard of this process.
+
+    It is tried before all others, and counts whatever the status of the answer is.
+
+    Args:
+        words: A regular expression, case ignored, for a text whose white space is single spaces. `<limit>` and `<sent>`
+            stand for the numbers of tokens that are told; the parts of what was sent are `<input>` and `<answer>`, and
+            `<over>` is how much it was beyond the limit.
+        provider: Whose words they are.
+        source: Where they are told, for whoever reads the form.
+
+    Returns:
+        What takes the form out again.
+
+    Raises:
+        ConfigurationError: It is no regular expression, matches anything, or names another number.
+    """
+    form = make_form(words, provider, source)
+    _registered.put(words, form)
+
+    def take_out() -> None:
+        if _registered.get(words) is form:
+            _registered.pop(words)
+
+    return take_out
+
+
+def registered_forms() -> tuple[Refusal, ...]:
+    """Return the forms that the application has added."""
+    return tuple(_registered.entries.copy().values())
+
+
+def make_forms(texts: Iterable[str]) -> tuple[Refusal, ...]:
+    """
+    Return the forms that an option adds.
+
+    Raises:
+        ConfigurationError: One is no regular expression, matches anything, or names another number.
+    """
+    return tuple(make_form(words, "registered", "ContextOptions.refusals") for words in texts)
+
+
+def make_form(words: str, provider: str, source: str) -> Refusal:
+    """
+    Return one form of refusal.
+
+    Raises:
+        ConfigurationError: It is no regular expression, matches anything, or names another number.
+    """
+    others = sorted(set(_GROUP.findall(words)) - _GROUPS)
+    if "(?P<" in words or others:
+        raise ConfigurationError(
+            f"the refusal {words!r} names {', '.join(others) or 'a group of its own'}: "
+            f"write <limit> or <sent> where a number of tokens stands (also {', '.join(sorted(_GROUPS))})"
+        )
+    try:
+        form = _refusal(provider, words, source)
+    except re.error as error:
+        raise ConfigurationError(f"the refusal {words!r} is no regular expression: {error}") from error
+    if form.pattern.search("") is not None:
+        raise ConfigurationError(f"the refusal {words!r} matches any text: write words that only this refusal has")
+    return form

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.room import window_by_options
 from otel_errcompact.exceptions import ConfigurationError
 
@@ -85,6 +86,7 @@ def check_options(options: ContextOptions) -> None:
     Raises:
         ConfigurationError: They do.
     """
+    make_forms(options.refusals)
     window = window_by_options(options)
     if options.reserve_tokens is not None and options.reserve_tokens >= window:
         raise ConfigurationError(

@@ -100,6 +100,51 @@ FORMS = (
 """Each form that was added for a provider, by an example."""
 
 REFUSED = (
+    Said(
+        "agent0ai/agent-zero#1102",
+        "This model's maximum context length is 16384 tokens. However, your request has 19427 input tokens. Please reduce the length of the input messages. (parameter=input_tokens, value=19427)",
+        16_384,
+        400,
+    ),
+    Said(
+        "evalstate/fast-agent#346",
+        "Error code: 413 - {'error': {'code': 'tokens_limit_reached', 'message': 'Provider API error: Request body too large for gpt-4o model. Max size: 8000 tokens.'}}",
+        8_000,
+        413,
+    ),
+    Said(
+        "llmmllab/llmmllab-api#56",
+        "Error code: 400 - request (53192 tokens) exceeds context size (50176 tokens)",
+        50_176,
+        400,
+    ),
+    Said("tinyhumansai/openhuman#2074", "token count 203783 exceeds model max context 202752", 202_752, 400),
+    Said("BerriAI/litellm#21647", "The total length of all messages is too long.", None, 400),
+    Said(
+        "BerriAI/litellm#15968",
+        "AzureException BadRequestError - Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens. Please reduce the length of the messages.",
+        272_000,
+        400,
+    ),
+    Said(
+        "BerriAI/litellm#17751",
+        "The input token count exceeds the maximum number of tokens allowed 1048576.",
+        1_048_576,
+        400,
+    ),
+    Said("openclaw/openclaw#3188", "context_overflow", None, 400),
+    Said(
+        "earendil-works/pi#4563",
+        "Error: 503 litellm.ServiceUnavailableError: litellm.MidStreamFallbackError: litellm.APIConnectionError: APIConnectionError: OpenAIException - Requested token count exceeds the model's maximum context length of 131072 tokens.",
+        131_072,
+        503,
+    ),
+    Said("openclaw/openclaw#58839", "ValidationException: Input exceeds the max input token limit", None, 400),
+    Said("openclaw/openclaw#58839", "ollama: context length exceeded for llama3", None, 400),
+    Said("openclaw/openclaw#58839", "total tokens exceeds the model's max of 4096", 4_096, 400),
+    Said("anomalyco/opencode#27519", "tokens in request more than max tokens allowed", None, 400),
+    Said("docker/docker-agent#3387", "Conversation has exceeded model's context window", None, None),
+    Said("MoonshotAI/kimi-code#2655", "this model supports only 256K context", None, 401),
     Said("infiniflow/ragflow#589", "Range of input length should be [1, 30000]", 30_000),
     Said("dataelement/bisheng#585", "知识库问答报错Tool output: Range of input length should be [1, 6000]", 6_000),
     Said("MiniMax-AI/MiniMax-M2#119", "invalid params, context window exceeds limit (2013)"),
@@ -287,6 +332,18 @@ IN_OTHER_WORDS = (
 """As refusals are worded, without a source that could be named: what the rules are for."""
 
 LOOK_ALIKES = (
+    Said("", "input exceeds maximum file size"),
+    Said("", "Too many tokens per day, please wait before trying again."),
+    Said("", "You requested a 1M context window, but this model does not support it on your plan."),
+    Said("", "The response was truncated because it reached the maximum output length."),
+    Said("", "output length exceeds the limit of 8192 tokens"),
+    Said("", "Reached max tokens while generating the answer"),
+    Said("", "The number of images in the prompt exceeds the limit of 100."),
+    Said("", "Your session token has exceeded its maximum lifetime"),
+    Said("", "The 'context_length' field must be an integer"),
+    Said("", "Too many tool calls in message: 140 exceeds the limit of 128"),
+    Said("", "message rejected: exceeds content policy limit"),
+    Said("", "Failed to load model: context length 131072 requires more memory than available"),
     Said(
         "continuedev/continue#11227",
         "402 Prompt tokens limit exceeded: 64128 > 6964. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account",

@@ -565,3 +565,78 @@ async def test_the_synchronous_form_does_not_block_the_loop_for_a_task_of_it() -
         guard.call(Model(), text, session="a")
     go.set()
     assert (await task).reply == "fine"
+
+
+TOO_LONG_EVENT = {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}}
+
+
+class Streams:
+    """Opens a stream for each list in the script; says which were closed."""
+
+    def __init__(self, *script: list[object]) -> None:
+        self.script = list(script)
+        self.closed = 0
+
+    def __call__(self, messages: list[object]) -> Iterator[object]:
+        try:
+            yield from self.script.pop(0)
+        finally:
+            self.closed += 1
+
+    async def asynchronous(self, messages: list[object]) -> AsyncIterator[object]:
+        try:
+            for item in self.script.pop(0):
+                yield item
+        finally:
+            self.closed += 1
+
+
+OPENED: list[object] = [{"type": "response.created"}, {"type": "response.in_progress"}]
+
+
+@pytest.mark.parametrize("head", [[], OPENED], ids=["at once", "after it has opened"])
+def test_a_stream_that_begins_with_an_error_is_opened_again(head: list[object]) -> None:
+    """As providers do that answer 200 before they count; the first stream is closed."""
+    streams = Streams([*head, TOO_LONG_EVENT, "never read"], [*head, "a", "b"])
+    sent = guard_of().call(streams, turns(20))
+    assert streams.closed == 1
+    assert list(sent.reply) == [*head, "a", "b"]
+    assert len(sent.compactions) == 2
+
+
+@pytest.mark.parametrize("head", [[], OPENED], ids=["at once", "after it has opened"])
+def test_an_asynchronous_stream_that_begins_with_an_error_is_opened_again(head: list[object]) -> None:
+    """The same."""
+    streams = Streams([*head, TOO_LONG_EVENT, "never read"], [*head, "a", "b"])
+
+    async def read() -> list[object]:
+        sent = await guard_of().acall(streams.asynchronous, turns(20))
+        return [item async for item in sent.reply]
+
+    assert asyncio.run(read()) == [*head, "a", "b"]
+    assert streams.closed == 2
+
+
+def test_a_stream_that_only_opens_is_handed_on() -> None:
+    """Only so many items are read ahead, and none is lost."""
+    pings: list[object] = [{"type": "ping"}] * 20
+    assert list(guard_of().call(Streams(pings), turns(2)).reply) == pings
+    assert list(guard_of().call(Streams([]), turns(2)).reply) == []
+    assert list(guard_of().call(Streams(OPENED), turns(2)).reply) == OPENED
+
+
+def test_an_asynchronous_stream_that_only_opens_is_handed_on() -> None:
+    """The same."""
+
+    async def read(items: list[object]) -> list[object]:
+        sent = await guard_of().acall(Streams(items).asynchronous, turns(2))
+        return [item async for item in sent.reply]
+
+    for items in ([{"type": "ping"}] * 20, [], OPENED):
+        assert asyncio.run(read(items)) == items
+
+
+def test_an_error_later_in_a_stream_passes_through() -> None:
+    """What was handed on cannot be taken back."""
+    sent = guard_of().call(Streams(["a", TOO_LONG_EVENT]), turns(20))
+    assert list(sent.reply) == ["a", TOO_LONG_EVENT]

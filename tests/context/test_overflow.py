@@ -17,6 +17,7 @@ from otel_errcompact.context.overflow import (
     Overflow,
     overflow_in_body,
     overflow_in_error,
+    overflow_in_event,
     overflow_in_reply,
 )
 from otel_errcompact.context.refusals import REFUSALS
@@ -766,6 +767,56 @@ def test_other_replies_are_left_alone(reply: object) -> None:
     assert overflow_in_reply(reply) is None
 
 
+EXCEEDED = "Your input exceeds the context window of this model. Please adjust your input and try again."
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param(
+            {"type": "error", "sequence_number": 2, "code": "context_length_exceeded", "message": EXCEEDED},
+            id="openai responses",
+        ),
+        pytest.param(
+            SimpleNamespace(type="error", code="context_length_exceeded", message=EXCEEDED), id="openai, an object"
+        ),
+        pytest.param(
+            {"type": "response.failed", "response": {"error": {"code": "context_length_exceeded", "message": "no"}}},
+            id="openai responses, failed",
+        ),
+        pytest.param(anthropic_body("prompt is too long: 12 tokens > 10 maximum"), id="anthropic"),
+        pytest.param(
+            SimpleNamespace(type="error", error=SimpleNamespace(message="prompt is too long", type="x")),
+            id="anthropic, an object",
+        ),
+        pytest.param({"choices": [], "error": {"message": OPENAI_SAYS, "code": 400}}, id="a chunk with an error"),
+        pytest.param('event: error\ndata: {"error":{"message":"Context size has been exceeded"}}\n\n', id="text"),
+        pytest.param(b'data: {"error": {"message": "Context size has been exceeded"}}', id="bytes"),
+        pytest.param('{"type": "error", "error": {"message": "Prompt is too long"}}', id="json"),
+        pytest.param({"choices": [{"finish_reason": "model_context_window_exceeded"}]}, id="a reason"),
+    ],
+)
+def test_an_event_of_a_stream_that_says_so_is_recognised(event: object) -> None:
+    """An error may come as an item of a stream that was opened well."""
+    assert overflow_in_event(event) is not None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param({"type": "response.output_text.delta", "delta": EXCEEDED}, id="what a model says"),
+        pytest.param(EXCEEDED, id="what a model says, as text"),
+        pytest.param('data: {"choices":[{"delta":{"content":"prompt is too long"}}]}', id="a chunk as text"),
+        pytest.param({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, id="another"),
+        pytest.param(b"event: error\ndata: {}", id="an error without words"),
+        pytest.param(None, id="none"),
+    ],
+)
+def test_other_events_are_left_alone(event: object) -> None:
+    """Deltas hold what a model says, and that may be anything."""
+    assert overflow_in_event(event) is None
+
+
 def test_the_message_begins_with_what_was_meant_and_is_short() -> None:
     """A gateway may put a page around it."""
     found = overflow_in_body("x" * 900 + " prompt is too long: 12 tokens > 10 maximum\n" + "y" * 9_000)
@@ -792,6 +843,51 @@ def test_any_body_can_be_read(body: object) -> None:
     """Nothing that a server answers raises, and nothing without the words is taken for an overflow."""
     assert overflow_in_body(body, 400) is None
     assert overflow_in_reply(body) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "provider"),
+    [
+        pytest.param("", 413, "http", id="413 without a body"),
+        pytest.param("413 status code (no body)", None, "http", id="413 as an SDK writes it"),
+        pytest.param("<html><h1>413 Request Entity Too Large</h1></html>", None, "http", id="a page"),
+        pytest.param("upstream_status: HTTP 413; cause: refused", None, "http", id="within a text"),
+        pytest.param("The history has 12,000 tokens > 10,000", 413, "unknown", id="a window in tokens"),
+        pytest.param(gemini_body("Request payload size exceeds the limit: 5 bytes."), 413, "gemini", id="a form"),
+    ],
+)
+def test_a_413_is_an_overflow_whoever_sends_it(body: object, status: int | None, provider: str) -> None:
+    """A shorter list is smaller in bytes as well."""
+    found = overflow_in_body(body, status)
+    assert found is not None
+    assert found.provider == provider
+
+
+@pytest.mark.parametrize("text", ["File too large: 30 MB", "HTTP 413: multipart body exceeds the limit for uploads"])
+def test_a_413_of_an_upload_is_none(text: str) -> None:
+    """The list is not what was too large."""
+    assert overflow_in_body(text, 413) is None
+
+
+def test_the_words_beside_a_code_tell_the_numbers() -> None:
+    """A gateway keeps OpenAI's code, and words the rest itself; without numbers the code stays."""
+    body = openai_body("The prompt has 40,000 tokens, and our cluster a context window of only 32,000 tokens.")
+    found = overflow_in_body(body)
+    assert found is not None
+    assert (found.provider, found.limit_tokens, found.sent_tokens) == ("openai", 32_000, 40_000)
+    sloppy = overflow_in_body("Prompt is too long! It has 12,000 tokens, the context window only 10,000.")
+    assert sloppy is not None
+    assert (sloppy.provider, sloppy.limit_tokens, sloppy.sent_tokens) == ("anthropic", 10_000, 12_000)
+    bare = overflow_in_body({"error": {"code": "context_length_exceeded"}})
+    assert bare is not None
+    assert (bare.provider, bare.limit_tokens) == ("openai", None)
+
+
+def test_text_that_only_begins_like_json_is_read_as_text() -> None:
+    """A body may be cut, or nested beyond all reason."""
+    found = overflow_in_body('{"error": {"message": "the prompt is too long for the model"')
+    assert found is not None
+    assert overflow_in_body("[" * 15_000) is None
 
 
 def test_a_huge_body_costs_little() -> None:

@@ -135,7 +135,13 @@ def test_the_programs_on_the_page_of_the_context_print_what_it_says(capsys: pyte
         assert capsys.readouterr().out == output
 
 
-IN_WORDS = {"clearable_tools": "(all)", "folder": "(the user's)", "model": "(none)", "reserve_tokens": "(computed)"}
+IN_WORDS = {
+    "clearable_tools": "(all)",
+    "folder": "(the user's)",
+    "model": "(none)",
+    "refusals": "(none)",
+    "reserve_tokens": "(computed)",
+}
 
 
 def test_the_page_of_the_context_has_each_option_with_its_default() -> None:
