@@ -22,6 +22,7 @@ from otel_errcompact.context.overflow import (
 from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.telemetry import global_telemetry
 from otel_errcompact.context.usage import Calibration, overflow_in_usage, read_usage
+from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from otel_errcompact.context.notes import Compaction
     from otel_errcompact.context.refusals import Refusal
     from otel_errcompact.context.telemetry import OverflowResult
-    from otel_errcompact.context.window import ContextWindow
 
 T = TypeVar("T")
 
@@ -168,7 +168,7 @@ class OverflowGuard:
         self, messages: Sequence[object], session: str, beside_tokens: int, format_name: FormatName | None
     ) -> Generator[dict[str, Any] | list[object], Any, Sent[Any] | _Raised]:
         """Yield the arguments of each compaction, which is sent back, and each list to send, for its reply."""
-        course = _Course(self, messages, session, beside_tokens, format_name)
+        course = Course(self, messages, session, beside_tokens, format_name)
         while True:
             if course.compacts:
                 compaction = yield course.compaction()
@@ -237,6 +237,19 @@ class OverflowGuard:
             self._on_overflow(result, provider)
 
 
+def guard_of(window: ContextWindow | OverflowGuard | None) -> OverflowGuard:
+    """
+    Return the guard for an integration.
+
+    Args:
+        window: A guard, which is taken as it is; a window, or None for one by the environment's options: the guard of
+            these lets through what came broken, for it is the framework's matter.
+    """
+    if isinstance(window, OverflowGuard):
+        return window
+    return OverflowGuard(ContextWindow() if window is None else window, validate=False)
+
+
 class _Raised(NamedTuple):
     error: Exception
 
@@ -248,8 +261,20 @@ class _Broken(NamedTuple):
     event: object
 
 
-class _Course:
-    """The course of one call: what is sent next, and when it is enough."""
+class Course:
+    """
+    The course of one call.
+
+    `guard.call` takes it by itself. Where a framework calls the model and only tells of it, its hooks take the steps:
+    `compact`, `refused` for each refusal and `compact` again, and `sent` in the end.
+
+    Args:
+        guard: Compacts, and remembers what refusals have taught.
+        messages: The conversation; it is not changed.
+        session: Whose it is.
+        beside_tokens: What is sent beside the list.
+        format_name: The provider's format; told apart by content if None.
+    """
 
     def __init__(
         self,
@@ -289,6 +314,34 @@ class _Course:
             "reason": self.reason,
             "format": self._format,
         }
+
+    @property
+    def forgets(self) -> bool:
+        """Whether the newest compaction took something out of the agent's sight: `Compaction.forgets`."""
+        return bool(self._compactions) and self._compactions[-1].forgets
+
+    def compact(self) -> list[object]:
+        """
+        Return the list to send, compacted where it must be.
+
+        On an event loop it takes no lane, for it would have to wait there.
+
+        Raises:
+            ConversationError: It breaks the provider's rules for the order of turns.
+            ContextOverflowError: The provider has refused it, and it cannot be made shorter.
+        """
+        if self.compacts:
+            self.compacted(self._guard.window.compact(**self.compaction()))
+        self.check()
+        return self.messages
+
+    async def acompact(self) -> list[object]:
+        """Return the list to send, compacted in the lane of the session."""
+        if self.compacts:
+            async with self._guard.lanes.visit(self._session):
+                self.compacted(await self._guard.window.acompact(**self.compaction()))
+        self.check()
+        return self.messages
 
     def compacted(self, compaction: Compaction) -> None:
         """

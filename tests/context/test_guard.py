@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from otel_errcompact.config import ContextOptions
+from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.exceptions import ContextOverflowError, ConversationError, LaneError
-from otel_errcompact.context.guard import OverflowGuard, Sent
+from otel_errcompact.context.guard import Course, OverflowGuard, Sent
+from otel_errcompact.context.guard import guard_of as guard_for
 from otel_errcompact.context.lanes import Lanes
 from otel_errcompact.context.layers.requests import SummaryRequest
+from otel_errcompact.context.overflow import Overflow
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
 
@@ -640,3 +643,43 @@ def test_an_error_later_in_a_stream_passes_through() -> None:
     """What was handed on cannot be taken back."""
     sent = guard_of().call(Streams(["a", TOO_LONG_EVENT]), turns(20))
     assert list(sent.reply) == ["a", TOO_LONG_EVENT]
+
+
+def test_hooks_of_a_framework_take_the_steps_of_a_call() -> None:
+    """Compacted, refused, compacted harder, and sent: what a guarded call does by itself."""
+    guard = guard_of()
+    messages = turns(20)
+    assert not Course(guard, messages, "chat", 0, None).forgets
+    course = Course(guard, messages, "chat", 0, None)
+    first = course.compact()
+    assert len(first) <= len(messages)
+    assert course.refused(None, ValueError("something else")) is False
+    assert course.refused(Overflow(provider="x", limit_tokens=3_000, sent_tokens=None, message="too long"))
+    second = course.compact()
+    assert course.forgets
+    assert formats.read(second, guard.window.count_tokens).tokens <= 3_000
+    assert course.sent("reply").messages == second
+    assert guard.lowered_window("chat") == 3_000
+
+
+async def test_the_steps_of_a_call_are_taken_in_asynchronous_code() -> None:
+    """In the lane of the session; and while the breaker is open the list goes as it is."""
+    guard = guard_of()
+    messages = turns(20)
+    async with guard.lanes.visit("other"):
+        sent = await Course(guard, messages, "chat", 0, None).acompact()
+    assert sent == Course(guard, messages, "chat", 0, None).compact()
+    for _ in range(3):
+        guard.breaker.failed("chat")
+    assert await Course(guard, messages, "chat", 0, None).acompact() == messages
+    assert Course(guard, messages, "chat", 0, None).compact() == messages
+
+
+def test_an_integration_is_given_a_guard_a_window_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is made by the environment's options, and lets through what came broken."""
+    monkeypatch.setenv("OTEL_ERRCOMPACT_CONTEXT_WINDOW_TOKENS", "7000")
+    guard = OverflowGuard(ContextWindow(OPTIONS, archive=MemoryArchive()))
+    assert guard_for(guard) is guard
+    made = guard_for(guard.window)
+    assert (made.window, made.validate) == (guard.window, False)
+    assert guard_for(None).window.window_tokens == 7_000

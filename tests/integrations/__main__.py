@@ -26,6 +26,7 @@ DUTIES = {
     "gate": "stops the run",
     "ask": "asks a human",
     "span": "no double count",
+    "window": "context window",
 }
 """The duties that tests prove, each with its column on the page."""
 
@@ -88,26 +89,26 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
     python, problem = environment(name, age, settings)
     matrix = FOLDER / f"{name}-{age}.json"
     matrix.unlink(missing_ok=True)
+    modules, tests = modules_of(name), tests_of(name)
     done = problem or _run(
         python, "-W", "default", "-m", "coverage", "run", "--rcfile=/dev/null", "--branch",
-        f"--data-file={FOLDER}/{name}-{age}.coverage", f"--include={ROOT}/otel_errcompact/integrations/{name}.py",
-        "-m", "pytest", "-q", "-W", "default", "-p", "no:cacheprovider", f"tests/integrations/test_{name}.py",
+        f"--data-file={FOLDER}/{name}-{age}.coverage", f"--include={','.join(map(str, modules))}",
+        "-m", "pytest", "-q", "-W", "default", "-p", "no:cacheprovider", *tests,
         ERRCOMPACT_MATRIX=str(matrix),
     )  # fmt: skip
     output, passed = done.stdout, done.returncode == 0
     lines = [line for line in output.splitlines() if " passed" in line or " failed" in line] or output.splitlines()
-    if passed and age == "newest" and (ROOT / "otel_errcompact" / "integrations" / f"{name}.py").exists():
+    if passed and age == "newest" and modules:
         report = _run(
             python, "-m", "coverage", "report", "--rcfile=/dev/null", "--show-missing",
             f"--data-file={FOLDER}/{name}-{age}.coverage", f"--fail-under={LEAST_COVERAGE}",
         )  # fmt: skip
         passed, output = report.returncode == 0, f"{output}\n{report.stdout}"
-    module = ROOT / "otel_errcompact" / "integrations" / f"{name}.py"
-    if passed and age == "newest" and module.exists():
+    if passed and age == "newest" and modules:
         # In the project's own environment all that a framework declares would be unknown.
         types = _run(
             sys.executable, "-m", "mypy", "--follow-imports=silent", f"--cache-dir={FOLDER}/{name}-types",
-            "--python-executable", python, module,
+            "--python-executable", python, *modules,
         )  # fmt: skip
         passed, output = types.returncode == 0, f"{output}\n{types.stdout}"
     duties = json.loads(matrix.read_text()) if matrix.exists() else {}
@@ -115,6 +116,19 @@ def _tested(name: str, age: str, settings: dict[str, dict[str, list[str]]]) -> O
         name=name, age=age, passed=passed, line=lines[-1] if lines else "", output=output, duties=duties,
         seconds=time.monotonic() - started,
     )  # fmt: skip
+
+
+def modules_of(name: str) -> list[Path]:
+    """Return the modules of one framework: what compacts its errors, and what keeps its context window."""
+    folder = ROOT / "otel_errcompact" / "integrations"
+    return [path for path in (folder / f"{name}.py", folder / "windows" / f"{name}.py") if path.exists()]
+
+
+def tests_of(name: str) -> list[Path]:
+    """Return their tests."""
+    folder = ROOT / "tests" / "integrations"
+    paths = (folder / f"test_{name}.py", folder / "windows" / f"test_{name}_window.py")
+    return [path for path in paths if path.exists()]
 
 
 def environment(

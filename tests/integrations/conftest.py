@@ -52,7 +52,7 @@ MODULES = {
     "agno": "agno",
 }
 MATRIX = "ERRCOMPACT_MATRIX"
-"""The file that the results of the five duties are written to."""
+"""The file that the results of the duties are written to."""
 
 
 def _is_missing(module: str) -> bool:
@@ -62,7 +62,12 @@ def _is_missing(module: str) -> bool:
         return True
 
 
-collect_ignore = [f"test_{name}.py" for name, module in MODULES.items() if _is_missing(module)]
+collect_ignore = [
+    path
+    for name, module in MODULES.items()
+    if _is_missing(module)
+    for path in (f"test_{name}.py", f"windows/test_{name}_window.py")
+]
 """Frameworks exclude one another: `python -m tests.integrations` gives each an environment of its own."""
 
 AT_THREE = errcompact.Thresholds(same=3, halts=frozenset({"same"}), refuse=99, loop=99, loop_halt=99)
@@ -202,7 +207,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker that puts a test into the matrix."""
     config.addinivalue_line(
         "markers",
-        "duty(name, says='yes'): proves render, success, gate, ask or span; `says` stands in the matrix if it does.",
+        "duty(name, says='yes'): proves render, success, gate, ask, span or window; `says` is what the matrix says.",
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "otel_errcompact" / "integrations"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "requirement"})
+WINDOWS = sorted(f"windows/{path.stem}" for path in (FOLDER / "windows").glob("*.py") if path.stem != "__init__")
 MAX_LINES = 130
 """Thin: about 120 lines of code; what explains it, and imports, are not counted."""
 
@@ -55,11 +56,11 @@ def test_a_version_without_the_hook_is_named(monkeypatch: pytest.MonkeyPatch) ->
     assert (caught.value.package, caught.value.installed, caught.value.at_least) == ("pytest", "0.3.1", "9.9")
 
 
-def _import(name: str) -> ModuleType:
-    return importlib.import_module(f"otel_errcompact.integrations.{name}")
+def _import(module: str) -> ModuleType:
+    return importlib.import_module(module)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
 def test_each_integration_names_its_own_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its framework the import fails, with the command that brings it."""
 
@@ -67,17 +68,18 @@ def test_each_integration_names_its_own_extra(name: str, monkeypatch: pytest.Mon
         raise PackageNotFoundError(package)
 
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    package = re.search(r'with required\("([\w.-]+)", "[\w.]+", extra="' + name + '"', source)
+    extra, module = name.rpartition("/")[2], f"otel_errcompact.integrations.{name.replace('/', '.')}"
+    package = re.search(r'with required\("([\w.-]+)", "[\w.]+", extra="' + extra + '"', source)
     assert package is not None
     monkeypatch.setattr(requirement, "version", nothing_is_installed)
     imported = re.findall(r"^    (?:from|import) (\w+)", source, re.MULTILINE)
     monkeypatch.setitem(sys.modules, imported[0], None)
-    monkeypatch.delitem(sys.modules, f"otel_errcompact.integrations.{name}", raising=False)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'otel-errcompact\[{name}\]'"):
-        _import(name)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'otel-errcompact\[{extra}\]'"):
+        _import(module)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
 def test_the_version_that_is_asked_for_is_the_extra_s_and_the_oldest_tested(name: str) -> None:
     """One number in three places: the module, the extra, and the environment it is tested in."""
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
@@ -86,8 +88,9 @@ def test_the_version_that_is_asked_for_is_the_extra_s_and_the_oldest_tested(name
     package, version = found.groups()
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     environments = tomllib.loads((ROOT / "tests" / "integrations" / "environments.toml").read_text())
-    assert f"{package}>={version}" in extras[name][0]
-    assert f"{package}=={version}" in environments[name]["oldest"]
+    extra = name.rpartition("/")[2]
+    assert f"{package}>={version}" in extras[extra][0]
+    assert f"{package}=={version}" in environments[extra]["oldest"]
 
 
 def code_lines(source: str) -> int:
@@ -101,7 +104,7 @@ def code_lines(source: str) -> int:
     return sum(1 for number, line in lines if line.strip(" \n")[:1] not in {"", "#"} and number not in left_out)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *WINDOWS])
 def test_each_integration_is_thin(name: str) -> None:
     """What grows beyond this belongs into the boundary, where all share it."""
     assert code_lines((FOLDER / f"{name}.py").read_text(encoding="utf-8")) <= MAX_LINES
