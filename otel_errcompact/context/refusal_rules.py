@@ -207,7 +207,8 @@ _RULES: Final = (
     ),
     compile_words(
         r"(?:request|payload|body|entity|message)(?: (?:body|size|payload|entity|content|length|is|was))*",
-        r" exceed(?:s|ed)?\b(?![^.]{0,40}number of (?!bytes|tokens))[^.]{0,50}?(?:size|bytes|\b[kmg]i?b\b|length)",
+        r" exceed(?:s|ed)?\b(?![^.]{0,40}number of (?!bytes|tokens))",
+        r"[^.]{0,50}?(?:size|bytes|(?<![a-z])[kmg]i?b\b|length)",
     ),
     compile_words(
         r"(?:request body|payload|body size|request size)[^.]{0,40}",

@@ -101,6 +101,28 @@ FORMS = (
 
 REFUSED = (
     Said(
+        "houko/wechatgpt#15",
+        "This model's maximum context length is 4097 tokens, however you requested 4182 tokens (182 in your prompt; 4000 for the completion). Please reduce your prompt; or completion length.",
+        4_097,
+        400,
+    ),
+    Said(
+        "fengshao1227/ccg-workflow#69",
+        '{"type":"error","error":{"type":"prompt_limit","message":"输入内容过长，请减少 Prompt 中的 token 数量后重试"}}',
+        None,
+        400,
+    ),
+    Said(
+        "kijai/ComfyUI-CogVideoXWrapper#204",
+        "Prompt is too long, max tokens supported is 226 or less, got 303",
+        226,
+        None,
+    ),
+    Said("labring/FastGPT#1241", "Body exceeded 1mb limit", None, 400),
+    Said("agent0ai/agent-zero#1857", "{'detail': 'Request body too large'}", None, 413),
+    Said("PaddlePaddle/ERNIE-SDK#336", "BadRequestError: prompt tokens too long", None, None),
+    Said("egoist/chatwise-releases#917", "输入 token 超出限制", None, 400),
+    Said(
         "agent0ai/agent-zero#1102",
         "This model's maximum context length is 16384 tokens. However, your request has 19427 input tokens. Please reduce the length of the input messages. (parameter=input_tokens, value=19427)",
         16_384,
@@ -332,6 +354,26 @@ IN_OTHER_WORDS = (
 """As refusals are worded, without a source that could be named: what the rules are for."""
 
 LOOK_ALIKES = (
+    Said("skapadia3214/groq-moa#8", "max_tokens for `llama-3.1-8b-instant` must be less than or equal to 8000"),
+    Said("agentscope-ai/QwenPaw#5065", "field MaxTokens invalid, should be in [1, 65536]"),
+    Said("OpenBMB/ChatDev#492", "BadRequestError: max_tokens is too large (14817 > 4096)"),
+    Said(
+        "MayDay-wpf/snow-app#113",
+        'Vision API request failed: 413 Payload Too Large\n{"error":{"message":"Request payload is too large","type":"invalidrequesterror"}}\n--- Request body ---\npayload_size=4915853 bytes, 1 image(s)',
+    ),
+    Said("continuedev/continue#9800", "Tokens per minute limit exceeded - too many tokens processed."),
+    Said(
+        "stackblitz/bolt.new#8588",
+        "Failed after 3 attempts. Last error: This request would exceed the rate limit for your organization of 1,000,000 input tokens per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.",
+    ),
+    Said(
+        "FoundationAgents/MetaGPT#523",
+        "Rate limit reached for gpt-4 in organization org-u on tokens per min (TPM): Limit 10000, Used 8554, Requested 3082. Please try again in 9.816s.",
+    ),
+    Said(
+        "tailcallhq/forgecode#1081",
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    ),
     Said("", "input exceeds maximum file size"),
     Said("", "Too many tokens per day, please wait before trying again."),
     Said("", "You requested a 1M context window, but this model does not support it on your plan."),

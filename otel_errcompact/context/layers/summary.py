@@ -17,6 +17,7 @@ from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.overflow import overflow_in_error
 from otel_errcompact.context.pairs import cut_points, is_gap
+from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
 from otel_errcompact.digest import encodable
@@ -99,10 +100,11 @@ def _ask(
     # With fewer of the oldest turns each time that the prompt is too long for the model itself.
     first = middle.start
     answer: Answer = ""
+    forms = make_forms(workspace.options.refusals)
     for _ in range(MAX_TRIES):
         request, first = _make_fitting_request(conversation, middle, first, place, workspace)
         answer = yield request
-        if not isinstance(answer, Exception) or overflow_in_error(answer) is None:
+        if not isinstance(answer, Exception) or overflow_in_error(answer, forms) is None:
             break
         half = sum(message.tokens for message in conversation.messages[first : middle.end]) // 2
         further = _leave_out(conversation.messages, first, middle.end, half)
