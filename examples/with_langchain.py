@@ -14,6 +14,7 @@ from langgraph.types import Command
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.langchain import CompactionMiddleware, CompactionState, past_gate
+from otel_errcompact.integrations.windows.langchain import WindowMiddleware
 
 QUESTION = {"messages": [HumanMessage("What do the orders come to?")]}
 THREAD = {"configurable": {"thread_id": "orders"}}
@@ -63,6 +64,14 @@ def run_with_a_human() -> None:
     show(agent.invoke(Command(resume="use amount_cents"), THREAD), compaction)
 
 
+def run_within_a_window() -> None:
+    """Play the same agent with what keeps its messages within the model's window."""
+    model, tools, compaction = Stubborn(messages=answers(9)), [total], CompactionMiddleware(agent="shop")
+    window = WindowMiddleware()  # the state keeps the whole history
+    agent = create_agent(model, tools, middleware=[compaction, window])
+    show(agent.invoke(QUESTION, THREAD), compaction)
+
+
 def run_a_graph() -> None:
     """Play the agent as a graph that is written by hand."""
     model, tools = Stubborn(messages=answers(9)), [total]
@@ -88,10 +97,11 @@ def show(result: dict[str, Any], compaction: CompactionMiddleware) -> None:
 
 
 def main() -> None:
-    """Play an agent that never learns: without a human, with one, and as a graph."""
+    """Play an agent that never learns: without a human, with one, in a window, and as a graph."""
     errcompact.install()  # counters, and the raw errors in a file; it says where
     run_alone()
     run_with_a_human()
+    run_within_a_window()
     run_a_graph()
 
 

@@ -10,6 +10,7 @@ from agents.testing import ScriptedModel, function_call
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.openai_agents import CompactionHooks
+from otel_errcompact.integrations.windows.openai_agents import WindowFilter
 
 PRICES = {"tea": 2}
 
@@ -26,6 +27,7 @@ async def main() -> None:
     agent = Agent(name="clerk", model=model, tools=[price])
     compaction = CompactionHooks(agent="shop")
     config = RunConfig(tool_error_formatter=compaction.format_error)
+    config.call_model_input_filter = WindowFilter()  # keeps what is sent within the model's window
     try:
         await Runner.run(agent, "How much is coffee?", hooks=compaction, run_config=config)
     except errcompact.RunHalted as stop:

@@ -8,6 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import otel_errcompact as errcompact
 from otel_errcompact.integrations.pydantic_ai import CompactionCapability
+from otel_errcompact.integrations.windows.pydantic_ai import WindowCapability
 
 DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
 DATABASE.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount_cents INTEGER)")
@@ -30,15 +31,19 @@ model = FunctionModel(stubborn)
 compaction = CompactionCapability(agent="shop")
 agent = Agent(model, tools=[query], capabilities=[compaction])
 
+window = WindowCapability()  # keeps what is sent within the model's window
+small = Agent(model, tools=[query], capabilities=[compaction, window])
+
 
 def main() -> None:
     """Run the agent until it is stopped."""
     errcompact.install()
-    try:
-        print(agent.run_sync("What did we sell?").output)
-    except errcompact.RunHalted as stop:
-        print(f"stopped: {stop}")
-        print(compaction.runs.report(stop.escalation.run_id).to_markdown())
+    for one in (agent, small):
+        try:
+            print(one.run_sync("What did we sell?").output)
+        except errcompact.RunHalted as stop:
+            print(f"stopped: {stop}")
+            print(compaction.runs.report(stop.escalation.run_id).to_markdown())
 
 
 if __name__ == "__main__":

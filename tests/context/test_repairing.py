@@ -277,6 +277,13 @@ def test_whatever_is_left_of_a_valid_list_is_repaired(format: FormatName, data: 
         assert [id(message) for message in made] == [id(message) for message in messages]
 
 
+def test_two_calls_with_one_id_stay_as_they_are() -> None:
+    """Nobody can tell which of them was answered."""
+    doubled = [ASK, item("1"), item("1"), output("1"), output("2")]
+    made = repair(doubled, "openai-responses")
+    assert made == [*doubled[:4], user_says(f"{LOST}\nok")]
+
+
 @FORMAT
 @settings(max_examples=LISTS_PER_LAW)
 @given(data=st.data())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from otel_errcompact.context.formats.native import fields_of, text_in
@@ -18,6 +19,7 @@ def repair(messages: Sequence[Message]) -> list[object]:
     """Return the list with outputs for all calls and no others."""
     opening = count_opening(messages)
     answered = _find_answered(messages)
+    doubled = _find_doubled(messages)
     made: list[object] = [message.native for message in messages[:opening]]
     waiting: list[object] = []
     for index in range(opening, len(messages)):
@@ -30,7 +32,7 @@ def repair(messages: Sequence[Message]) -> list[object]:
             made.append({"role": "user", "content": tell_orphan(part.tool, part.text)})
         elif not (is_reasoning(message.native) and _leads_nowhere(messages, index)):
             made.append(message.native)
-        if part is not None and part.kind == "call" and index not in answered:
+        if part is not None and part.kind == "call" and index not in answered and part.call_id not in doubled:
             # Behind the whole answer, since reasoning and parallel calls stand together.
             waiting.append(_answer(message.native, part))
     return [*made, *waiting]
@@ -46,6 +48,12 @@ def _find_answered(messages: Sequence[Message]) -> dict[int, int]:
             elif part.kind == "result" and part.call_id in open_calls:
                 found[open_calls.pop(part.call_id)] = index
     return found
+
+
+def _find_doubled(messages: Sequence[Message]) -> set[str]:
+    # Of two calls with one id nobody can tell which was answered.
+    counts = Counter(part.call_id for message in messages for part in message.parts if part.kind == "call")
+    return {call_id for call_id, count in counts.items() if count > 1}
 
 
 def _leads_nowhere(messages: Sequence[Message], index: int) -> bool:
