@@ -12,7 +12,9 @@ from google.adk.runners import InMemoryRunner
 from google.genai import types
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.google_adk import CompactionPlugin
+from otel_errcompact.integrations.windows.google_adk import WindowPlugin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -40,9 +42,50 @@ def price(item: str) -> int:
     return {"coffee": 3}[item]
 
 
+class Reader(BaseLlm):
+    """
+    Stands for a model that reads forty pages.
+    """
+
+    sizes: list[int] = []  # noqa: RUF012 - a field of pydantic's
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: ARG002
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Read the next page."""
+        self.sizes.append(len(llm_request.model_dump_json(include={"contents"}, exclude_none=True)))
+        call = types.Part.from_function_call(name="read", args={"page": len(self.sizes)})
+        part = types.Part(text="Nothing.") if len(self.sizes) > 40 else call
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def read(page: int) -> str:
+    """Read a page."""
+    return f"page {page}: nothing about refunds\n" * 40
+
+
+async def read_all() -> None:
+    """Let an agent read more than its model's window holds."""
+    model = Reader(model="reader", sizes=[])
+    agent = LlmAgent(name="reader", model=model, tools=[read])
+    errors = CompactionPlugin(agent="reader")
+
+    window = ContextWindow(ContextOptions(window_tokens=6_000, folder="cuts"))
+    plugins = [errors, WindowPlugin(window, runs=errors.runs)]
+
+    app = App(name="reader", root_agent=agent, plugins=plugins)
+
+    async with InMemoryRunner(app=app) as runner:
+        await runner.run_debug("What does the manual say about refunds?", quiet=True)
+    print(f"longest request: {max(model.sizes):,} characters")
+
+
 async def main() -> None:
-    """Ask the agent once."""
+    """Ask the agents once."""
     errcompact.install()
+    await read_all()
     plugin = CompactionPlugin(agent="shop")
     agent = LlmAgent(name="shop", model=Stubborn(model="stubborn"), tools=[price])
     app = App(name="shop", root_agent=agent, plugins=[plugin])

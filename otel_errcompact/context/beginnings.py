@@ -17,6 +17,13 @@ HISTORIES: Final = 1_000
 
 _DIGEST_BYTES: Final = 16
 
+_ENDS: Final = 4
+"""
+At how many of its last messages a history is remembered.
+
+Frameworks add messages for one call alone, and take failed ones back: what stands before those is the same again.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
@@ -52,8 +59,8 @@ class Beginnings:
     """
 
     def __init__(self, histories: int = HISTORIES) -> None:
-        self._became: BoundedTable[bytes, tuple[object, ...]] = BoundedTable(histories)
-        """By the digest of the last message: an index into the history, or what a layer has made."""
+        self._became: BoundedTable[bytes, tuple[object, ...]] = BoundedTable(histories * _ENDS)
+        """By the digest of the last message: indices into the history, and what layers have made."""
 
     def resume(self, messages: Sequence[object], session: str = "") -> Resumed:
         """
@@ -87,10 +94,16 @@ class Beginnings:
         became = tuple(places.get(id(message), message) for message in messages)
         if became == tuple(range(len(resumed.given))):
             return
-        for digest in reversed(resumed.digests):
-            if self._became.pop(digest) is not None:
+        ends = {resumed.digests[-1]: became}
+        for at in range(len(became) - 1, -1, -1):
+            entry, beginning = became[at], became[: at + 1]
+            if len(ends) == _ENDS or beginning == tuple(range(at + 1)):
                 break
-        self._became.put(resumed.digests[-1], became)
+            if isinstance(entry, int):
+                ends.setdefault(resumed.digests[entry], beginning)
+        for digest, beginning in ends.items():
+            self._became.pop(digest)  # so that it counts as the newest
+            self._became.put(digest, beginning)
 
 
 def _chain(messages: Sequence[object], session: str) -> tuple[bytes, ...]:

@@ -420,6 +420,19 @@ class Course:
         self.reason = "overflow"
         return True
 
+    def calibrate(self, reply: object) -> None:
+        """
+        Calibrate the conversation's estimates by a reply's usage.
+
+        For hooks that cannot have the call made again: `guard.call` also doubts a reply by its usage.
+
+        Args:
+            reply: The whole reply, or its usage alone.
+        """
+        usage = read_usage(reply)
+        if usage is not None and self._compactions:
+            self._guard.calibration.learn(self._session, self._estimate(), usage.prompt_tokens)
+
     @property
     def has_reply(self) -> bool:
         """Whether a reply has come, if only one that is doubted."""

@@ -43,11 +43,12 @@ def test_what_was_not_cut_is_not_remembered() -> None:
     beginnings.keep(beginnings.resume(history), history)
     beginnings.keep(beginnings.resume([]), [])
     assert beginnings.resume(history).messages == history
-    other = said("other", "a", "b")
+    other = said("other", "a", "b", "c", "d", "e", "f")
     beginnings.keep(beginnings.resume(history), [history[0], MARKER])
-    beginnings.keep(beginnings.resume(other), [other[0], MARKER])
+    assert beginnings.resume(history).messages == [history[0], MARKER]
+    beginnings.keep(beginnings.resume(other), [other[0], MARKER, *other[2:]])
     assert beginnings.resume(history).messages == history
-    assert beginnings.resume(other).messages == [other[0], MARKER]
+    assert beginnings.resume(other).messages == [other[0], MARKER, *other[2:]]
 
 
 def test_a_history_that_was_edited_or_wound_back_begins_anew() -> None:
@@ -57,6 +58,17 @@ def test_a_history_that_was_edited_or_wound_back_begins_anew() -> None:
     beginnings.keep(beginnings.resume(history), [history[0], MARKER, history[3]])
     edited = said("task", "A", "b", "c", "d")
     assert beginnings.resume(edited).messages == edited
+    assert beginnings.resume(history[:3]).messages == history[:3]
+
+
+def test_what_stood_there_for_one_call_alone_does_not_hide_what_the_rest_became() -> None:
+    """As instructions that a framework adds before the newest message, or a call that it has taken back."""
+    beginnings = Beginnings()
+    history = said("task", "a", "b", "c")
+    once = said("today is Monday")
+    beginnings.keep(beginnings.resume([*history, *once]), [history[0], MARKER, history[3], *once])
+    assert beginnings.resume([*history, *said("d")]).messages == [history[0], MARKER, history[3], *said("d")]
+    # Further back nothing is known: what is there had been cut.
     assert beginnings.resume(history[:3]).messages == history[:3]
 
 

@@ -683,3 +683,16 @@ def test_an_integration_is_given_a_guard_a_window_or_nothing(monkeypatch: pytest
     made = guard_for(guard.window)
     assert (made.window, made.validate) == (guard.window, False)
     assert guard_for(None).window.window_tokens == 7_000
+
+
+def test_hooks_of_a_framework_calibrate_by_the_usage_that_they_are_told() -> None:
+    """From then on the window of that conversation is as much smaller as estimates were too low."""
+    guard = guard_of()
+    course = Course(guard, turns(10), "chat", 0, None)
+    course.calibrate({"input_tokens": 9_000})
+    assert guard.lowered_window("chat") == 10_000  # nothing was sent yet
+    course.compact()
+    course.calibrate({"no usage": 1})
+    assert guard.lowered_window("chat") == 10_000
+    course.calibrate({"input_tokens": 9_000})
+    assert 3_333 <= guard.lowered_window("chat") < 10_000

@@ -580,8 +580,11 @@ def test_the_example(tmp_path: Path) -> None:
         check=True,
     )
     lines = done.stdout.splitlines()
-    assert lines[0] == "model reads: What is a cup of tea?"
-    assert lines[1].startswith("model reads: {'error': '[KeyError] at price (")
+    # Forty pages of 1,200 characters.
+    assert lines[0].startswith("longest request: ")
+    assert 10_000 < int(lines[0].split()[2].replace(",", "")) < 20_000
+    assert lines[1] == "model reads: What is a cup of tea?"
+    assert lines[2].startswith("model reads: {'error': '[KeyError] at price (")
     assert lines[-1] == "it ended:    halted"
 
 

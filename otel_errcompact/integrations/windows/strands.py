@@ -32,6 +32,9 @@ class _Talk:
     course: Course | None = None
     """The call of the model that is under way, and its refusals."""
 
+    is_refused: bool = False
+    """Whether the next attempt belongs to the same call."""
+
 
 class WindowManager(ConversationManager):
     """
@@ -97,14 +100,16 @@ class WindowManager(ConversationManager):
             talk.course.compact()
         if not talk.course.refused(overflow_in_error(e, self.guard.forms), e):
             raise e
-        if not loop_is_running():
+        talk.is_refused = loop_is_running()
+        if not talk.is_refused:
             converse = self._continue(agent, talk.course)
             self._use(agent, converse, talk.course, talk.course.compact())
             talk.course = None
 
     async def _before(self, event: events.BeforeModelCallEvent) -> None:
         talk = self._talk(event.agent)
-        if talk.course is not None and talk.course.reason == "overflow":
+        if talk.course is not None and talk.is_refused:
+            talk.is_refused = False
             converse = self._continue(event.agent, talk.course)
         else:
             converse, talk.course = self._begin(event.agent)
@@ -116,10 +121,11 @@ class WindowManager(ConversationManager):
         if course is None or isinstance(error, ContextWindowOverflowException):
             return  # Strands itself asks to reduce
         if error is not None and course.refused(overflow_in_error(error, self.guard.forms), error):
-            event.retry = True  # an overflow that only this library knows
+            talk.is_refused = event.retry = True  # an overflow that only this library knows
             return
         talk.course = None
-        if error is None:
+        if event.stop_response is not None:
+            course.calibrate(event.stop_response.message.get("metadata"))
             course.sent(event.stop_response)
 
     def _talk(self, agent: Agent) -> _Talk:

@@ -192,6 +192,9 @@ def test_what_compacting_does_not_help_is_told(refusal: Exception) -> None:
         agent("Find the slowest module.")
     assert caught.value.__cause__ is refusal
     assert model.refusals <= 3
+    # The next invocation is a call of its own, with attempts of its own.
+    model.limit = 10_000
+    assert str(agent("And now?")) == "done\n"
 
 
 def test_another_error_passes_through() -> None:
