@@ -501,10 +501,10 @@ def test_a_conversation_comes_to_what_is_written(world: World, conversation: Con
     )
 
 
-def test_the_example_runs() -> None:
+def test_the_example_runs(tmp_path: Path) -> None:
     """It prints what the model read and how it ended."""
     example = Path(__file__).parents[2] / "examples" / "with_agent_framework.py"
-    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=True)
 
     assert "no such column: amount" in done.stdout
     assert "halted: no escalation handler was given" in done.stdout
