@@ -316,7 +316,7 @@ REFUSALS: Final = (
         "cloudflare",
         r"estimated number of input and maximum output tokens \(<sent>\) exceeded this model context window limit "
         r"\(<limit>\)",
-        "https://developers.cloudflare.com/workers-ai/platform/errors/",
+        f"{_ISSUES}sst/opencode/blob/dev/packages/ai/src/provider-error.ts",
     ),
     _refusal(
         "cerebras",  # What OpenAI's SDK says of an answer that is empty; Mistral gives the same.

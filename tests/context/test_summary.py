@@ -82,12 +82,12 @@ def test_old_turns_become_one_message_of_the_user():
     made = compaction.messages[2]
     assert made == {
         "role": "user",
-        "content": f"[errcompact summary: 8 messages, 832 tokens; whole: memory:00000001]\n{SUMMARY}",
+        "content": f"[errcompact summary: 7 messages, 728 tokens; whole: memory:00000001]\n{SUMMARY}",
     }
-    expected = [*LONG[:2], made, *LONG[10:]]
+    expected = [*LONG[:2], made, *LONG[9:]]
     assert all(ours is theirs for ours, theirs in zip(compaction.messages, expected, strict=True))
     note = summary_note(compaction)
-    assert (note.reason, note.tokens_before, note.tokens_after, note.problem) == ("over_trigger", 1473, 675, "")
+    assert (note.reason, note.tokens_before, note.tokens_after, note.problem) == ("over_trigger", 1473, 779, "")
     assert note.invalidated_tokens == 1473 - 17
 
 
@@ -102,10 +102,10 @@ def test_the_request_has_all_that_is_needed():
     summariser = Summariser(SUMMARY)
     window(summariser).compact(LONG, session="s-1")
     (request,) = summariser.requests
-    assert all(ours is theirs for ours, theirs in zip(request.messages, LONG[:10], strict=True))
+    assert all(ours is theirs for ours, theirs in zip(request.messages, LONG[:9], strict=True))
     assert request.tools == ()
     assert (request.format, request.session, request.place) == ("openai-chat", "s-1", "memory:00000001")
-    assert (request.limit_tokens, request.replaced_tokens) == (240, 832)
+    assert (request.limit_tokens, request.replaced_tokens) == (120, 728)
     assert request.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[assistant]\n")
     assert request.prompt == f"{NO_TOOLS}\n\n{request.transcript}\n\n{request.instructions}"
     assert request.instructions.startswith(NO_TOOLS)
@@ -113,7 +113,7 @@ def test_the_request_has_all_that_is_needed():
     for word in (
         *(f"- {heading}: " for heading in SUMMARY_HEADINGS),
         "Do not call a tool",
-        "240",
+        "120",
         "memory:00000001",
     ):
         assert word in request.instructions
@@ -129,7 +129,7 @@ def test_the_transcript_is_kept_before_anybody_is_asked():
         return SUMMARY
 
     window(summarize, archive=archive).compact(LONG)
-    assert read == [LONG[2:10]]
+    assert read == [LONG[2:9]]
 
 
 def test_nobody_is_asked_if_the_transcript_cannot_be_kept():
@@ -149,7 +149,7 @@ CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
     [
         pytest.param("", "the summary is empty", id="empty"),
         pytest.param(" \n", "the summary is empty", id="blank"),
-        pytest.param("x" * 961, "the summary costs 241 tokens, more than the 240 it may", id="too long"),
+        pytest.param("x" * 481, "the summary costs 121 tokens, more than the 120 it may", id="too long"),
         pytest.param("<tool_use>\n<name>ls</name>", "the summary calls a tool", id="tool_use as text"),
         pytest.param(f"Task: x\n```json\n{CALL}\n```", "the summary calls a tool", id="JSON in a fence"),
         pytest.param(None, "the summariser returned NoneType; return a text, or the provider's messages", id="None"),
@@ -162,11 +162,11 @@ CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 4000}],
-            "the summary costs 1025 tokens, not a tenth less than the 832 that it would replace", id="longer",
+            "the summary costs 1025 tokens, not a tenth less than the 728 that it would replace", id="longer",
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 2900}],
-            "the summary costs 750 tokens, not a tenth less than the 832 that it would replace", id="hardly shorter",
+            "the summary costs 750 tokens, not a tenth less than the 728 that it would replace", id="hardly shorter",
         ),
         pytest.param([42], "the summariser returned messages that cannot be read", id="no messages at all"),
     ],
@@ -367,10 +367,10 @@ def test_a_prompt_that_is_too_long_is_asked_again_with_fewer_turns():
     assert "assistant 0 ..." in first.transcript
     assert "assistant 0 ..." not in second.transcript
     assert "[4 messages of the oldest turns are left out here: they are kept at memory:00000001]" in second.transcript
-    assert second.messages == (*LONG[:2], *LONG[6:10])
+    assert second.messages == (*LONG[:2], *LONG[6:9])
     assert second.transcript.startswith("[system]\nYou mend programs.\n\n[user]\nMend the parser.\n\n[4 messages")
     note = summary_note(compaction)
-    assert (note.problem, note.cuts[0].messages) == ("", 8)
+    assert (note.problem, note.cuts[0].messages) == ("", 7)
 
 
 def test_a_summariser_that_takes_nothing_is_asked_three_times():

@@ -399,7 +399,7 @@ GEMINI_CALL = gemini("model", functionCall={"name": "read_file", "args": {}})
 GEMINI_RESULT = gemini("user", functionResponse={"name": "read_file", "response": {"output": "done"}})
 TIGHT = ContextOptions(
     **NOTHING_CARRIED,
-    window_tokens=700,
+    window_tokens=1_300,
     reserve_tokens=100,
     trigger_share=0.45,
     target_share=0.45,
@@ -421,7 +421,7 @@ TIGHT = ContextOptions(
                 GEMINI_CALL,
                 gemini("user", text="Read them all."),
                 *([GEMINI_CALL, GEMINI_RESULT] * 3),
-                gemini("model", text="x" * 1_600),
+                gemini("model", text="x" * 3_200),
                 gemini("user", text="Go on."),
                 *(GEMINI_CALL, GEMINI_RESULT),
                 GEMINI_RESULT,
@@ -430,7 +430,7 @@ TIGHT = ContextOptions(
         ),
         pytest.param(
             # The list has lost its task, and the marker of the summary is none.
-            [GEMINI_RESULT, *([gemini("model", text="x" * 1_200)] * 2)],
+            [GEMINI_RESULT, *([gemini("model", text="x" * 2_400)] * 2)],
             id="a list without a task",
         ),
     ],

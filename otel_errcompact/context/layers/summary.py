@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import Message
 
 MAX_SUMMARY_TOKENS: Final = 8_000
-_SHARE_OF_TARGET: Final = 4
-"""A summary costs at most one part in four of what all messages may cost afterwards."""
+_SHARE_OF_TARGET: Final = 8
+"""A summary costs at most one part in eight of what all messages may cost afterwards."""
 
 _SHARE_OF_REPLACED: Final = 2
 """And half of what it replaces, or it is not worth the call."""
