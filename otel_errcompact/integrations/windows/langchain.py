@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from otel_errcompact.context.histories import ORIGIN, HistoryGuard
 from otel_errcompact.integrations.requirement import required
-from otel_errcompact.integrations.windows.histories import ORIGIN, HistoryGuard
 
 with required("langchain", "1.2.15", extra="langchain"):
     from langchain.agents.middleware import AgentMiddleware

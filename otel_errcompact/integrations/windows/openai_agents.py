@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from otel_errcompact.context.histories import HistoryGuard
 from otel_errcompact.integrations.requirement import required
-from otel_errcompact.integrations.windows.histories import HistoryGuard
 
 with required("openai-agents", "0.24.0", extra="openai_agents"):
     from agents.memory import SessionABC

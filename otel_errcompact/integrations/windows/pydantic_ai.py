@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from otel_errcompact.context.histories import ORIGIN, HistoryGuard
 from otel_errcompact.integrations.requirement import required
-from otel_errcompact.integrations.windows.histories import ORIGIN, HistoryGuard
 
 with required("pydantic-ai-slim", "2.16.0", extra="pydantic_ai"):
     from pydantic_ai.capabilities import AbstractCapability
