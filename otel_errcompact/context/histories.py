@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from otel_errcompact.boundary import current_run
 from otel_errcompact.context.beginnings import Beginnings, Resumed
@@ -60,7 +60,11 @@ class HistoryGuard:
         """Send a history in asynchronous code."""
         resumed = self._beginnings.resume(history, session)
         name = session or _name(resumed)
-        sent = await self.guard.acall(send, resumed.messages, session=name, beside=beside, format=self._format)
+        # Under its own name, or checkers take T for what is awaited.
+        wanted = cast("Callable[[list[object]], Awaitable[T]]", send)
+        sent: Sent[T] = await self.guard.acall(
+            wanted, resumed.messages, session=name, beside=beside, format=self._format
+        )
         return self._end(resumed, sent)
 
     async def acompact(self, history: Sequence[object], session: str = "", beside: object = None) -> list[Any]:
