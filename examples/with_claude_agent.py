@@ -9,7 +9,9 @@ from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, UserMessage, cre
 from fakes.messages_api import Blocks, FakeMessagesApi, uses
 
 import otel_errcompact as errcompact
+from otel_errcompact.context import ContextOptions, ContextWindow
 from otel_errcompact.integrations.claude_agent import CompactionHooks
+from otel_errcompact.integrations.windows.claude_agent import WindowHooks
 
 
 @tool("refund", "Refund an order", {"order": int})
@@ -29,6 +31,10 @@ async def main() -> None:
     compaction = CompactionHooks(agent="shop")
     server = create_sdk_mcp_server("shop", tools=compaction.tools(refund))
     options = ClaudeAgentOptions(hooks=compaction.hooks(), mcp_servers={"shop": server})
+
+    window = WindowHooks(ContextWindow(ContextOptions(result_budget_tokens=5_000)), runs=compaction.runs)
+    options = replace(options, hooks=window.hooks(compaction.hooks()))
+
     with FakeMessagesApi(model) as api, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         options = replace(
             options,

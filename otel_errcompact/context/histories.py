@@ -52,7 +52,7 @@ class HistoryGuard:
 
     async def acall(
         self,
-        send: Callable[[list[Any]], Awaitable[T]],
+        send: Callable[[list[Any]], Awaitable[T] | T],
         history: Sequence[object],
         session: str = "",
         beside: object = None,
