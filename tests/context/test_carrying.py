@@ -485,6 +485,18 @@ def test_a_small_budget_leaves_the_marker_alone():
     assert "\n" not in made["content"]
 
 
+def test_what_takes_the_place_never_costs_more_than_its_budget():
+    """The marker's count of the messages behind it is paid for, too."""
+    steps = Steps().call("read", "a text " * 100, path="a.py").say("user", "Never touch prod.env.")
+    steps.say("user", "Deploy on Monday.").call("sh", "Error: no such host db-7", command="ping db-7")
+    alone = read(replaced(steps, 1, len(steps.messages), budget=0)).tokens
+    for budget in range(alone, alone + 200):
+        made = replaced(steps, 1, len(steps.messages), budget=budget)
+        assert read(made).tokens <= budget
+    assert len(made) == 4
+    assert "from them" in made[0]["content"]
+
+
 def test_no_index_and_no_files_if_the_options_say_so():
     """Words have an option of their own."""
     steps = Steps().call("read", "a text", path="a.py").say("user", "Never touch prod.env.")

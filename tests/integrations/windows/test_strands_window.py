@@ -219,9 +219,10 @@ def test_a_summary_is_written_without_blocking_the_loop() -> None:
         return "Find the slowest module: all so far took 12 ms."
 
     model = RefusingModel(3_400, looking(), REFUSALS[0])
+    options = ContextOptions(window_tokens=4_000, reserve_tokens=400)
     agent = Agent(
         model, tools=[profile], callback_handler=None,
-        conversation_manager=WindowManager(window_of(ContextOptions(window_tokens=4_000, reserve_tokens=400), summarize=summarise)),
+        conversation_manager=WindowManager(window_of(options, summarize=summarise)),
     )  # fmt: skip
     agent("Find the slowest module.")
     assert prompts

@@ -29,6 +29,9 @@ _SHARE_OF_INDEX: Final = 4
 _INDEX_SHARE: Final = 0.5
 """What part of the tokens that words leave may go to the index; the rest is for files."""
 
+_MANY: Final = 999
+"""How many followers the marker has room to count."""
+
 
 class Gone(NamedTuple):
     """
@@ -84,7 +87,8 @@ def replace_messages(
     if not text and (earlier := _tell_earlier(messages)):
         fits = formats.from_user(f"{marker(layer, what + earlier, gone.place)}{below}", count_tokens).tokens <= budget
         what += earlier if fits else ""
-    left = budget - formats.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
+    counted = marker(layer, f"{what}{describe_followers(_MANY)}", gone.place)
+    left = budget - formats.from_user(f"{counted}{below}", count_tokens).tokens
     words = keep_words(messages, min(left, int(options.words_share * workspace.window)), count_tokens)
     left -= sum(message.tokens for message in words)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
