@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive, FolderArchive, MemoryArchive
     from otel_errcompact.context.breaker import CircuitBreaker
-    from otel_errcompact.context.endpoints import anthropic_compaction, openai_compaction
+    from otel_errcompact.context.endpoints import (
+        anthropic_compaction,
+        anthropic_context_editing,
+        openai_compaction,
+        openai_context_management,
+    )
     from otel_errcompact.context.entries import ErrorEvent
     from otel_errcompact.context.events import compact_errors
     from otel_errcompact.context.guard import OverflowGuard, Sent
@@ -39,7 +44,12 @@ _MODULES: Final = {
     "config": ("ContextOptions",),
     "context.archive": ("Archive", "FolderArchive", "MemoryArchive"),
     "context.breaker": ("CircuitBreaker",),
-    "context.endpoints": ("anthropic_compaction", "openai_compaction"),
+    "context.endpoints": (
+        "anthropic_compaction",
+        "anthropic_context_editing",
+        "openai_compaction",
+        "openai_context_management",
+    ),
     "context.entries": ("ErrorEvent",),
     "context.events": ("compact_errors",),
     "context.guard": ("OverflowGuard", "Sent"),
@@ -76,8 +86,10 @@ __all__ = [  # noqa: RUF022 - as `dir` sorts them
     "Sent",
     "SummaryRequest",
     "anthropic_compaction",
+    "anthropic_context_editing",
     "compact_errors",
     "openai_compaction",
+    "openai_context_management",
     "overflow_in_body",
     "overflow_in_error",
     "overflow_in_event",

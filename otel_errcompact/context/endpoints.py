@@ -1,4 +1,8 @@
-"""The providers' own compaction as the summary step: `ContextWindow(summarize=openai_compaction(client, model))`."""
+"""
+What providers do to a context themselves, used on request.
+
+Their compaction can be the summary step, and a request can ask them to clear or compact what they are sent.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,68 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from otel_errcompact.context.room import reserve_of
+from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from otel_errcompact.context.layers.requests import Summarize, Summary, SummaryRequest
     from otel_errcompact.context.messages import FormatName
+    from otel_errcompact.context.window import ContextWindow
 
 ANTHROPIC_BETA: Final = "compact-2026-09-04"
 """The version of Anthropic's interface that this was written for."""
 
+ANTHROPIC_EDITING_BETA: Final = "context-management-2025-06-27"
+"""The version of Anthropic's context editing that this was written for."""
+
 T = TypeVar("T")
+
+
+def anthropic_context_editing(window: ContextWindow, *, exclude_tools: Sequence[str] = ()) -> dict[str, Any]:
+    """
+    Return the parameters with which Anthropic clears old results itself.
+
+        client.beta.messages.create(..., **anthropic_context_editing(window))
+
+    The list stays whole on your side. The provider begins at the window's target, keeps as many results as the window
+    would, and clears no less at once than is worth a prompt cache. A guard that is handed the replies goes by what they
+    say was cleared, so that the window cuts only what is too long all the same.
+
+    Args:
+        window: Whose options count.
+        exclude_tools: Tools whose results are not cleared.
+    """
+    schedule = _schedule(window)
+    edit: dict[str, Any] = {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": schedule.target},
+        "keep": {"type": "tool_uses", "value": window.options.keep_results},
+        "clear_at_least": {"type": "input_tokens", "value": schedule.least_gain},
+    }
+    if exclude_tools:
+        edit["exclude_tools"] = list(exclude_tools)
+    return {"betas": [ANTHROPIC_EDITING_BETA], "context_management": {"edits": [edit]}}
+
+
+def openai_context_management(window: ContextWindow) -> dict[str, Any]:
+    """
+    Return the parameters with which OpenAI compacts the context itself.
+
+        client.responses.create(..., **openai_context_management(window))
+
+    It begins at the window's target. The opaque item that comes in the output has to go into the list with the rest of
+    it, and no layer takes it out again.
+
+    Args:
+        window: Whose options count.
+    """
+    return {"context_management": [{"type": "compaction", "compact_threshold": _schedule(window).target}]}
+
+
+def _schedule(window: ContextWindow) -> Schedule:
+    room = window.window_tokens - reserve_of(window.options, window.window_tokens)
+    return Schedule(window.options, room, 0, "over_trigger")
 
 
 def openai_compaction(client: Any, model: str, **options: Any) -> Summarize:

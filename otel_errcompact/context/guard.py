@@ -21,7 +21,7 @@ from otel_errcompact.context.overflow import (
 )
 from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.telemetry import global_telemetry
-from otel_errcompact.context.usage import Calibration, overflow_in_usage, read_usage
+from otel_errcompact.context.usage import Calibration, Usage, overflow_in_usage, read_usage
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
@@ -98,6 +98,8 @@ class OverflowGuard:
         """By how much the estimates of each conversation are too low."""
 
         self._windows: BoundedTable[str, int] = BoundedTable(sessions)
+        self._cleared: BoundedTable[str, int] = BoundedTable(sessions)
+        """What providers took out of the newest prompt of each conversation, as its requests wished, in tokens."""
 
     def call(
         self,
@@ -201,8 +203,30 @@ class OverflowGuard:
     def forget(self, session: str) -> None:
         """Forget what was learned of a conversation: it goes on with another model, or is over."""
         self._windows.pop(session)
+        self._cleared.pop(session)
         self.calibration.forget(session)
         self.breaker.succeeded(session)
+
+    def widened_window(self, session: str = "") -> int:
+        """
+        Return the window of a conversation and what its provider clears.
+
+        In tokens, as the newest reply told it. What was cleared once is cleared again, as long as the list before it is the same.
+        """
+        return self.lowered_window(session) + (self._cleared.get(session) or 0)
+
+    def note_cleared(self, session: str, tokens: int) -> None:
+        """
+        Note what a provider has cleared from a prompt by itself.
+
+        Args:
+            session: Whose conversation it is.
+            tokens: How many; 0 if it has cleared nothing, or what it cleared is out of the list now.
+        """
+        if tokens:
+            self._cleared.put(session, tokens)
+        else:
+            self._cleared.pop(session)
 
     def learn(self, session: str, overflow: Overflow, estimate: int) -> None:
         """
@@ -309,8 +333,12 @@ class Course:
             "messages": self.messages,
             "session": self._session,
             "beside_tokens": self._beside_tokens,
-            # A provider may have named a smaller window than the options say.
-            "window_tokens": self._guard.lowered_window(self._session),
+            # A provider may have named a smaller window than the options say, or clear the prompt by itself.
+            "window_tokens": (
+                self._guard.lowered_window(self._session)
+                if self.reason == "overflow"
+                else self._guard.widened_window(self._session)
+            ),
             "reason": self.reason,
             "format": self._format,
         }
@@ -351,6 +379,8 @@ class Course:
             ContextOverflowError: The provider refused it, and it is hardly shorter now: it would be refused again.
         """
         self._compactions.append(compaction)
+        if any(note.cuts and note.reason != "always" for note in compaction.notes):
+            self._guard.note_cleared(self._session, 0)
         self.messages = list(compaction.messages)
         if self.reason != "overflow":
             return
@@ -402,11 +432,11 @@ class Course:
         usage = read_usage(reply)
         if usage is None or not self.compacts:
             return False
-        estimate = self._estimate()
+        estimate = self._estimate_read(usage)
         overflow = overflow_in_usage(usage, self._guard.window.window_tokens, estimate)
         if overflow is None or overflow.limit_tokens is not None:
             # A whole prompt was read, be it larger than the window that the options name: the next is compacted sooner.
-            self._guard.calibration.learn(self._session, estimate, usage.prompt_tokens)
+            self._learn_usage(usage, estimate)
             return False
         self._is_helped = self._refusals < self._guard.window.options.retries
         self._overflow, self._doubted = overflow, reply
@@ -431,7 +461,7 @@ class Course:
         """
         usage = read_usage(reply)
         if usage is not None and self._compactions:
-            self._guard.calibration.learn(self._session, self._estimate(), usage.prompt_tokens)
+            self._learn_usage(usage, self._estimate_read(usage))
 
     @property
     def has_reply(self) -> bool:
@@ -460,6 +490,16 @@ class Course:
 
     def _estimate(self) -> int:
         return self._compactions[-1].tokens_after + self._beside_tokens
+
+    def _estimate_read(self, usage: Usage) -> int:
+        """Return what the provider must have read of what was sent; 0 if that is not known."""
+        last = self._compactions[-1]
+        # What stands before a compaction of the provider is in the list, but may not have been read.
+        return 0 if usage.compacted or last.opaque else self._estimate()
+
+    def _learn_usage(self, usage: Usage, estimate: int) -> None:
+        self._guard.calibration.learn(self._session, estimate, usage.prompt_tokens + usage.cleared_tokens)
+        self._guard.note_cleared(self._session, usage.cleared_tokens)
 
     def _find_problems(self, messages: Sequence[object]) -> tuple[str, ...]:
         if not messages:

@@ -89,6 +89,14 @@ class Compaction:
     problems: tuple[str, ...] = ()
     """What is wrong with the list by the provider's own rules; the layers leave it as it came."""
 
+    opaque: bool = False
+    """
+    Whether the list holds a compaction of its provider, which nobody else can read.
+
+    It cannot go on with another provider then. What we have put in its place lies in the archive; what the provider has
+    compacted unasked by us does not.
+    """
+
     @property
     def forgets(self) -> bool:
         """

@@ -129,6 +129,26 @@ def cut_points(messages: Sequence[Message]) -> list[int]:
     return points
 
 
+def ranges_beside(start: int, end: int, place: int, messages: Sequence[Message]) -> list[tuple[int, int]]:
+    """
+    Return what is left of a range around one message.
+
+    What belongs to the message is left out with it: its pair, its turn, its marker.
+
+    Args:
+        start: Where the range begins, at a place to cut.
+        end: The first message after it.
+        place: The message that stays; the range as it is if it lies outside.
+        messages: The whole list.
+    """
+    if not start <= place < end:
+        return [(start, end)]
+    points = cut_points(messages)
+    before = max((point for point in points if start <= point <= place), default=start)
+    behind = min((point for point in points if place < point <= end), default=end)
+    return [(first, last) for first, last in ((start, before), (behind, end)) if first < last]
+
+
 def _thinks(message: Message) -> bool:
     return any(part.kind == "other" for part in message.parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.context.overflow import Overflow, find_at
 from otel_errcompact.runtime.bounded import BoundedTable
@@ -80,6 +80,12 @@ class Usage:
     ended_by_length: bool = False
     """Whether the answer ended for want of space."""
 
+    cleared_tokens: int = 0
+    """What the provider took out of the prompt because the request said so, and did not read."""
+
+    compacted: bool = False
+    """Whether the provider has put a compaction into its reply: what it read then says nothing of what was sent."""
+
 
 def read_usage(reply: object) -> Usage | None:
     """
@@ -100,8 +106,22 @@ def read_usage(reply: object) -> Usage | None:
                 prompt_tokens=prompt,
                 answer_tokens=_find_number(holder, _ANSWER),
                 ended_by_length=any(_name(find_at(reply, path)) in _LENGTH for path in _REASONS),
+                cleared_tokens=sum(_find_number(edit, ("cleared_input_tokens",)) or 0 for edit in _find_edits(reply)),
+                compacted=any(find_at(item, ("type",)) == "compaction" for item in _find_items(reply)),
             )
     return None
+
+
+def _find_edits(reply: object) -> list[object]:
+    return _list_of(find_at(reply, ("context_management", "applied_edits")))
+
+
+def _find_items(reply: object) -> list[object]:
+    return [*_list_of(find_at(reply, ("output",))), *_list_of(find_at(reply, ("content",)))]
+
+
+def _list_of(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def overflow_in_usage(reply: object, window_tokens: int, estimate_tokens: int = 0) -> Overflow | None:
@@ -119,12 +139,14 @@ def overflow_in_usage(reply: object, window_tokens: int, estimate_tokens: int = 
     usage = reply if isinstance(reply, Usage) else read_usage(reply)
     if usage is None:
         return None
+    if usage.compacted:
+        return None
     read = f"{usage.prompt_tokens:,} tokens were read"
     if usage.ended_by_length and usage.answer_tokens == 0:
         return _overflow(f"{read} and none written, for want of space")
     if usage.prompt_tokens >= window_tokens:
         return _overflow(f"{read}, and the window has {window_tokens:,}", window_tokens, usage.prompt_tokens)
-    if estimate_tokens >= LEAST_TOKENS and usage.prompt_tokens * CUT_PART < estimate_tokens:
+    if estimate_tokens >= LEAST_TOKENS and (usage.prompt_tokens + usage.cleared_tokens) * CUT_PART < estimate_tokens:
         return _overflow(f"{read} of some {estimate_tokens:,} that were sent: the prompt was cut")
     return None
 

@@ -223,6 +223,7 @@ class ContextWindow:
             tokens_after=progress.tokens,
             room_tokens=room,
             problems=problems,
+            opaque=formats.find_compacted(progress.conversation.messages) >= 0,
         )
 
     def request_compaction(self, session: str = "") -> None:

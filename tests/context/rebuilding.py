@@ -3,8 +3,7 @@ The original list from the compacted one and the archive alone, as a program cou
 
 What comes back is what the model read: roles, texts, calls, results with their ids, pictures, unknown blocks. Not told
 apart is how a provider's form said it: a text as a text or as a block, one text or several joined by line ends, a
-result as an object or as the JSON of it. Beyond it is one thing only: the provider's own messages in which a summariser
-answered, for the marker before them does not say how many of them there are.
+result as an object or as the JSON of it.
 """
 
 from __future__ import annotations

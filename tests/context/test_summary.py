@@ -162,11 +162,11 @@ CALL = '{"name": "run_tests", "arguments": {"path": "tests"}}'
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 4000}],
-            "the summary costs 1025 tokens, not a tenth less than the 728 that it would replace", id="longer",
+            "the summary costs 1032 tokens, not a tenth less than the 728 that it would replace", id="longer",
         ),
         pytest.param(
             [{"role": "assistant", "content": "x" * 2900}],
-            "the summary costs 750 tokens, not a tenth less than the 728 that it would replace", id="hardly shorter",
+            "the summary costs 757 tokens, not a tenth less than the 728 that it would replace", id="hardly shorter",
         ),
         pytest.param([42], "the summariser returned messages that cannot be read", id="no messages at all"),
     ],
@@ -433,3 +433,14 @@ def test_the_headings_are_the_caller_s():
     assert "- Patient: who, and what for." in request.instructions
     assert "- Files: " not in request.instructions
     assert len(SUMMARY_HEADINGS) == 9
+
+
+def test_an_earlier_summary_is_shown_however_long_the_prompt():
+    """Of what is too long for the model the oldest turns go, not the only text that tells of what went before."""
+    earlier = {"role": "user", "content": f"[errcompact summary: 7 messages, 728 tokens; whole: memory:9]\n{SUMMARY}"}
+    summariser = Summariser(SUMMARY)
+    window(summariser).compact([SYSTEM, TASK, earlier, *turns(0, 20)])
+    prompt = summariser.requests[0].prompt
+    assert SUMMARY in prompt
+    assert "messages of the oldest turns are left out here" in prompt
+    assert prompt.index(SUMMARY) < prompt.index("are left out here")

@@ -21,7 +21,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.endpoints import anthropic_compaction
+from otel_errcompact.context.endpoints import anthropic_compaction, anthropic_context_editing
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.messages import with_text
 from otel_errcompact.context.window import ContextWindow
@@ -476,3 +476,39 @@ def test_the_same_with_the_asynchronous_client() -> None:
         sent = asyncio.run(go(api))
     assert sent.reply.content[0].text == "fine"
     assert "in short: all is well" in str(sent.messages)
+
+
+def _clearing(asked: Any) -> tuple[int, dict[str, Any]]:
+    """Clear what is over the trigger of the request, and say how much."""
+    edit = asked.body["context_management"]["edits"][0]
+    tokens = len(json.dumps(asked.body["messages"])) // 4
+    cleared = max(0, tokens - edit["trigger"]["value"])
+    edits = [{"type": edit["type"], "cleared_tool_uses": 3, "cleared_input_tokens": cleared}] if cleared else []
+    said = _said("fine")
+    said["usage"] = {"input_tokens": tokens - cleared, "output_tokens": 2}
+    return 200, said | {"context_management": {"applied_edits": edits}}
+
+
+def test_the_provider_clears_old_results_by_itself() -> None:
+    """What its reply says was cleared, the guard does not take for a prompt that was cut; by the real SDK over HTTP."""
+    messages: list[Any] = [{"role": "user", "content": "Find the slowest module."}]
+    for turn in range(60):
+        call = {"type": "tool_use", "id": f"c{turn}", "name": "profile", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": f"{turn} " + "x" * 600}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    with served(_clearing) as api:
+        client = Anthropic(api_key="none", base_url=api.url, max_retries=0)
+        window = ContextWindow(ContextOptions(window_tokens=20_000), archive=MemoryArchive())
+        guard = OverflowGuard(window)
+        for end in (61, 81, 121):
+            sent = guard.call(
+                lambda given: client.beta.messages.create(
+                    model="claude", max_tokens=100, messages=given, **anthropic_context_editing(window)
+                ),
+                messages[:end],
+                format="anthropic",
+            )
+            assert sent.messages == messages[:end]
+    assert [one.headers["anthropic-beta"] for one in api.asked] == ["context-management-2025-06-27"] * 3
+    assert sent.reply.context_management.applied_edits[0].cleared_input_tokens > 0
+    assert guard.widened_window() > guard.lowered_window()

@@ -27,7 +27,7 @@ import otel_errcompact as errcompact
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.endpoints import openai_compaction
+from otel_errcompact.context.endpoints import openai_compaction, openai_context_management
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.messages import with_text
 from otel_errcompact.context.window import ContextWindow
@@ -576,3 +576,32 @@ def test_the_same_with_the_asynchronous_client() -> None:
         sent = asyncio.run(go(api))
     assert sent.reply.output_text == "done"
     assert any(getattr(item, "type", "") == "compaction" for item in sent.messages)
+
+
+def test_the_provider_compacts_unasked_once_the_request_allows_it() -> None:
+    """Its item goes into the list with the rest of the output, and no layer takes it out; by the real SDK over HTTP."""
+    made: list[dict[str, str]] = []
+    read: list[bool] = []
+
+    def provider(asked: Any) -> tuple[int, dict[str, Any]]:
+        reply = _response(1, [])
+        read.append([item for item in asked.body["input"] if item.get("type") == "compaction"][-1:] == made[-1:])
+        if len(json.dumps(asked.body)) > asked.body["context_management"][0]["compact_threshold"] * 4:
+            made.append({"type": "compaction", "id": f"cmp_{len(made)}", "encrypted_content": "b3BhcXVl"})
+            reply["output"] = [made[-1], *reply["output"]]
+        return 200, reply
+
+    with served(provider) as api:
+        client = OpenAI(api_key="none", base_url=api.url, max_retries=0)
+        window = ContextWindow(OPTIONS, archive=MemoryArchive())
+        guard, history = OverflowGuard(window), _chat(15)
+        for _ in range(5):
+            sent = guard.call(
+                lambda items: client.responses.create(model="gpt", input=items, **openai_context_management(window)),
+                history,
+                format="openai-responses",
+            )
+            history = [*sent.messages, *sent.reply.output, *_chat(6)]
+    assert read == [True] * 5
+    assert len(made) > 1
+    assert sent.compactions[-1].opaque

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats import anthropic, gemini, openai_chat, openai_responses
 from otel_errcompact.context.formats.costs import FRAME_TOKENS
-from otel_errcompact.context.formats.native import plain
+from otel_errcompact.context.formats.native import fields_of, plain
 from otel_errcompact.context.formats.telling import detect
 from otel_errcompact.context.messages import Conversation, Message, Part
 
@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import FormatName
     from otel_errcompact.digest.tokens import TokenCounter
 
-__all__ = ["FORMATS", "MessageFormat", "count_opening", "detect", "from_user", "plain", "problems", "read", "write"]
+__all__ = [
+    "FORMATS",
+    "MessageFormat",
+    "count_opening",
+    "detect",
+    "find_compacted",
+    "from_user",
+    "plain",
+    "problems",
+    "read",
+    "write",
+]
 
 
 class MessageFormat(Protocol):
@@ -101,6 +112,23 @@ def count_opening(conversation: Conversation) -> int:
     """Return how many messages continue what the provider keeps."""
     count = _OPENINGS.get(conversation.format)
     return count(conversation.messages) if count is not None else 0
+
+
+def find_compacted(messages: Sequence[Message]) -> int:
+    """
+    Return where the provider's newest compaction stands, or -1.
+
+    It stands for what was before it, and nobody else can read it: once it is gone, nothing brings it back.
+    """
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if any(part.kind == "other" and _is_compaction(part.native or message.native) for part in message.parts):
+            return index
+    return -1
+
+
+def _is_compaction(native: object) -> bool:
+    return fields_of(native).get("type") == "compaction"
 
 
 def from_user(text: str, count_tokens: TokenCounter) -> Message:

@@ -14,7 +14,7 @@ from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation, Part, with_text
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points, describe_followers, followers_of, is_gap
+from otel_errcompact.context.pairs import cut_points, describe_followers, followers_of, is_gap, ranges_beside
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shorten, shorten_arguments
 from otel_errcompact.context.transcript import json_lines
@@ -170,8 +170,14 @@ class _Draft:
         """
         Replace messages by a marker, and what must stay within a total.
 
+        What the provider has compacted stays.
         What an earlier compaction has left is taken out alone only as the last way.
         """
+        kept = formats.find_compacted(self.messages)
+        for first, last in reversed(ranges_beside(start, end, kept, self.messages)):
+            self._take_out(first, last, total, is_last=is_last)
+
+    def _take_out(self, start: int, end: int, total: int, *, is_last: bool) -> None:
         gone = self.messages[start:end]
         tokens = sum(message.tokens for message in gone)
         if all(_is_marker(message) for message in gone) or (not is_last and (tokens <= _SMALL or is_carried(gone))):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from otel_errcompact.context.formats import count_opening
+from otel_errcompact.context.formats import count_opening, find_compacted
 from otel_errcompact.context.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points
+from otel_errcompact.context.pairs import cut_points, ranges_beside
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
 
@@ -30,13 +30,15 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 
     The first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the
     user says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix
-    once in many turns and not in each.
+    once in many turns and not in each. What the provider has compacted stays, and the longer side of it goes.
     """
     messages = conversation.messages
     if len(messages) <= workspace.options.snip_messages:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
     start, end = _find_middle(messages, least, workspace.options.snip_messages)
+    ranges = ranges_beside(start, end, find_compacted(messages), messages)
+    start, end = max(ranges, key=lambda one: one[1] - one[0], default=(0, 0))
     middle = messages[start:end]
     if is_carried(middle):
         return Edited(conversation)

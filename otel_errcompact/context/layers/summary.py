@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.layers.carrying.files import is_restored
 from otel_errcompact.context.layers.carrying.replacement import Gone, carried_tokens, fresh_messages, replace_messages
-from otel_errcompact.context.layers.summarising.asking import make_request
+from otel_errcompact.context.layers.summarising.asking import Middle, make_request
 from otel_errcompact.context.layers.summarising.checking import cut_analysis, find_problem
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.messages import Conversation
 from otel_errcompact.context.notes import Cut
 from otel_errcompact.context.overflow import overflow_in_error
-from otel_errcompact.context.pairs import cut_points, is_gap
+from otel_errcompact.context.pairs import cut_points, describe_followers, followers_of, is_gap
 from otel_errcompact.context.refusals import make_forms
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
@@ -95,14 +95,15 @@ def _replace_middle(conversation: Conversation, workspace: Workspace) -> Steps:
 
 
 def _ask(
-    conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
+    conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> Generator[SummaryRequest, Answer, Answer]:
-    # With fewer of the oldest turns each time that the prompt is too long for the model itself.
-    first = middle.start
+    # With fewer of the oldest turns each time that the prompt is too long for the model itself. An earlier summary is
+    # always shown, since nothing but the new one will tell what it tells.
+    first = oldest = _end_of_summary(conversation.messages, middle)
     answer: Answer = ""
     forms = make_forms(workspace.options.refusals)
     for _ in range(MAX_TRIES):
-        request, first = _make_fitting_request(conversation, middle, first, place, workspace)
+        request, first = _make_fitting_request(conversation, middle, range(oldest, first), place, workspace)
         answer = yield request
         if not isinstance(answer, Exception) or overflow_in_error(answer, forms) is None:
             break
@@ -115,18 +116,23 @@ def _ask(
 
 
 def _make_fitting_request(
-    conversation: Conversation, middle: _Middle, first: int, place: str, workspace: Workspace
+    conversation: Conversation, middle: Middle, left_out: range, place: str, workspace: Workspace
 ) -> tuple[SummaryRequest, int]:
     room = workspace.window - middle.limit_tokens
     while True:
-        left_out = range(middle.start, first)
-        request = make_request(conversation, middle.end, left_out, middle.limit_tokens, place, workspace)
+        first = left_out.stop
+        request = make_request(conversation, middle, left_out, place, workspace)
         excess = workspace.count_tokens(request.prompt) - room
         shown = sum(message.tokens for message in conversation.messages[first : middle.end])
         further = _leave_out(conversation.messages, first, middle.end, shown - excess) if excess > 0 else first
         if further == first:
             return request, first
-        first = further
+        left_out = range(left_out.start, further)
+
+
+def _end_of_summary(messages: Sequence[Message], middle: Middle) -> int:
+    first = messages[middle.start]
+    return min(middle.start + 1 + followers_of(first), middle.end) if is_summary(first) else middle.start
 
 
 def _leave_out(messages: Sequence[Message], first: int, end: int, allowed: int) -> int:
@@ -142,20 +148,14 @@ def _leave_out(messages: Sequence[Message], first: int, end: int, allowed: int) 
     return start
 
 
-class _Middle(NamedTuple):
-    start: int
-    end: int
-    tokens: int
-    limit_tokens: int
-
-
-def _find_middle(conversation: Conversation, workspace: Workspace) -> _Middle | None:
+def _find_middle(conversation: Conversation, workspace: Workspace) -> Middle | None:
     """Return the turns to replace; None if there are none, or none that are worth it."""
     messages = conversation.messages
     points = cut_points(messages)
     # What messages[:n] costs stands at n.
     costs = [0, *accumulate(message.tokens for message in messages)]
-    points = [point for point in points if point >= formats.count_opening(conversation)]
+    least = max(formats.count_opening(conversation), _end_of_unreadable(messages))
+    points = [point for point in points if point >= least]
     start = _end_of_head(messages, points, costs, workspace)
     budget = min(MAX_SUMMARY_TOKENS, workspace.target_tokens // _SHARE_OF_TARGET)
     tail = workspace.target_tokens - costs[start] - budget - carried_tokens(messages[start:], workspace)
@@ -166,7 +166,7 @@ def _find_middle(conversation: Conversation, workspace: Workspace) -> _Middle | 
     news = sum(message.tokens for message in fresh_messages(messages[start:end]))
     if min(news // _SHARE_OF_REPLACED, limit) < _MIN_SUMMARY_TOKENS:
         return None
-    return _Middle(start, end, tokens, limit)
+    return Middle(start, end, tokens, limit)
 
 
 def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequence[int], workspace: Workspace) -> int:
@@ -178,6 +178,15 @@ def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequ
     allowed = [point for point in points if task < point <= latest]
     first = allowed[0] if allowed else next(iter(points), len(messages))
     return next((point for point in reversed(allowed) if costs[point] <= room), first)
+
+
+def _end_of_unreadable(messages: Sequence[Message]) -> int:
+    # A summariser of the provider reads what it has made itself.
+    place = formats.find_compacted(messages)
+    for index in range(place, -1, -1):
+        if is_summary(messages[index]):
+            return 0 if index + followers_of(messages[index]) >= place else place + 1
+    return place + 1
 
 
 def task_of(messages: Sequence[Message]) -> int:
@@ -199,7 +208,7 @@ def is_summary(message: Message) -> bool:
 
 
 def _check_answer(
-    answer: Answer, conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
+    answer: Answer, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...] | str:
     """Return the messages that take the place of the middle, or why the answer is none."""
     if isinstance(answer, Exception):
@@ -219,7 +228,7 @@ def _check_answer(
 
 
 def _take_text(
-    answer: str, conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
+    answer: str, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...] | str:
     # Half a character would keep the whole list from being sent.
     text = encodable(cut_analysis(answer))
@@ -229,7 +238,7 @@ def _take_text(
 
 
 def _take_messages(
-    answer: Sequence[object], conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
+    answer: Sequence[object], conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...] | str:
     try:
         read = formats.read(answer, workspace.count_tokens, conversation.format)
@@ -237,12 +246,13 @@ def _take_messages(
         return f"the summariser returned messages that cannot be read: {error}"
     if any(part.kind in ("call", "result") for message in read.messages for part in message.parts):
         return "the summary calls a tool"
-    head = marker("summary", f"{middle.end - middle.start:,} messages, {middle.tokens:,} tokens", place)
+    what = f"{middle.end - middle.start:,} messages, {middle.tokens:,} tokens"
+    head = marker("summary", f"{what}{describe_followers(len(read.messages))}", place)
     return (formats.from_user(head, workspace.count_tokens), *read.messages)
 
 
 def _carry(
-    text: str, conversation: Conversation, middle: _Middle, place: str, workspace: Workspace
+    text: str, conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> tuple[Message, ...]:
     gone = conversation.messages[middle.start : middle.end]
     least = middle.limit_tokens + carried_tokens(gone, workspace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.layers.requests import NO_TOOLS, SummaryRequest
@@ -37,27 +37,39 @@ what you leave out. {no_tools}"""
 _LEFT_OUT: Final = "[{count:,} messages of the oldest turns are left out here: they are kept at {place}]"
 
 
+class Middle(NamedTuple):
+    """
+    The messages that a summary replaces.
+    """
+
+    start: int
+    end: int
+    tokens: int
+    limit_tokens: int
+    """What the summary may cost."""
+
+
 def make_request(
-    conversation: Conversation, end: int, left_out: range, limit_tokens: int, place: str, workspace: Workspace
+    conversation: Conversation, middle: Middle, left_out: range, place: str, workspace: Workspace
 ) -> SummaryRequest:
     """
     Return what a summariser is asked.
 
     Args:
         conversation: The list.
-        end: Where the messages end that are to be replaced.
-        left_out: Where they begin, and those of them that the prompt has no room for, the oldest ones.
-        limit_tokens: What the answer may cost.
+        middle: What is to be replaced.
+        left_out: Those of them that the prompt has no room for, the oldest ones.
         place: Where the messages are kept.
         workspace: The archive, where the whole lies of results that earlier passes have cut, and the headings.
     """
     messages = conversation.messages
-    told = (*messages[: left_out.start], *messages[left_out.stop : end])
+    told = (*messages[: left_out.start], *messages[left_out.stop : middle.end])
     texts = [write_transcript(messages[: left_out.start], workspace.archive)]
     if left_out:
         texts.append(_LEFT_OUT.format(count=len(left_out), place=place))
-    texts.append(write_transcript(messages[left_out.stop : end], workspace.archive))
+    texts.append(write_transcript(messages[left_out.stop : middle.end], workspace.archive))
     headings = "\n".join(f"- {name}: {what}." for name, what in workspace.headings.items())
+    limit_tokens = middle.limit_tokens
     return SummaryRequest(
         instructions=_INSTRUCTIONS.format(no_tools=NO_TOOLS, headings=headings, limit_tokens=limit_tokens, place=place),
         messages=tuple(formats.write(Conversation(format=conversation.format, messages=told))),
@@ -66,7 +78,7 @@ def make_request(
         session=workspace.session,
         place=place,
         limit_tokens=limit_tokens,
-        replaced_tokens=sum(message.tokens for message in messages[left_out.start : end]),
+        replaced_tokens=middle.tokens,
     )
 
 
