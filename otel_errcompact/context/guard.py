@@ -211,7 +211,8 @@ class OverflowGuard:
         """
         Return the window of a conversation and what its provider clears.
 
-        In tokens, as the newest reply told it. What was cleared once is cleared again, as long as the list before it is the same.
+        In tokens, as the newest reply told it. What was cleared once is cleared again, as long as the list before it is
+        the same.
         """
         return self.lowered_window(session) + (self._cleared.get(session) or 0)
 
