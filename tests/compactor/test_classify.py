@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otel_errcompact.compactor import classify as module
@@ -119,14 +119,19 @@ def test_any_exception_has_a_class(argument):
     assert len(classify(RawError(text="", exception=ToolError(argument))).key) == 16
 
 
+INDENTED, TAGGED = (
+    lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+    lambda text: f"<tool_use_error>{text}</tool_use_error>",
+)
+
 NOISE = st.sampled_from(
     [
         lambda text: text.replace("\n", "\r\n"),
-        lambda text: "".join(f"    {line}\n" for line in text.splitlines()),
+        INDENTED,
         lambda text: f"Exit code 1\n{text}",
         lambda text: f"{text}\n[exit code: 1]",
         lambda text: f"Chunk ID: 5f0a\nWall time: 0.31 seconds\nOutput:\n{text}",
-        lambda text: f"<tool_use_error>{text}</tool_use_error>",
+        TAGGED,
         lambda text: text.replace("Error", "\x1b[31mError\x1b[0m"),
         lambda text: f"\n\n{text}\n\n",
     ]
@@ -134,6 +139,7 @@ NOISE = st.sampled_from(
 
 
 @given(st.lists(NOISE, max_size=4))
+@example([INDENTED, TAGGED, INDENTED, TAGGED])
 def test_key_survives_noise(changes):
     """Colours, indentation, line ends and what harnesses add never reach the key."""
     text = (

@@ -7,7 +7,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
-from otel_errcompact.context.layers.carrying.replacement import Gone, carried_tokens, is_carried, replace_messages
+from otel_errcompact.context.layers.carrying.replacement import (
+    COUNT_TOKENS,
+    Gone,
+    carried_tokens,
+    is_carried,
+    replace_messages,
+)
 from otel_errcompact.context.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.layers.summary import is_summary, task_of
 from otel_errcompact.context.layers.workspace import Edited, Layer
@@ -184,7 +190,7 @@ class _Draft:
             return
         place = self._keep(gone)
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        budget = min(total - self.tokens + tokens, tokens // 2)
+        budget = min(total - self.tokens + tokens, tokens // 2) + (0 if is_last else COUNT_TOKENS)
         made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
         after = sum(message.tokens for message in made)
         if after < tokens:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.context import formats
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.layers.carrying.files import is_restored
-from otel_errcompact.context.layers.carrying.replacement import Gone, carried_tokens, fresh_messages, replace_messages
+from otel_errcompact.context.layers.carrying.replacement import (
+    COUNT_TOKENS,
+    Gone,
+    carried_tokens,
+    fresh_messages,
+    replace_messages,
+)
 from otel_errcompact.context.layers.summarising.asking import Middle, make_request
 from otel_errcompact.context.layers.summarising.checking import cut_analysis, find_problem
 from otel_errcompact.context.layers.workspace import Edited, Layer
@@ -256,6 +262,6 @@ def _carry(
 ) -> tuple[Message, ...]:
     gone = conversation.messages[middle.start : middle.end]
     least = middle.limit_tokens + carried_tokens(gone, workspace)
-    budget = max(least, workspace.target_tokens - conversation.tokens + middle.tokens)
+    budget = max(least, workspace.target_tokens - conversation.tokens + middle.tokens) + COUNT_TOKENS
     budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
     return replace_messages(conversation, Gone(middle.start, middle.end, place), "summary", budget, workspace, text)

@@ -14,6 +14,9 @@ _MAX_AROUND: Final = 400
 
 _MAX_WORDS: Final = 4
 
+_MAX_NESTED: Final = 6
+"""Tags within tags that are taken off."""
+
 _STREAMS: Final = (
     r"(?:tool_use_error|error|stderr|stdout|output|observation|results?|function_results?|tool_result|tool_output"
     r"|bash_output|command_output|response)"
@@ -40,7 +43,13 @@ def strip_tags(text: str) -> Opened | None:
     for found in (*_ABOUT.finditer(text), *_EXITED.finditer(text)):
         if "code" in found[0] and _STATUS.match(found["value"]):
             status = int(found["value"])
-    without = _TAG.sub(_keep_indent, _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text))))
+    without = _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text)))
+    for _ in range(_MAX_NESTED):
+        # All at once: a tag that is left without its end is not known for one any more.
+        inner = _TAG.sub(_keep_indent, without)
+        if inner == without:
+            break
+        without = inner
     return Opened(without, status or None) if without != text else None
 
 

@@ -32,6 +32,9 @@ _INDEX_SHARE: Final = 0.5
 _MANY: Final = 999
 """How many followers the marker has room to count."""
 
+COUNT_TOKENS: Final = 8
+"""What that count costs: on the way to a target, which is no bound, it is not taken from what is carried."""
+
 
 class Gone(NamedTuple):
     """
@@ -87,17 +90,18 @@ def replace_messages(
     if not text and (earlier := _tell_earlier(messages)):
         fits = formats.from_user(f"{marker(layer, what + earlier, gone.place)}{below}", count_tokens).tokens <= budget
         what += earlier if fits else ""
-    counted = marker(layer, f"{what}{describe_followers(_MANY)}", gone.place)
-    left = budget - formats.from_user(f"{counted}{below}", count_tokens).tokens
-    words = keep_words(messages, min(left, int(options.words_share * workspace.window)), count_tokens)
+    left = budget - formats.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
+    # The marker counts the messages behind it, which costs as well, though only where there are any.
+    counting = count_tokens(describe_followers(_MANY))
+    words = keep_words(messages, min(left - counting, int(options.words_share * workspace.window)), count_tokens)
     left -= sum(message.tokens for message in words)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
     found = survey(conversation, gone.start, gone.end, workspace, text) if wanted else None
     index, files = "", list["Message"]()
     if found is not None:
-        for_files = min(left - int(left * _INDEX_SHARE), options.restore_tokens)
+        for_files = min(left - counting - int(left * _INDEX_SHARE), options.restore_tokens)
         files = restore_files(found.files, layer, for_files, workspace)
-        left -= sum(message.tokens for message in files)
+        left -= sum(message.tokens for message in files) + (counting if words or files else 0)
         index = render_index(found.sections, min(left, options.index_tokens), count_tokens)
     followers = (*words, *files)
     parts = [marker(layer, f"{what}{describe_followers(len(followers))}", gone.place), index, text]
