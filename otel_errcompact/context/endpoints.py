@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 from otel_errcompact.context.room import reserve_of
 from otel_errcompact.context.schedule import Schedule
@@ -86,13 +87,20 @@ def openai_compaction(client: Any, model: str, **options: Any) -> Summarize:
         model: The model that compacts.
         options: What else the call is given: `instructions`, `prompt_cache_key`, `timeout`.
     """
+    return _OpenAICompaction(client, model, options)
 
-    def summarize(request: SummaryRequest) -> Summary | Awaitable[Summary]:
+
+@dataclass(frozen=True, slots=True)
+class _OpenAICompaction:
+    client: Any
+    model: str
+    options: Mapping[str, Any]
+    reads_compacted: ClassVar[bool] = True
+
+    def __call__(self, request: SummaryRequest) -> Summary | Awaitable[Summary]:
         _expect(request, "openai-responses", "openai_compaction")
-        answer = client.responses.compact(model=model, input=list(request.messages), **options)
+        answer = self.client.responses.compact(model=self.model, input=list(request.messages), **self.options)
         return _then(answer, lambda compacted: _drop_task(compacted.output, request.messages))
-
-    return summarize
 
 
 def anthropic_compaction(client: Any, model: str, *, max_tokens: int = 8_000, **options: Any) -> Summarize:

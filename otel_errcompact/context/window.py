@@ -106,6 +106,7 @@ class ContextWindow:
             options=self.options,
             window_tokens=self.window_tokens,
             headings=SUMMARY_HEADINGS if headings is None else headings,
+            summarises_compacted=getattr(summarize, "reads_compacted", False) is True,
             count_tokens=self.count_tokens,
             target_tokens=0,
             summaries=CircuitBreaker(self.options.breaker_failures, self.options.breaker_seconds),

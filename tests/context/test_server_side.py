@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from otel_errcompact.config import ContextOptions
 from otel_errcompact.context import formats
 from otel_errcompact.context.archive import MemoryArchive
-from otel_errcompact.context.endpoints import anthropic_context_editing, openai_context_management
+from otel_errcompact.context.endpoints import anthropic_context_editing, openai_compaction, openai_context_management
 from otel_errcompact.context.guard import OverflowGuard
 from otel_errcompact.context.pairs import ranges_beside
 from otel_errcompact.context.usage import overflow_in_usage, read_usage
@@ -95,18 +96,39 @@ def test_the_provider_s_summary_takes_the_place_of_its_last_one() -> None:
     """The marker counts it, so that the whole can be put back; the provider reads what it has written before."""
     asked: list[Any] = []
 
-    def summarize(request: Any) -> list[Any]:
-        asked.append(request)
-        return [ITEM] if len(asked) == 1 else [NEWER]
+    def answer(**request: Any) -> Any:
+        asked.append(request["input"])
+        return SimpleNamespace(output=[ITEM] if len(asked) == 1 else [NEWER])
 
+    summarize = openai_compaction(SimpleNamespace(responses=SimpleNamespace(compact=answer)), "gpt")
     first = compact([TASK, *items(0, 20)], "openai-responses", summarize)
     place = first.messages.index(ITEM)
     marked: Any = first.messages[place - 1]
     assert marked["content"].endswith("; the next 1 is from them; whole: memory:00000001]")
     again = compact([*first.messages, *items(20, 40)], "openai-responses", summarize)
-    assert ITEM in asked[1].messages
+    assert ITEM in asked[1]
     assert ITEM not in again.messages
     assert again.messages[place] is NEWER
+
+
+def test_another_summariser_leaves_it_alone() -> None:
+    """It could not read it; what comes after it is summarised, and what comes before it is cut."""
+    messages = [TASK, *items(0, 10), ITEM, *items(10, 40)]
+    compaction = compact(messages, "openai-responses", lambda _: "The slowest module is not found yet.")
+    place = compaction.messages.index(ITEM)
+    marked: Any = compaction.messages[place + 1]
+    assert marked["content"].startswith("[errcompact summary: ")
+
+
+def test_both_sides_of_it_are_snipped_at_once() -> None:
+    """A second pass has nothing to do."""
+    window = ContextWindow(OPTIONS, archive=MemoryArchive(), observers=())
+    first = window.compact([TASK, *items(0, 20, 40), ITEM, *items(20, 60, 240)])
+    (note,) = (note for note in first.notes if note.layer == "snip")
+    assert [cut.messages > 1 for cut in note.cuts] == [True, True]
+    assert note.cuts[0].message < note.cuts[1].message
+    again = window.compact(first.messages)
+    assert [note for note in again.notes if note.cuts] == []
 
 
 @pytest.mark.parametrize(

@@ -30,29 +30,40 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
 
     The first `head_messages` and the newest ones stay, no call is separated from its result, and one message of the
     user says what was taken out and where it lies, as JSON lines. Half at once, so that a prompt cache loses its prefix
-    once in many turns and not in each. What the provider has compacted stays, and the longer side of it goes.
+    once in many turns and not in each. What the provider has compacted stays.
     """
     messages = conversation.messages
     if len(messages) <= workspace.options.snip_messages:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
     start, end = _find_middle(messages, least, workspace.options.snip_messages)
-    ranges = ranges_beside(start, end, find_compacted(messages), messages)
-    start, end = max(ranges, key=lambda one: one[1] - one[0], default=(0, 0))
-    middle = messages[start:end]
+    cuts: list[Cut] = []
+    edited = conversation
+    for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
+        try:
+            made, cut = _take_out(edited, first, last, workspace)
+        except OSError as error:
+            problem = f"{last - first:,} messages could not be kept and stay: {error}"
+            return Edited(edited, tuple(cuts), problem)
+        if cut is not None:
+            cuts.insert(0, cut)
+            edited = replace(edited, messages=(*edited.messages[:first], *made, *edited.messages[last:]))
+    return Edited(edited, tuple(cuts))
+
+
+def _take_out(
+    conversation: Conversation, start: int, end: int, workspace: Workspace
+) -> tuple[tuple[Message, ...], Cut | None]:
+    middle = conversation.messages[start:end]
     if is_carried(middle):
-        return Edited(conversation)
+        return middle, None
     tokens = sum(message.tokens for message in middle)
-    try:
-        place = workspace.archive.keep(json_lines(middle, conversation.format))
-        made = replace_messages(conversation, Gone(start, end, place), "snip", tokens // BUDGET_SHARE, workspace)
-    except OSError as error:
-        return Edited(conversation, problem=f"{len(middle):,} messages could not be kept and stay: {error}")
+    place = workspace.archive.keep(json_lines(middle, conversation.format))
+    made = replace_messages(conversation, Gone(start, end, place), "snip", tokens // BUDGET_SHARE, workspace)
     after = sum(message.tokens for message in made)
     if after >= tokens:
-        return Edited(conversation)
-    cut = Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=after, place=place)
-    return Edited(replace(conversation, messages=(*messages[:start], *made, *messages[end:])), (cut,))
+        return middle, None
+    return made, Cut(message=start, messages=len(middle), tokens_before=tokens, tokens_after=after, place=place)
 
 
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)

@@ -160,7 +160,9 @@ def _find_middle(conversation: Conversation, workspace: Workspace) -> Middle | N
     points = cut_points(messages)
     # What messages[:n] costs stands at n.
     costs = [0, *accumulate(message.tokens for message in messages)]
-    least = max(formats.count_opening(conversation), _end_of_unreadable(messages))
+    least = formats.count_opening(conversation)
+    if not workspace.summarises_compacted:
+        least = max(least, formats.find_compacted(messages) + 1)
     points = [point for point in points if point >= least]
     start = _end_of_head(messages, points, costs, workspace)
     budget = min(MAX_SUMMARY_TOKENS, workspace.target_tokens // _SHARE_OF_TARGET)
@@ -184,15 +186,6 @@ def _end_of_head(messages: Sequence[Message], points: Sequence[int], costs: Sequ
     allowed = [point for point in points if task < point <= latest]
     first = allowed[0] if allowed else next(iter(points), len(messages))
     return next((point for point in reversed(allowed) if costs[point] <= room), first)
-
-
-def _end_of_unreadable(messages: Sequence[Message]) -> int:
-    # A summariser of the provider reads what it has made itself.
-    place = formats.find_compacted(messages)
-    for index in range(place, -1, -1):
-        if is_summary(messages[index]):
-            return 0 if index + followers_of(messages[index]) >= place else place + 1
-    return place + 1
 
 
 def task_of(messages: Sequence[Message]) -> int:

@@ -51,6 +51,9 @@ class Workspace:
     headings: Mapping[str, str] = field(default_factory=lambda: SUMMARY_HEADINGS)
     """The headings of a summary, and what stands under each."""
 
+    summarises_compacted: bool = False
+    """Whether the summariser reads what the provider has compacted, which for any other has to stay as it is."""
+
     roots: CodeRoots = ANYWHERE
     """The folders of the user's own code."""
 
