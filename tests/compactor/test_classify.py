@@ -140,6 +140,7 @@ NOISE = st.sampled_from(
 
 @given(st.lists(NOISE, max_size=4))
 @example([INDENTED, TAGGED, INDENTED, TAGGED])
+@example([INDENTED, TAGGED] * 8)
 def test_key_survives_noise(changes):
     """Colours, indentation, line ends and what harnesses add never reach the key."""
     text = (

@@ -116,8 +116,9 @@ def test_another_summariser_leaves_it_alone() -> None:
     messages = [TASK, *items(0, 10), ITEM, *items(10, 40)]
     compaction = compact(messages, "openai-responses", lambda _: "The slowest module is not found yet.")
     place = compaction.messages.index(ITEM)
-    marked: Any = compaction.messages[place + 1]
-    assert marked["content"].startswith("[errcompact summary: ")
+    markers = [str(message) for message in compaction.messages if "[errcompact " in str(message)]
+    assert ["[errcompact snip: " in markers[0], "[errcompact summary: " in markers[1]] == [True, True]
+    assert "[errcompact summary: " not in str(compaction.messages[:place])
 
 
 def test_both_sides_of_it_are_snipped_at_once() -> None:

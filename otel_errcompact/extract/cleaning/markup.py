@@ -14,14 +14,15 @@ _MAX_AROUND: Final = 400
 
 _MAX_WORDS: Final = 4
 
-_MAX_NESTED: Final = 6
-"""Tags within tags that are taken off."""
-
 _STREAMS: Final = (
     r"(?:tool_use_error|error|stderr|stdout|output|observation|results?|function_results?|tool_result|tool_output"
     r"|bash_output|command_output|response)"
 )
-_TAG: Final = re.compile(rf"(?m)^(?P<indent>[ \t]{{0,20}})(?:</?{_STREAMS}>)+(?P<end>\n?)|\n?(?:</?{_STREAMS}>)+$")
+_TAG: Final = re.compile(
+    # Tags within tags all at once: one that is left without its end would not be known for one any more.
+    rf"(?m)^(?:[ \t]{{0,20}}</?{_STREAMS}>)+(?P<end>\n?)|\n?(?:</?{_STREAMS}>)+$"
+)
+_INDENTS: Final = re.compile(r"[ \t]+")
 _ABOUT: Final = re.compile(
     r"<(?P<name>return_?code|exit_?code|exit_?status|duration|wall_time|cwd|command)>"
     r"\s{0,8}(?P<value>[^<]{0,2000}?)\s{0,8}</(?P=name)>\n?"
@@ -43,18 +44,12 @@ def strip_tags(text: str) -> Opened | None:
     for found in (*_ABOUT.finditer(text), *_EXITED.finditer(text)):
         if "code" in found[0] and _STATUS.match(found["value"]):
             status = int(found["value"])
-    without = _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text)))
-    for _ in range(_MAX_NESTED):
-        # All at once: a tag that is left without its end is not known for one any more.
-        inner = _TAG.sub(_keep_indent, without)
-        if inner == without:
-            break
-        without = inner
+    without = _TAG.sub(_keep_indent, _EXITED.sub("", _ABOUT.sub("", _REMINDER.sub("", text))))
     return Opened(without, status or None) if without != text else None
 
 
 def _keep_indent(found: re.Match[str]) -> str:
-    return "" if found["end"] else found["indent"] or ""
+    return "" if found["end"] != "" else "".join(_INDENTS.findall(found[0]))
 
 
 def strip_fence(text: str) -> Opened | None:
