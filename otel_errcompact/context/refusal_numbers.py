@@ -55,7 +55,7 @@ def _read(text: str) -> Numbers:
         limit = read_number(added["limit"])
         sent = read_number(added["input"]) + read_number(added["answer"])
         return Numbers(limit, sent) if sent > limit else UNKNOWN
-    for match in _OVER_LIMIT.finditer(text):
+    for match in (*_OVER_LIMIT.finditer(text), *_AT_MOST.finditer(text)):
         limit, sent = read_number(match["limit"]), read_number(match["sent"])
         if sent > limit:
             return Numbers(limit, sent)
@@ -86,9 +86,14 @@ _SUM: Final = compile_words(rf"(?P<input>{_NUMBER}) ?\+? ?(?P<answer>{_NUMBER}) 
 _OVER_LIMIT: Final = compile_words(
     rf"(?P<sent>{_NUMBER})[^.;0-9]{{0,60}}?{_MORE}", rf"[^;0-9]{{0,80}}?(?<!by )(?P<limit>{_N})"
 )
+_AT_MOST: Final = compile_words(rf"(?P<sent>{_NUMBER})\)? (?:must|should) (?:not )?be [^.;0-9]{{0,60}}?(?P<limit>{_N})")
 # In order: the surer first.
 _LIMITS: Final = (
     compile_words(rf"\[ ?[0-9]+ ?, ?(?P<limit>{_NUMBER}) ?\]"),
+    compile_words(
+        r"(?:context[ _-]?(?:window|length|size)|n_ctx|max_(?:model|seq)_len)(?:[ _](?:size|length|limit))?",
+        rf"(?: is| of)?\W{{1,4}}(?P<limit>{_N})",
+    ),
     compile_words(
         rf"(?:\blimit\b|\bmax(?:imum)?(?:\b|_)|allowed|context[ _-]?(?:window|length|size)|n_ctx){_GAP}",
         rf"(?: (?:of|for) (?:model )?[\w./:\-]{{1,60}})?{_GAP}(?<!by )(?P<limit>{_N})",
@@ -104,5 +109,6 @@ _TOKENS: Final = compile_words(rf"(?P<sent>{_N})")
 _ANSWER: Final = compile_words(
     rf"(?P<before>{_NUMBER}) (?:`?max_\w*tokens|(?:output|completion) tokens|tokens for the completion",
     r"|(?:in|for) the (?:output|completion))",
-    rf"|max_(?:\w+_)?tokens`?'?(?: (?:is|of|value))?(?: too large)?\W{{1,6}}(?P<after>{_NUMBER})",
+    r"|max_(?!total_|input_|prompt_)(?:\w+_)?tokens`?'?(?: (?:is|of|value))?(?: too large)?",
+    rf"\W{{1,6}}(?P<after>{_NUMBER})",
 )

@@ -54,6 +54,8 @@ def read_by_rules(text: str) -> Ruling | None:
             if _PATH.search(sentence):
                 return Ruling(start + at, None, None)  # a limit in characters
             around = " ".join(one for _, one in sentences[max(0, index - _AROUND) : index + _AROUND + 1])
+            if _ADVICE_ON_ANSWER.search(around) and not _INPUT.search(sentence):
+                continue
             numbers = read_numbers(around)
             return None if numbers is None else Ruling(start + at, *numbers)
         start += len(line) + 1
@@ -103,18 +105,21 @@ _END: Final = re.compile(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"]),\
 _WARNING: Final = compile_words(
     r"token indices sequence length|\bkv[ _-]?cache\b|derived max_model_len|user-specified max_model_len"
 )
-_PATH: Final = compile_words(r"invalid ['\"`]([\w.\[\]]{1,120})['\"`]")
+_PATH: Final = compile_words(r"(?:invalid|value at) ['\"`]([\w.\[\]]{1,120})['\"`]")
 _SHORTENED_PATH: Final = compile_words(
-    r"^(?:messages|input|prompt|contents)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
+    r"^(?:messages|input|inputtext|prompt|contents|body)(?:$|.*(?:content|text|output|input|arguments)(?:\[\d+\])?$)"
 )
-_STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b")
+_STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b|must have length less than or equal to")
 # `messages.19.content.27.image.source.base64.data` tells where, and `message:` is the name of a field.
 _NO_WORDS: Final = re.compile(r"\b[A-Za-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)", re.IGNORECASE)
 
 _ANSWER: Final = compile_words(
     r"\bmax[_ ]?(?:completion_|output_|new_|generated_)?tokens\b|max ?(?:completion|output|new) ?tokens",
     r"|\bmaximum (?:tokens|output)\b|(?:completion|output|generated|reasoning|thinking) (?:tokens?|length|limit)",
-    r"|budget[._ ]?tokens|thinking[._ ]budget",
+    r"|budget[._ ]?tokens|thinking[._ ]budget|\b(?:response|answer|reply) (?:content|text|length)\b",
+)
+_ADVICE_ON_ANSWER: Final = compile_words(
+    r"(?:increase|raise) (?:the |your )?(?:value of )?[`'\"]?max_?(?:output_?|completion_?|new_?)?tokens"
 )
 _INPUT: Final = compile_words(
     r"\b(?:prompts?|inputs?|messages?|conversation|history|text)\b|tokens in (?:the |your )?request|输入|上下文"
@@ -122,6 +127,7 @@ _INPUT: Final = compile_words(
 _UPLOAD: Final = compile_words(
     r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|videos?",
     r"|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit|header fields?",
+    r"|batch size",
     r"|request-uri)\b",
     r"|图片|文件",
 )
@@ -147,7 +153,7 @@ _LENGTH: Final = (
     r"|(?:input|prompt|context|message|total|request(?:ed)?) tokens?(?: (?:count|length|limit|number))?"
     r"|(?:input|prompt|context)_tokens?|token (?:count|limit|length)"
     r"|tokens? (?:in|of) (?:the |your )?(?:prompt|input|messages|request)|number of (?:input |prompt |context )?tokens"
-    r"|n_ctx|num_ctx|max_model_len|max_seq_len|max_(?:prompt|input)_tokens|max(?:imum)? (?:model|sequence) length"
+    r"|n_ctx|num_ctx|max_model_len|max_seq_len|max_(?:prompt|input|total)_tokens|max(?:imum)? (?:model|sequence) length"
     r"|[0-9,]+ (?:input |prompt )?tokens)"
 )
 _LONG: Final = (
@@ -201,13 +207,16 @@ _RULES: Final = (
         r"(?:cannot|can ?not|could not|unable to|failed to) truncate (?:the )?"
         r"(?:prompt|input|messages|context|conversation)"
     ),
+    # Names of codes and exceptions.
+    compile_words(r"\b(?:input|prompt|context)_(?:length|window|size)\w{0,20}_(?:error|exceeded)\b"),
     # Limits in bytes, of what is sent as a whole.
     compile_words(
         r"(?:request|payload|body|entity)(?: (?:body|size|payload|entity|content|length|is|was|data))*[: ]+too large"
     ),
     compile_words(
         r"(?:request|payload|body|entity|message)(?: (?:body|size|payload|entity|content|length|is|was))*",
-        r" exceed(?:s|ed)?\b(?![^.]{0,40}number of (?!bytes|tokens))",
+        r"(?: (?:cannot|can not|must not|may not|should not))? exceed(?:s|ed)?\b",
+        r"(?![^.]{0,40}number of (?!bytes|tokens))",
         r"[^.]{0,50}?(?:size|bytes|(?<![a-z])[kmg]i?b\b|length)",
     ),
     compile_words(

@@ -132,6 +132,17 @@ REFUSALS: Final = (
         "https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html",
     ),
     _refusal(
+        "bedrock",
+        # Its schema of the request, where no field is named: the prompt of a model that takes a text.
+        r"malformed input request: expected maxlength: [0-9]{1,12}, actual: [0-9]{1,12}",
+        f"{_ISSUES}ryanadoty/Amazon-Bedrock-Amazon-RDS-POC/issues/9",
+    ),
+    _refusal(
+        "snowflake",
+        "max tokens of <limit> exceeded",
+        f"{_ISSUES}posit-dev/positron/issues/11737",
+    ),
+    _refusal(
         "mistral",
         r"prompt contains <sent> tokens[^\n]{0,80}?too large for model with <limit> maximum context length",
         f"{_ISSUES}pydantic/pydantic-ai",

@@ -27,6 +27,11 @@ class Form(NamedTuple):
 
 FORMS = (
     Form(
+        "bedrock",
+        "An error occurred (ValidationException) when calling the InvokeModel operation: Malformed input request: expected maxLength: 42000, actual: 46735, please reformat your input and try again.",
+    ),
+    Form("snowflake", "max tokens of 200000 exceeded", 200_000),
+    Form(
         "fireworks",
         "OpenAIException - The prompt is too long: 300001, model maximum context length: 262143",
         262_143,
@@ -291,6 +296,15 @@ REFUSED = (
         "OpenAIError: This model's maximum context length is 2049 tokens, however you requested 3643 tokens (3643 in your prompt; 0 for the completion). Please reduce your prompt; or completion length..",
         2_049,
     ),
+    Said(
+        "continuedev/continue#10993",
+        "max_total_tokens (33802) must be less than or equal to max_seq_len (32768)",
+        32_768,
+    ),
+    Said(
+        "langchain-ai/langchain-aws#419",
+        "ValidationException: An error occurred (ValidationException) when calling the InvokeModel operation: 1 validation error detected: Value at 'body' failed to satisfy constraint: Member must have length less than or equal to 25000000",
+    ),
 )
 """Found in issues, documents and tests of others."""
 
@@ -350,10 +364,33 @@ IN_OTHER_WORDS = (
     Said("", "Your prompt does not fit the context window of the model."),
     Said("", "Request failed: model_max_prompt_tokens_exceeded", None),
     Said("", "tokens in request exceeded limit of 128000", 128_000),
+    Said("", '{"error_code":"BAD_REQUEST","message":"Request size cannot exceed 16777216 bytes."}'),
+    Said("", "RuntimeError: internal error happened, status code ResponseType.INPUT_LENGTH_ERROR", status=None),
+    Said(
+        "",
+        "ContextWindowSizeExceededError: Prompt tokens exceed context window size: number of prompt tokens: 5037; context window size: 4096",
+        4_096,
+        None,
+    ),
 )
 """As refusals are worded, without a source that could be named: what the rules are for."""
 
 LOOK_ALIKES = (
+    Said(
+        "apecloud/ApeRAG#716",
+        '{"code":20042,"message":"input batch size 136 > maximum allowed batch size 64","data":null}',
+        status=413,
+    ),
+    Said(
+        "openai/openai-python, lib/_parsing",
+        "openai.LengthFinishReasonError: Could not parse response content as the length limit was reached - CompletionUsage(completion_tokens=16384, prompt_tokens=2110, total_tokens=18494)",
+        status=None,
+    ),
+    Said(
+        "pydantic/pydantic-ai, pydantic_ai/_agent_graph.py",
+        "Model token limit (4096) exceeded before any response was generated. Increase the `max_tokens` model setting, or simplify the prompt to result in a shorter response that will fit within the limit.",
+        status=None,
+    ),
     Said("skapadia3214/groq-moa#8", "max_tokens for `llama-3.1-8b-instant` must be less than or equal to 8000"),
     Said("agentscope-ai/QwenPaw#5065", "field MaxTokens invalid, should be in [1, 65536]"),
     Said("OpenBMB/ChatDev#492", "BadRequestError: max_tokens is too large (14817 > 4096)"),
