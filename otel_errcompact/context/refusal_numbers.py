@@ -55,7 +55,7 @@ def _read(text: str) -> Numbers:
         limit = read_number(added["limit"])
         sent = read_number(added["input"]) + read_number(added["answer"])
         return Numbers(limit, sent) if sent > limit else UNKNOWN
-    for match in (*_OVER_LIMIT.finditer(text), *_AT_MOST.finditer(text)):
+    for match in (found for one in _BOTH for found in one.finditer(text)):
         limit, sent = read_number(match["limit"]), read_number(match["sent"])
         if sent > limit:
             return Numbers(limit, sent)
@@ -83,10 +83,12 @@ _MORE: Final = (
 )
 
 _SUM: Final = compile_words(rf"(?P<input>{_NUMBER}) ?\+? ?(?P<answer>{_NUMBER}) ?>=? ?(?P<limit>{_NUMBER})")
-_OVER_LIMIT: Final = compile_words(
-    rf"(?P<sent>{_NUMBER})[^.;0-9]{{0,60}}?{_MORE}", rf"[^;0-9]{{0,80}}?(?<!by )(?P<limit>{_N})"
+# What was counted, and then the limit.
+_BOTH: Final = (
+    compile_words(rf"(?P<sent>{_NUMBER})[^.;0-9]{{0,60}}?{_MORE}", rf"[^;0-9]{{0,80}}?(?<!by )(?P<limit>{_N})"),
+    compile_words(rf"(?P<sent>{_NUMBER})\)? (?:must|should) (?:not )?be [^.;0-9]{{0,60}}?(?P<limit>{_N})"),
+    compile_words(rf"\((?P<sent>{_NUMBER}) ?/ ?(?P<limit>{_N})\)"),
 )
-_AT_MOST: Final = compile_words(rf"(?P<sent>{_NUMBER})\)? (?:must|should) (?:not )?be [^.;0-9]{{0,60}}?(?P<limit>{_N})")
 # In order: the surer first.
 _LIMITS: Final = (
     compile_words(rf"\[ ?[0-9]+ ?, ?(?P<limit>{_NUMBER}) ?\]"),

@@ -127,7 +127,7 @@ _INPUT: Final = compile_words(
 _UPLOAD: Final = compile_words(
     r"\b(?:images?|pictures?|photos?|pixels?|dimensions?|pdfs?|files?|uploads?|uploaded|attachments?|audio|videos?",
     r"|media|documents?|multipart|form-data|frames?|zip|archives?|transcri\w+|content size limit|header fields?",
-    r"|batch size",
+    r"|batch size|mcp|tool (?:response|result|output)s?",
     r"|request-uri)\b",
     r"|图片|文件",
 )
@@ -154,7 +154,7 @@ _LENGTH: Final = (
     r"|(?:input|prompt|context)_tokens?|token (?:count|limit|length)"
     r"|tokens? (?:in|of) (?:the |your )?(?:prompt|input|messages|request)|number of (?:input |prompt |context )?tokens"
     r"|n_ctx|num_ctx|max_model_len|max_seq_len|max_(?:prompt|input|total)_tokens|max(?:imum)? (?:model|sequence) length"
-    r"|[0-9,]+ (?:input |prompt )?tokens)"
+    r"|[0-9,]+\)? (?:input |prompt )?tokens)"
 )
 _LONG: Final = (
     r"\b(?:prompts?|inputs?|messages?|conversation|(?:chat |message )?history|context|text|query|transcript)\b"
@@ -223,6 +223,7 @@ _RULES: Final = (
         r"(?:request body|payload|body size|request size)[^.]{0,40}",
         r"(?:limit exceeded|exceed(?:s|ed)? (?:the |its )?limit)",
     ),
+    compile_words(r"exceed(?:s|ed|ing)? [^.]{0,30}\b(?:bytes|size)\b[^.]{0,20}\b(?:request|payload|body)\b"),
     # Servers that give the answer what the prompt leaves: less than nothing.
     compile_words(
         r"max_(?:completion_|new_)?tokens`?'?[^.]{0,20} must be (?:at least|greater than) [01][^.]{0,40}-[0-9]+"

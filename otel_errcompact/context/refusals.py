@@ -381,11 +381,11 @@ OTHER_LIMITS: Final = re.compile(
 )
 """Words of a limit over time or of money; a shorter context would not help for long."""
 
-OTHER_STATUS: Final = frozenset({402, 403, 404, 408, 409, 429, 529})
+OTHER_STATUS: Final = frozenset({402, 404, 408, 409, 429, 529})
 """
 Status codes that never mean the length of the context; limits per minute name counts of tokens too.
 
-401 is not among them: https://github.com/MoonshotAI/kimi-code/pull/2655.
+401 and 403 are not among them: https://github.com/MoonshotAI/kimi-code/pull/2655, .../zed-industries/zed/issues/62362.
 """
 
 MAX_REGISTERED: Final = 1_000

@@ -302,6 +302,19 @@ REFUSED = (
         32_768,
     ),
     Said(
+        "ITSpecialist111/ai_automation_suggester#42",
+        "Input request contains (35490) tokens, which is more than the max tokens limit allowed: (30720)",
+        30_720,
+    ),
+    Said(
+        "zed-industries/zed#62362",
+        "completion request failed, code: http_403 Forbidden, message: Context window exceeded: 306234 tokens exceeds the limit of 272000 tokens",
+        272_000,
+        403,
+    ),
+    Said("langgenius/dify#35311", "Exceeded limit on max bytes to request body : 6291456"),
+    Said("danny-avila/LibreChat#5004", "Prompt token count exceeds max token count (5910 / 4095).", 4_095, None),
+    Said(
         "langchain-ai/langchain-aws#419",
         "ValidationException: An error occurred (ValidationException) when calling the InvokeModel operation: 1 validation error detected: Value at 'body' failed to satisfy constraint: Member must have length less than or equal to 25000000",
     ),
@@ -376,6 +389,11 @@ IN_OTHER_WORDS = (
 """As refusals are worded, without a source that could be named: what the rules are for."""
 
 LOOK_ALIKES = (
+    Said(
+        "rollbar/rollbar-mcp-server#28",
+        'Error: MCP tool "get-item-details" response (30608 tokens) exceeds maximum allowed tokens (25000). Please use pagination, filtering, or limit parameters to reduce the response size.',
+        status=None,
+    ),
     Said(
         "apecloud/ApeRAG#716",
         '{"code":20042,"message":"input batch size 136 > maximum allowed batch size 64","data":null}',
