@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from otel_errcompact.dedup.key import dedup_key, template_of
+from otel_errcompact.extract.findings.places import find_place
 from tests.extract.reading import facts as facts_of
 from tests.extract.reading import format_of
 
@@ -222,3 +223,20 @@ def test_equal_findings_that_the_tool_counts_are_several():
     found = facts_of(f"{COUNTED}✖ 2 problems (2 errors, 0 warnings)")
     assert found.members == 2
     assert not any("not in the text" in line for line in found.details)
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        pytest.param("src/app.py:12: bad", "src/app.py:12", id="a file"),
+        pytest.param("the folder build/ line 4, then a.py:7", "a.py:7", id="after a folder"),
+        pytest.param("retry /tmp/out/:3 later", None, id="a folder"),
+        pytest.param("see src/app.:12", None, id="a name that ends with a full stop"),
+        pytest.param('File "https://example.org/a.py", line 3', None, id="an address"),
+        pytest.param("registry.example.com:5000 refused", None, id="a host"),
+    ],
+)
+def test_only_a_file_is_a_place(line, place):
+    """Hosts, folders and addresses have numbers behind them as well."""
+    found = find_place(line)
+    assert (found and str(found.location)) == place
