@@ -81,10 +81,10 @@ class Usage:
     """Whether the answer ended for want of space."""
 
     cleared_tokens: int = 0
-    """What the provider took out of the prompt because the request said so, and did not read."""
+    """What the provider removed from the prompt before reading it, because the request asked for that."""
 
     compacted: bool = False
-    """Whether the provider has put a compaction into its reply: what it read then says nothing of what was sent."""
+    """Whether the reply holds a compaction: then the count of tokens read does not describe what was sent."""
 
 
 def read_usage(reply: object) -> Usage | None:
@@ -102,25 +102,20 @@ def read_usage(reply: object) -> Usage | None:
         if prompt is None and (prompt := _find_number(holder, _INPUT)) is not None:
             prompt += sum(number for name in _CACHED if (number := _find_number(holder, (name,))) is not None)
         if prompt is not None:
+            edits = _list_at(reply, ("context_management", "applied_edits"))
+            items = [*_list_at(reply, ("output",)), *_list_at(reply, ("content",))]
             return Usage(
                 prompt_tokens=prompt,
                 answer_tokens=_find_number(holder, _ANSWER),
                 ended_by_length=any(_name(find_at(reply, path)) in _LENGTH for path in _REASONS),
-                cleared_tokens=sum(_find_number(edit, ("cleared_input_tokens",)) or 0 for edit in _find_edits(reply)),
-                compacted=any(find_at(item, ("type",)) == "compaction" for item in _find_items(reply)),
+                cleared_tokens=sum(_find_number(edit, ("cleared_input_tokens",)) or 0 for edit in edits),
+                compacted=any(find_at(item, ("type",)) == "compaction" for item in items),
             )
     return None
 
 
-def _find_edits(reply: object) -> list[object]:
-    return _list_of(find_at(reply, ("context_management", "applied_edits")))
-
-
-def _find_items(reply: object) -> list[object]:
-    return [*_list_of(find_at(reply, ("output",))), *_list_of(find_at(reply, ("content",)))]
-
-
-def _list_of(value: object) -> list[object]:
+def _list_at(reply: object, path: tuple[str, ...]) -> list[object]:
+    value = find_at(reply, path)
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
@@ -137,9 +132,7 @@ def overflow_in_usage(reply: object, window_tokens: int, estimate_tokens: int = 
         estimate_tokens: What was estimated for what was sent; 0 if that is not known.
     """
     usage = reply if isinstance(reply, Usage) else read_usage(reply)
-    if usage is None:
-        return None
-    if usage.compacted:
+    if usage is None or usage.compacted:
         return None
     read = f"{usage.prompt_tokens:,} tokens were read"
     if usage.ended_by_length and usage.answer_tokens == 0:

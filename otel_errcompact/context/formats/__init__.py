@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.formats import anthropic, gemini, openai_chat, openai_responses
 from otel_errcompact.context.formats.costs import FRAME_TOKENS
-from otel_errcompact.context.formats.native import fields_of, plain
+from otel_errcompact.context.formats.native import is_compaction, plain
 from otel_errcompact.context.formats.telling import detect
 from otel_errcompact.context.messages import Conversation, Message, Part
 
@@ -118,17 +118,13 @@ def find_compacted(messages: Sequence[Message]) -> int:
     """
     Return where the provider's newest compaction stands, or -1.
 
-    It stands for what was before it, and nobody else can read it: once it is gone, nothing brings it back.
+    Only the provider can read it. If it is removed, what it summarises is lost to the model.
     """
     for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if any(part.kind == "other" and _is_compaction(part.native or message.native) for part in message.parts):
-            return index
+        for part in messages[index].parts:
+            if part.kind == "other" and is_compaction(part.native):
+                return index
     return -1
-
-
-def _is_compaction(native: object) -> bool:
-    return fields_of(native).get("type") == "compaction"
 
 
 def from_user(text: str, count_tokens: TokenCounter) -> Message:

@@ -6,7 +6,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
-from otel_errcompact.context.formats.native import copy_of, fields_at, fields_of, items_of, json_of, object_in, text_in
+from otel_errcompact.context.formats.native import (
+    copy_of,
+    fields_at,
+    fields_of,
+    is_compaction,
+    items_of,
+    json_of,
+    object_in,
+    text_in,
+)
 from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
 from otel_errcompact.context.messages import FormatName, Message, Part
 
@@ -75,7 +84,7 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _empty(messages: Sequence[Message]) -> Iterator[str]:
-    if messages and messages[0].role == "assistant" and not is_compaction(messages[0]):
+    if messages and messages[0].role == "assistant" and not begins_compacted(messages[0]):
         yield "message 0: the first turn is the assistant's; it has to be the user's"
     last = len(messages) - 1
     for index, message in enumerate(messages):
@@ -117,15 +126,15 @@ def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
         yield f"message {index}: the call {call_id!r} has no result in the next turn"
 
 
-def is_compaction(message: Message) -> bool:
+def begins_compacted(message: Message) -> bool:
     """Tell whether a message begins with what the provider has compacted."""
     first = message.parts[0] if message.parts else None
-    return first is not None and first.kind == "other" and fields_of(first.native).get("type") == "compaction"
+    return first is not None and first.kind == "other" and is_compaction(first.native)
 
 
 def count_opening(messages: Sequence[Message]) -> int:
     """Return how many messages continue what the provider keeps."""
-    return 1 if messages and is_compaction(messages[0]) else 0
+    return 1 if messages and begins_compacted(messages[0]) else 0
 
 
 def is_thinking(part: Part) -> bool:

@@ -59,6 +59,11 @@ def text_in(fields: Fields, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def is_compaction(native: object) -> bool:
+    """Tell whether a block or an item is what a provider has compacted."""
+    return fields_of(native).get("type") == "compaction"
+
+
 def copy_of(native: object) -> dict[str, object]:
     """
     Return a new dict with the fields a message or block was made with, under the names its provider's API has.

@@ -10,6 +10,7 @@ from otel_errcompact.context.formats.native import (
     copy_of,
     fields_at,
     fields_of,
+    is_compaction,
     items_of,
     json_of,
     object_in,
@@ -129,7 +130,7 @@ def count_opening(messages: Sequence[Message]) -> int:
     Outputs of calls in the response before, after `previous_response_id`, or what the provider has compacted.
     """
     for index, message in enumerate(messages):
-        if message.role != "tool" and text_in(fields_of(message.native), "type") != "compaction":
+        if message.role != "tool" and not is_compaction(message.native):
             return index
     return len(messages)
 

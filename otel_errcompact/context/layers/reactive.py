@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.layers.carrying.replacement import (
-    COUNT_TOKENS,
     Gone,
     carried_tokens,
+    estimate_count,
     is_carried,
     replace_messages,
 )
@@ -190,7 +190,9 @@ class _Draft:
             return
         place = self._keep(gone)
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        budget = min(total - self.tokens + tokens, tokens // 2) + (0 if is_last else COUNT_TOKENS)
+        budget = min(total - self.tokens + tokens, tokens // 2) + (
+            0 if is_last else estimate_count(self.workspace.count_tokens)
+        )
         made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
         after = sum(message.tokens for message in made)
         if after < tokens:

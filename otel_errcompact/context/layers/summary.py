@@ -9,9 +9,9 @@ from otel_errcompact.context import formats
 from otel_errcompact.context.exceptions import ConversationError
 from otel_errcompact.context.layers.carrying.files import is_restored
 from otel_errcompact.context.layers.carrying.replacement import (
-    COUNT_TOKENS,
     Gone,
     carried_tokens,
+    estimate_count,
     fresh_messages,
     replace_messages,
 )
@@ -104,7 +104,7 @@ def _ask(
     conversation: Conversation, middle: Middle, place: str, workspace: Workspace
 ) -> Generator[SummaryRequest, Answer, Answer]:
     # With fewer of the oldest turns each time that the prompt is too long for the model itself. An earlier summary is
-    # always shown, since nothing but the new one will tell what it tells.
+    # always shown: the new one replaces it, and nothing else in the list has its contents.
     first = oldest = _end_of_summary(conversation.messages, middle)
     answer: Answer = ""
     forms = make_forms(workspace.options.refusals)
@@ -255,6 +255,7 @@ def _carry(
 ) -> tuple[Message, ...]:
     gone = conversation.messages[middle.start : middle.end]
     least = middle.limit_tokens + carried_tokens(gone, workspace)
-    budget = max(least, workspace.target_tokens - conversation.tokens + middle.tokens) + COUNT_TOKENS
+    budget = max(least, workspace.target_tokens - conversation.tokens + middle.tokens)
+    budget += estimate_count(workspace.count_tokens)
     budget = min(budget, middle.tokens - middle.tokens // _LEAST_GAIN)
     return replace_messages(conversation, Gone(middle.start, middle.end, place), "summary", budget, workspace, text)

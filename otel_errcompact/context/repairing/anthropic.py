@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from otel_errcompact.context.formats.anthropic import is_compaction, is_thinking
+from otel_errcompact.context.formats.anthropic import begins_compacted, is_thinking
 from otel_errcompact.context.formats.native import copy_of
 from otel_errcompact.context.repairing.wording import LOST_TURN, UNKNOWN_OUTCOME, tell_orphan
 
@@ -19,7 +19,7 @@ def repair(messages: Sequence[Message]) -> list[object]:
     """Return the list with all calls answered, and nothing empty."""
     made: list[object] = []
     asked: dict[str, Part] = {}
-    if messages and messages[0].role == "assistant" and not is_compaction(messages[0]):
+    if messages and messages[0].role == "assistant" and not begins_compacted(messages[0]):
         made.append({"role": "user", "content": LOST_TURN})
     for role, group in groupby(messages, key=lambda message: message.role):
         turn = list(group)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Message
     from otel_errcompact.context.notes import LayerName
+    from otel_errcompact.digest.tokens import TokenCounter
 
 _CARRIED_SHARE: Final = 0.5
 """What part of the target is left at the most to what takes the place of messages; the newest turns have the rest."""
@@ -32,9 +33,6 @@ _INDEX_SHARE: Final = 0.5
 _MANY: Final = 999
 """How many followers the marker has room to count."""
 
-COUNT_TOKENS: Final = 8
-"""What that count costs: on the way to a target, which is no bound, it is not taken from what is carried."""
-
 
 class Gone(NamedTuple):
     """
@@ -45,6 +43,19 @@ class Gone(NamedTuple):
     end: int
     place: str
     """Where they are kept."""
+
+
+def estimate_count(count_tokens: TokenCounter) -> int:
+    """
+    Return the tokens in which a marker says how many messages follow it.
+
+    A budget of `replace_messages` includes them. A target is no hard bound: whoever aims at one adds them to the
+    budget, so that they do not displace a message.
+
+    Args:
+        count_tokens: How tokens are counted.
+    """
+    return count_tokens(describe_followers(_MANY))
 
 
 def carried_tokens(messages: Sequence[Message], workspace: Workspace) -> int:
@@ -91,8 +102,7 @@ def replace_messages(
         fits = formats.from_user(f"{marker(layer, what + earlier, gone.place)}{below}", count_tokens).tokens <= budget
         what += earlier if fits else ""
     left = budget - formats.from_user(f"{marker(layer, what, gone.place)}{below}", count_tokens).tokens
-    # The marker counts the messages behind it, which costs as well, though only where there are any.
-    counting = count_tokens(describe_followers(_MANY))
+    counting = estimate_count(count_tokens)
     words = keep_words(messages, min(left - counting, int(options.words_share * workspace.window)), count_tokens)
     left -= sum(message.tokens for message in words)
     wanted = left > 0 and bool(options.index_tokens or options.restore_files)
