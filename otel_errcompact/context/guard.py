@@ -99,7 +99,7 @@ class OverflowGuard:
 
         self._windows: BoundedTable[str, int] = BoundedTable(sessions)
         self._cleared: BoundedTable[str, int] = BoundedTable(sessions)
-        """What providers took out of the newest prompt of each conversation, as its requests wished, in tokens."""
+        """Tokens that providers cleared from the newest prompt of each conversation, because its request asked."""
 
     def call(
         self,
@@ -211,8 +211,8 @@ class OverflowGuard:
         """
         Return the window of a conversation and what its provider clears.
 
-        In tokens, as the newest reply told it. What was cleared once is cleared again, as long as the list before it is
-        the same.
+        In tokens. The provider clears the same results again from each longer list, so the newest reply says how much
+        longer a list may be than the window.
         """
         return self.lowered_window(session) + (self._cleared.get(session) or 0)
 
@@ -222,7 +222,7 @@ class OverflowGuard:
 
         Args:
             session: Whose conversation it is.
-            tokens: How many; 0 if it has cleared nothing, or what it cleared is out of the list now.
+            tokens: How many; 0 if it cleared nothing, or if the list no longer holds what it cleared.
         """
         if tokens:
             self._cleared.put(session, tokens)

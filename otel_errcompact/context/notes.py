@@ -91,10 +91,10 @@ class Compaction:
 
     opaque: bool = False
     """
-    Whether the list holds a compaction of its provider, which nobody else can read.
+    Whether the list holds a compaction that only its provider can read.
 
-    It cannot go on with another provider then. What we have put in its place lies in the archive; what the provider has
-    compacted unasked by us does not.
+    Another provider cannot continue such a list. The archive holds what our layers removed; it does not hold what the
+    provider compacted by itself.
     """
 
     @property

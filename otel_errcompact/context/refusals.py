@@ -385,7 +385,8 @@ OTHER_STATUS: Final = frozenset({402, 404, 408, 409, 429, 529})
 """
 Status codes that never mean the length of the context; limits per minute name counts of tokens too.
 
-401 and 403 are not among them: https://github.com/MoonshotAI/kimi-code/pull/2655, .../zed-industries/zed/issues/62362.
+401 and 403 are not among them: https://github.com/MoonshotAI/kimi-code/pull/2655 and
+https://github.com/zed-industries/zed/issues/62362.
 """
 
 MAX_REGISTERED: Final = 1_000

@@ -436,7 +436,7 @@ def test_the_headings_are_the_caller_s():
 
 
 def test_an_earlier_summary_is_shown_however_long_the_prompt():
-    """Of what is too long for the model the oldest turns go, not the only text that tells of what went before."""
+    """A prompt that is too long loses its oldest turns, and keeps the summary of the turns before them."""
     earlier = {"role": "user", "content": f"[errcompact summary: 7 messages, 728 tokens; whole: memory:9]\n{SUMMARY}"}
     summariser = Summariser(SUMMARY)
     window(summariser).compact([SYSTEM, TASK, earlier, *turns(0, 20)])

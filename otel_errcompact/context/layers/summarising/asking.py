@@ -63,7 +63,7 @@ def make_request(
         workspace: The archive, where the whole lies of results that earlier passes have cut, and the headings.
     """
     messages = conversation.messages
-    told = (*messages[: left_out.start], *messages[left_out.stop : middle.end])
+    shown = (*messages[: left_out.start], *messages[left_out.stop : middle.end])
     texts = [write_transcript(messages[: left_out.start], workspace.archive)]
     if left_out:
         texts.append(_LEFT_OUT.format(count=len(left_out), place=place))
@@ -72,7 +72,7 @@ def make_request(
     limit_tokens = middle.limit_tokens
     return SummaryRequest(
         instructions=_INSTRUCTIONS.format(no_tools=NO_TOOLS, headings=headings, limit_tokens=limit_tokens, place=place),
-        messages=tuple(formats.write(Conversation(format=conversation.format, messages=told))),
+        messages=tuple(formats.write(Conversation(format=conversation.format, messages=shown))),
         transcript="\n\n".join(filter(None, texts)),
         format=conversation.format,
         session=workspace.session,
