@@ -190,9 +190,9 @@ class _Draft:
             return
         place = self._keep(gone)
         given = Conversation(format=self._given.format, messages=tuple(self.messages))
-        budget = min(total - self.tokens + tokens, tokens // 2) + (
-            0 if is_last else estimate_count(self.workspace.count_tokens)
-        )
+        budget = min(total - self.tokens + tokens, tokens // 2)
+        if not is_last:
+            budget += estimate_count(self.workspace.count_tokens)
         made = replace_messages(given, Gone(start, end, place), "reactive", budget, self.workspace)
         after = sum(message.tokens for message in made)
         if after < tokens:
