@@ -96,7 +96,7 @@ layers: $(VENV)/.lint ## Check that the layers flow one way.
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.test ## Measure our cost beside the SDK's, and memory and hostile input.
-	$(BIN)/python benchmarks/cost.py
+	$(BIN)/python -m benchmarks.cost
 
 docs: $(VENV)/.test ## Write the pages that are made from tables in the code.
 	$(BIN)/python -m docs.generate

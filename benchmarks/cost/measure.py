@@ -1,0 +1,150 @@
+"""
+Measure variants in one process, in turn, as ratios of one another.
+
+On a shared machine time on the wall says nothing and absolute times drift. Each figure is therefore processor time of
+this thread, the tenth percentile of many short rounds in which the variants take turns, divided by that of a reference
+which took part in the same rounds: the bare span of the SDK, or its `record_exception`.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry.sdk.trace import TracerProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from opentelemetry.trace import Span, Tracer
+
+SPAN: Final = "span"
+"""The reference of most figures: a span of the SDK with five attributes, without a processor."""
+
+RECORD: Final = "record"
+"""The reference of failing spans: `record_exception` of an exception of `FRAMES` frames."""
+
+FRAMES: Final = 15
+REFERENCE_SPAN_US: Final = 11.7
+"""What the bare span cost where the goals in ms and us were set; times are scaled to that machine."""
+
+ATTRIBUTES: Final = {
+    "http.request.method": "GET",
+    "http.route": "/orders",
+    "http.response.status_code": 200,
+    "server.address": "shop.example",
+    "server.port": 443,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """
+    One line of the table.
+
+    `goal` is the largest value that is good enough; None where the row only gives a comparison.
+    """
+
+    name: str
+    value: float
+    unit: str
+    goal: float | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the goal is reached; None without one."""
+        return None if self.goal is None else self.value <= self.goal
+
+
+def bare_tracer() -> Tracer:
+    """Return a tracer of the SDK without any processor."""
+    return TracerProvider(shutdown_on_exit=False).get_tracer("bench")
+
+
+def make_span() -> Callable[[], object]:
+    """Return the reference `SPAN`: one call makes and ends a bare span."""
+    tracer = bare_tracer()
+    return lambda: tracer.start_span("GET /orders", attributes=ATTRIBUTES).end()
+
+
+def make_record() -> Callable[[], object]:
+    """Return the reference `RECORD`: one call records an exception of `FRAMES` frames on an open span."""
+    span: Span = bare_tracer().start_span("query")
+    error = raised(FRAMES)
+    return lambda: span.record_exception(error)
+
+
+def fail(depth: int, message: str) -> None:
+    """Raise a `ConnectionError` from `depth` frames."""
+    if depth > 1:
+        return fail(depth - 1, message)
+    raise ConnectionError(message)
+
+
+def raised(frames: int, message: str = "no route to host 'db'") -> ConnectionError:
+    """Return an exception whose traceback has so many frames."""
+    try:
+        fail(frames - 1, message)
+    except ConnectionError as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def take_turns(
+    variants: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 200,
+    calls: int = 20,
+    before: Mapping[str, Callable[[], object]] | None = None,
+) -> dict[str, float]:
+    """
+    Return what one call of each variant takes, in microseconds of this thread's processor time.
+
+    Args:
+        variants: What is measured, by name.
+        rounds: How often the variants take turns.
+        calls: Calls of one variant in one round.
+        before: What makes a variant ready for a round, by name; it is not measured.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in variants}
+    turns = list(variants.items())
+    for _, call in turns:  # what is loaded and compiled at the first call
+        call()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, call in turns:
+                if before and name in before:
+                    before[name]()
+                samples[name].append(_time(call, calls))
+            turns.append(turns.pop(0))
+            gc.collect(0)
+    finally:
+        gc.enable()
+    return {name: tenth_percentile(times) for name, times in samples.items()}
+
+
+def tenth_percentile(times: list[float]) -> float:
+    """Return the value that a tenth of all stay below."""
+    return sorted(times)[len(times) // 10]
+
+
+def scaled(microseconds: float, span: float) -> float:
+    """
+    Return a time as it would be where a bare span costs `REFERENCE_SPAN_US`.
+
+    Args:
+        microseconds: What was measured here.
+        span: What the bare span cost in the same rounds.
+    """
+    return microseconds * REFERENCE_SPAN_US / span
+
+
+def _time(call: Callable[[], object], calls: int) -> float:
+    started = time.thread_time_ns()
+    for _ in range(calls):
+        call()
+    return (time.thread_time_ns() - started) / calls / 1_000
