@@ -8,7 +8,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraints req
 # The tests start many programs of their own: without it each of them would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality bench-context lint format types layers bench docs site dashboards corpus clean
+.PHONY: help install lock hooks demo test test-thorough test-fast test-model wheel integrations e2e bench-quality bench-context lint format types layers bench guard docs site dashboards corpus clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -95,8 +95,11 @@ types: $(VENV)/.lint ## Check the types twice, both times strictly.
 layers: $(VENV)/.lint ## Check that the layers flow one way.
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.test ## Measure our cost beside the SDK's, and memory and hostile input.
+bench: $(VENV)/.test ## Measure what we cost beside the SDK and beside other libraries; half an hour.
 	$(BIN)/python -m benchmarks.cost
+
+guard: $(VENV)/.test ## Compare the instructions of the hot paths with the committed baseline.
+	$(BIN)/python -m benchmarks.cost.guard
 
 docs: $(VENV)/.test ## Write the pages that are made from tables in the code.
 	$(BIN)/python -m docs.generate

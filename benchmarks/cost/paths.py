@@ -20,6 +20,9 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "record": make_record,
 }
 
+GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})
+"""The paths that `guard` compares with the baseline."""
+
 
 def main() -> None:
     """Walk one path."""
