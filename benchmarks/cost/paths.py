@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.cost.measure import make_record, make_span
+from benchmarks.cost.metrics import make_hand_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "span": make_span,
     "record": make_record,
+    "metrics hand-over": make_hand_over,
 }
 
 GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})

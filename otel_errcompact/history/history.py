@@ -63,10 +63,8 @@ class ErrorClass:
     uncounted: bool = False
     """Whether it failed in more operations than are counted."""
 
-    @property
-    def streak(self) -> int:
-        """The longest live streak over the operations that fail with this class."""
-        return max((streak.count for streak in self.streaks.values()), default=0)
+    streak: int = 0
+    """The longest live streak over the operations that fail with this class."""
 
     def recur(self, facts: Facts, kind: FailureKind, time_ns: int) -> None:
         """Count an occurrence, which opens the class."""
@@ -75,6 +73,10 @@ class ErrorClass:
         self.kind = kind
         self.last_seen_ns = time_ns
         self.resolved = False
+
+    def measure_streak(self) -> None:
+        """Set `streak`, after a change of `streaks`; a collection of metrics reads it of all runs."""
+        self.streak = max([streak.count for streak in self.streaks.values()], default=0)
 
     def is_open(self) -> bool:
         """Return whether the operation has not succeeded since this class failed."""
@@ -186,6 +188,7 @@ class History:
             )
         streak = self._streak(error_class, raw.scope)
         restored = streak.fail(began, tick, call)
+        error_class.measure_streak()
         if was_resolved and not restored:
             error_class.unlifted = False
         return Recorded(
@@ -210,6 +213,8 @@ class History:
         resolved: list[ErrorClass] = []
         for error_class in self._classes.values():
             ended = [streak.succeed(began, call) for streak in _find_covered(operation, error_class.streaks)]
+            if ended:
+                error_class.measure_streak()
             if any(ended) and not error_class.is_open():
                 error_class.resolved = True
                 resolved.append(error_class)
@@ -234,6 +239,7 @@ class History:
             error_class.unlifted = False
             for streak in error_class.streaks.values():
                 streak.refresh()
+            error_class.measure_streak()
 
     def _streak(self, error_class: ErrorClass, operation: Operation) -> Streak:
         streaks = error_class.streaks

@@ -228,6 +228,31 @@ def test_fresh_counters_keep_what_happened() -> None:
     assert history.succeed(Operation("db.query")) == (made,)
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["fail", "fail", "succeed", "refresh"]),
+            st.sampled_from(["t1", "t2"]),
+            st.sampled_from(["aaaa0", "bbbb0"]),
+            st.sampled_from(["", "c1", "c2"]),
+            st.integers(0, 8),
+        )
+    )
+)
+def test_the_streak_of_a_class_is_the_longest_of_its_operations(steps: list[tuple[str, str, str, str, int]]) -> None:
+    """Whatever changes a streak, the number that metrics read is that of the longest live one."""
+    history = History(max_classes=10)
+    for step, tool, key, call, began in steps:
+        if step == "fail":
+            history.record(raw(tool=tool, began=began), classified(key), call=call)
+        elif step == "succeed":
+            history.succeed(Operation(tool, wide=began == 1), call=call, began=began)
+        else:
+            history.refresh()
+        for found in history:
+            assert found.streak == max(streak.count for streak in found.streaks.values())
+
+
 events = st.lists(
     st.tuples(st.sampled_from(["fail", "succeed"]), st.sampled_from(["t1", "t2"]), st.sampled_from(["aaaa0", "bbbb0"]))
 )

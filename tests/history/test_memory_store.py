@@ -68,6 +68,16 @@ def test_raw_characters_of_all_runs_together_are_bounded() -> None:
     assert store.run_ids() == ("b", "c")
 
 
+def test_the_states_of_all_runs() -> None:
+    """They may be read without the locks of their runs, also while another thread holds one."""
+    store = MemoryStore(MemoryLimits())
+    for run_id in ("a", "b"):
+        fail(store, run_id)
+    with store.edit("a", fresh) as state:
+        assert store.states()[1] is state
+    assert [state.run_id for state in store.states()] == ["b", "a"]
+
+
 def test_the_only_run_stays_however_large() -> None:
     """Bounding one run is the history's business."""
     store = MemoryStore(MemoryLimits(classes=2))

@@ -57,6 +57,10 @@ class Store(Protocol[S]):
         """Return the ids of all known runs, least recently used first."""
         ...
 
+    def states(self) -> tuple[S, ...]:
+        """Return the states of all known runs to read numbers of, not under their locks."""
+        ...
+
     def discard(self, run_id: str) -> S | None:
         """Forget a run and return its last state."""
         ...

@@ -104,6 +104,12 @@ class MemoryStore(Generic[S]):
         with self._lock:
             return tuple(self._entries)
 
+    def states(self) -> tuple[S, ...]:
+        """Return the states of all known runs to read numbers of, not under their locks."""
+        with self._lock:
+            entries = tuple(self._entries.values())
+        return tuple([entry.state for entry in entries])
+
     def account(self, state: S) -> None:
         """Update the totals after an edit, and evict beyond the limits."""
         classes, characters = len(state.history), state.raw_characters

@@ -6,7 +6,7 @@ import logging
 import operator
 import weakref
 from collections import deque
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import metrics
@@ -15,17 +15,16 @@ from otel_errcompact.digest import one_line
 from otel_errcompact.engine.listeners import Listener
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.logs import records
-from otel_errcompact.otel.metrics.labels import Attributes, Labels, Series
+from otel_errcompact.otel.metrics.labels import Attributes, Cell, Labels, Series
 from otel_errcompact.otel.sdk import is_placeholder
 from otel_errcompact.otel.spans.context import context_of
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from opentelemetry._logs import LoggerProvider
-    from opentelemetry.context import Context
     from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider
 
     from otel_errcompact.compactor.classify import Classified
@@ -43,8 +42,11 @@ MAX_TYPES: Final = 200
 MAX_SERIES: Final = 1_800
 """Attribute sets of one counter; the SDK folds those beyond 2000 into one point without attributes."""
 
-MAX_WAITING: Final = 10_000
-"""Measurements that wait for the SDK to collect; those beyond are recorded at once."""
+MAX_WAITING: Final = 500
+"""Series whose counts wait for the SDK to collect; of more, the oldest is handed over at once."""
+
+MAX_DURATIONS: Final = 250
+"""Durations that wait for the SDK to collect, the newest: the SDK takes each by itself."""
 
 MAX_INFO: Final = 300
 """Characters of a location or template in `errcompact.class.info`."""
@@ -56,7 +58,13 @@ RUN_EVICTED: Final = "run_evicted"
 DURATION_BUCKETS: Final = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1.0)
 """Seconds. The SDK's own buckets begin at 5, where our own cost must never be."""
 
-Record = Callable[["_Instruments", float, Attributes, "Context | None"], None]
+_COUNTERS: Final = (
+    (semconv.ERRORS, "{error}", "Occurrences of failures, by error class."),
+    (semconv.ESCALATIONS, "{escalation}", "Thresholds that were reached, by what was done about it."),
+    (semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again, or proved not to have."),
+    (semconv.REFUSALS, "{call}", "Identical calls that were not executed again."),
+    (semconv.RUNS, "{run}", "Agent runs, by how they ended."),
+)
 
 _logger = logging.getLogger(semconv.SCOPE)
 
@@ -89,14 +97,18 @@ class Telemetry(Listener):
         self._tools = Labels(MAX_TOOLS)
         self._agents = Labels(MAX_AGENTS)
         self._types = Labels(MAX_TYPES, other=semconv.OTHER_TYPE)
-        self._series: dict[tuple[str, ...], Attributes] = {}
-        self._errors = Series(MAX_SERIES, semconv.OUTCOME)
-        self._escalations = Series(MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
-        self._resolutions = Series(MAX_SERIES, semconv.RESOLUTION)
-        self._refusals = Series(MAX_SERIES)
-        self._streaks = Series(MAX_SERIES)
+        self._series: dict[tuple[str, ...], Cell] = {}
+        self._streak_series: dict[tuple[str, ...], Cell] = {}
+        self._errors = Series(semconv.ERRORS, MAX_SERIES, semconv.OUTCOME)
+        self._escalations = Series(semconv.ESCALATIONS, MAX_SERIES, semconv.THRESHOLD, semconv.ACTION)
+        self._resolutions = Series(semconv.RESOLUTIONS, MAX_SERIES, semconv.RESOLUTION)
+        self._refusals = Series(semconv.REFUSALS, MAX_SERIES)
+        self._runs = Series(semconv.RUNS, MAX_SERIES, semconv.RESULT)
+        self._streaks = Series(semconv.STREAK, MAX_SERIES)
         self._info: dict[str, tuple[Attributes, Location, str]] = {}
-        self._waiting: deque[tuple[Record, float, Attributes, SpanRef | None]] = deque()
+        self._waiting: deque[Cell] = deque()
+        """The cells that have counted something, the oldest first."""
+        self._durations: deque[tuple[int, SpanRef | None]] = deque(maxlen=MAX_DURATIONS)
         self._lock = ReentrantLock()
         self._tokens = {semconv.FORM_RAW: 0, semconv.FORM_SENT: 0, semconv.FORM_DIGEST: 0}
         self._meter_provider = meter_provider
@@ -114,17 +126,18 @@ class Telemetry(Listener):
     def on_observed(self, observation: Observation) -> None:
         """Count one occurrence, with an exemplar that leads to its span."""
         raw = observation.raw
-        attributes = self._attributes(raw, observation.found, observation.agent, observation.outcome)
-        self._defer(_Instruments.occurrence, observation.duration_ns / 1e9, attributes, raw.span)
+        cell = self._cell(raw, observation.found, observation.agent, observation.outcome)
         with self._lock:
-            self._tokens[semconv.FORM_RAW] += observation.raw_tokens
-            self._tokens[semconv.FORM_SENT] += observation.sent_tokens
-            self._tokens[semconv.FORM_DIGEST] += observation.digest_tokens
+            tokens = self._tokens
+            tokens[semconv.FORM_RAW] += observation.raw_tokens
+            tokens[semconv.FORM_SENT] += observation.sent_tokens
+            tokens[semconv.FORM_DIGEST] += observation.digest_tokens
+        self._durations.append((observation.duration_ns, raw.span))
+        self._count(cell, raw.span)
 
     def on_handled(self, run_id: str, agent: str, raw: RawError, found: Classified) -> None:  # noqa: ARG002 - the listener's signature
         """Count a failure inside a call that in the end succeeded."""
-        attributes = self._attributes(raw, found, agent, semconv.HANDLED)
-        self._defer(_Instruments.handled, 1, attributes, raw.span)
+        self._count(self._cell(raw, found, agent, semconv.HANDLED), raw.span)
 
     def on_resolved(self, run_id: str, agent: str, tool: str, resolved: tuple[ErrorClass, ...]) -> None:  # noqa: ARG002 - as above
         """Count resolutions."""
@@ -142,7 +155,7 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(refusal.tool),
             semconv.GEN_AI_AGENT_NAME: self._agents.label(refusal.agent),
         }
-        self._defer(_Instruments.refusal, 1, self._refusals.admit(attributes))
+        self._count(self._refusals.admit(attributes))
 
     def on_escalated(self, escalation: Escalation) -> None:
         """
@@ -179,12 +192,12 @@ class Telemetry(Listener):
             semconv.GEN_AI_AGENT_NAME: self._agents.label(answered.escalation.agent),
             semconv.CLASS: self._classes.find(answered.escalation.key),
         }
-        self._defer(_Instruments.escalation, 1, self._escalations.admit(attributes))
+        self._count(self._escalations.admit(attributes))
 
     def on_run_end(self, report: RunReport) -> None:
         """Count a run by how it ended."""
         attributes = {semconv.RESULT: report.result, semconv.GEN_AI_AGENT_NAME: self._agents.label(report.agent)}
-        self._defer(_Instruments.run, 1, _filled(attributes))
+        self._count(self._runs.admit(attributes))
 
     def _resolution(self, tool: str, error_class: ErrorClass, resolution: str) -> None:
         attributes = {
@@ -192,13 +205,18 @@ class Telemetry(Listener):
             semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
             semconv.RESOLUTION: resolution,
         }
-        self._defer(_Instruments.resolution, 1, self._resolutions.admit(attributes))
+        self._count(self._resolutions.admit(attributes))
 
     def flush(self) -> None:
-        """Record all waiting measurements in the SDK."""
+        """Hand over to the SDK what has been counted so far: one call for each series."""
         instruments = self._bind()
-        while self._waiting and instruments is not None:
-            self._record_oldest(instruments)
+        if instruments is None:
+            return
+        # As many as there are now: threads that count meanwhile would keep it here.
+        for _ in range(len(self._waiting)):
+            self._hand_over_oldest(instruments)
+        for _ in range(len(self._durations)):
+            self._hand_over_duration(instruments)
 
     def class_info(self) -> Iterator[tuple[Attributes, int]]:
         """Yield the meaning of each class label."""
@@ -207,16 +225,16 @@ class Telemetry(Listener):
 
     def streaks(self) -> Iterator[tuple[Attributes, int]]:
         """Yield each class's longest streak over all runs, 0 once ended."""
+        longest: dict[Cell, int] = {}
         for (agent, tool, key), streak in self._ledger.streaks().items():
-            attributes = {
-                semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
-                semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
-                semconv.CLASS: self._classes.find(key),
-            }
-            yield self._streaks.admit(attributes), streak
+            place = (agent[:MAX_INFO], tool[:MAX_INFO], key)
+            cell = self._streak_series.get(place) or self._new_streak(place)
+            longest[cell] = max(longest.get(cell, 0), streak)
         # A gauge without new points keeps its last value for minutes: OTLP has no mark for its end.
-        for attributes in self._streaks:
-            yield attributes, 0
+        for cell in self._streaks:
+            longest.setdefault(cell, 0)
+        for cell, streak in longest.items():
+            yield cell.attributes, streak
 
     def context_tokens(self) -> Iterator[tuple[Attributes, int]]:
         """Yield the tokens of raw errors, and of their digests."""
@@ -235,28 +253,38 @@ class Telemetry(Listener):
             if count:
                 yield {semconv.STAGE: stage}, count
 
-    def _defer(self, record: Record, value: float, attributes: Attributes, span: SpanRef | None = None) -> None:
+    def _count(self, cell: Cell, span: SpanRef | None = None) -> None:
         """
-        Keep a measurement until the SDK collects.
+        Count one in a cell until the SDK collects.
 
-        To record it costs more than all else about a failure.
+        To hand each over by itself costs more than all else about a failure.
         """
-        self._waiting.append((record, value, attributes, span))
+        with self._lock:
+            # In this order nothing is lost if a signal handler counts or collects between two lines.
+            cell.add(span)
+            if not cell.waits:
+                cell.waits = True
+                self._waiting.append(cell)
         instruments = self._instruments or self._bind()
-        if len(self._waiting) <= MAX_WAITING:
-            return
-        if instruments is None:
-            self._waiting.popleft()
-        else:
-            self._record_oldest(instruments)
+        if len(self._waiting) > MAX_WAITING and instruments is not None:
+            self._hand_over_oldest(instruments)
 
-    def _record_oldest(self, instruments: _Instruments) -> None:
-        try:
-            record, value, attributes, span = self._waiting.popleft()
-        except IndexError:  # another thread was faster
-            return
-        with self._ledger.guard.stage(self.stage):
-            record(instruments, value, attributes, context_of(span))
+    def _hand_over_oldest(self, instruments: _Instruments) -> None:
+        with self._lock:
+            try:
+                cell = self._waiting.popleft()
+            except IndexError:  # another thread, or a signal handler, was faster
+                return
+            count, span = cell.take()
+        if count:
+            with self._ledger.guard.stage(self.stage):
+                instruments.counters[cell.instrument].add(count, cell.attributes, context_of(span))
+
+    def _hand_over_duration(self, instruments: _Instruments) -> None:
+        with suppress(IndexError):  # another thread was faster
+            duration_ns, span = self._durations.popleft()
+            with self._ledger.guard.stage(self.stage):
+                instruments.duration.record(duration_ns / 1e9, None, context_of(span))
 
     def _bind(self) -> _Instruments | None:
         """Return the instruments, if there is a meter provider by now."""
@@ -269,11 +297,11 @@ class Telemetry(Listener):
                 self._instruments.sources = (*self._instruments.sources, self)
             return self._instruments
 
-    def _attributes(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Attributes:
+    def _cell(self, raw: RawError, found: Classified, agent: str, outcome: str) -> Cell:
         place = (found.key, raw.tool[:MAX_INFO], agent[:MAX_INFO], outcome)
         return self._series.get(place) or self._new_series(place, found)
 
-    def _new_series(self, place: tuple[str, str, str, str], found: Classified) -> Attributes:
+    def _new_series(self, place: tuple[str, str, str, str], found: Classified) -> Cell:
         key, tool, agent, outcome = place
         attributes = {
             semconv.ERROR_TYPE: self._types.label(found.facts.type),
@@ -284,18 +312,31 @@ class Telemetry(Listener):
         }
         if attributes[semconv.CLASS] != semconv.OTHER:
             self._info.setdefault(key, (attributes, found.facts.location, found.template))
-        admitted = self._errors.admit(attributes)
+        return self._remember(self._series, place, self._errors.admit(attributes))
+
+    def _new_streak(self, place: tuple[str, str, str]) -> Cell:
+        agent, tool, key = place
+        attributes = {
+            semconv.GEN_AI_AGENT_NAME: self._agents.label(agent),
+            semconv.GEN_AI_TOOL_NAME: self._tools.label(tool),
+            semconv.CLASS: self._classes.find(key),
+        }
+        return self._remember(self._streak_series, place, self._streaks.admit(attributes))
+
+    def _remember(self, table: dict[tuple[str, ...], Cell], place: tuple[str, ...], cell: Cell) -> Cell:
         # Many names have one label: the table is bounded, and a name that it lacks is labelled again.
-        if admitted[semconv.CLASS] != semconv.OTHER and len(self._series) < MAX_SERIES:
-            self._series[place] = admitted
-        return admitted
+        if cell.attributes[semconv.CLASS] != semconv.OTHER and len(table) < MAX_SERIES:
+            table[place] = cell
+        return cell
 
     def _forget(self) -> None:
         """Start empty in a child process, which would repeat its parent's tokens."""
         self._lock = ReentrantLock()
         self._tokens = dict.fromkeys(self._tokens, 0)
-        self._streaks = Series(MAX_SERIES)
+        self._streaks = Series(semconv.STREAK, MAX_SERIES)
+        self._streak_series.clear()
         self._waiting.clear()
+        self._durations.clear()
 
 
 class _Instruments:
@@ -311,17 +352,7 @@ class _Instruments:
     def __init__(self, meter: Meter) -> None:
         self.sources: tuple[Telemetry, ...] = ()
         """Whose state the observable instruments report; none while nothing is installed."""
-        self.errors: Final = meter.create_counter(semconv.ERRORS, "{error}", "Occurrences of failures, by error class.")
-        self.escalations: Final = meter.create_counter(
-            semconv.ESCALATIONS, "{escalation}", "Thresholds that were reached, by what was done about it."
-        )
-        self.resolutions: Final = meter.create_counter(
-            semconv.RESOLUTIONS, "{error}", "Error classes whose operation has succeeded again, or proved not to have."
-        )
-        self.refusals: Final = meter.create_counter(
-            semconv.REFUSALS, "{call}", "Identical calls that were not executed again."
-        )
-        self.runs: Final = meter.create_counter(semconv.RUNS, "{run}", "Agent runs, by how they ended.")
+        self.counters: Final = {name: meter.create_counter(name, unit, text) for name, unit, text in _COUNTERS}
         self.duration: Final = meter.create_histogram(
             semconv.COMPACTION_DURATION,
             "s",
@@ -350,42 +381,18 @@ class _Instruments:
             "Failures of this library itself, and what it had to forget to bound memory.",
         )
 
-    def occurrence(self, seconds: float, attributes: Attributes, context: Context | None) -> None:
-        """Count one occurrence and what it cost to compact."""
-        self.errors.add(1, attributes, context)
-        self.duration.record(seconds, None, context)
-
-    def handled(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a failure inside a call that in the end succeeded."""
-        self.errors.add(count, attributes, context)
-
-    def escalation(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count an answered escalation."""
-        self.escalations.add(count, attributes, context)
-
-    def resolution(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a resolution."""
-        self.resolutions.add(count, attributes, context)
-
-    def refusal(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a refused call."""
-        self.refusals.add(count, attributes, context)
-
-    def run(self, count: float, attributes: Attributes, context: Context | None) -> None:
-        """Count a run that has ended."""
-        self.runs.add(count, attributes, context)
-
     def _report(
         self, read: Callable[[Telemetry], Iterable[tuple[Attributes, int]]], merge: Callable[[int, int], int]
     ) -> Callable[[CallbackOptions], list[metrics.Observation]]:
         def callback(_: CallbackOptions) -> list[metrics.Observation]:
-            points: dict[frozenset[tuple[str, str]], int] = {}
+            points: dict[tuple[tuple[str, str], ...], tuple[int, Attributes]] = {}
             for source in self.sources:
                 source.flush()
                 for attributes, value in read(source):
-                    labels = frozenset(attributes.items())
-                    points[labels] = merge(points.get(labels, 0), value)
-            return [metrics.Observation(value, dict(labels)) for labels, value in points.items()]
+                    labels = tuple(attributes.items())
+                    other = points.get(labels)
+                    points[labels] = (value if other is None else merge(other[0], value), attributes)
+            return [metrics.Observation(value, attributes) for value, attributes in points.values()]
 
         return callback
 

@@ -12,6 +12,8 @@ from otel_errcompact.runtime.locks import ReentrantLock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from otel_errcompact.errors import SpanRef
+
 MAX_LABEL: Final = 120
 """Characters of one label value."""
 
@@ -58,6 +60,40 @@ class Labels:
             return self._other
 
 
+class Cell:
+    """
+    Holds one attribute set of an instrument, and its count since the SDK last got it.
+
+    Args:
+        instrument: The name of the instrument.
+        attributes: The attribute set.
+    """
+
+    __slots__ = ("attributes", "count", "instrument", "span", "waits")
+
+    def __init__(self, instrument: str, attributes: Attributes) -> None:
+        self.instrument: Final = instrument
+        self.attributes: Final = attributes
+        self.count = 0
+        self.span: SpanRef | None = None
+        """The newest span counted, for an exemplar; a sampled one stays before others."""
+        self.waits = False
+        """Whether it is in line for the SDK."""
+
+    def add(self, span: SpanRef | None) -> None:
+        """Count one; the caller holds the lock of the counts."""
+        self.count += 1
+        if span is not None and (span.sampled or self.span is None or not self.span.sampled):
+            self.span = span
+
+    def take(self) -> tuple[int, SpanRef | None]:
+        """Return the count and its span, and start at zero; the caller holds the lock of the counts."""
+        self.waits = False  # first: what a signal handler counts from here on waits by itself
+        count, self.count = self.count, 0
+        span, self.span = self.span, None
+        return count, span
+
+
 class Series:
     """
     Holds the attribute sets of one instrument, at most `size` distinct ones.
@@ -67,34 +103,43 @@ class Series:
     Labels that are each bounded still multiply, and the SDK folds what is too much into one point that says nothing.
 
     Args:
+        instrument: The name of the instrument.
         size: How many attribute sets are told apart.
         shared: The attributes that later ones keep; their class is `other`.
     """
 
-    def __init__(self, size: int, *shared: str) -> None:
+    def __init__(self, instrument: str, size: int, *shared: str) -> None:
         self.folded = 0
         """How often an attribute set lost the rest."""
+        self._instrument = instrument
         self._size = size
         self._shared = shared
-        self._known: set[tuple[tuple[str, str], ...]] = set()
-        self._unlock()
-        reset_in_child(self._unlock)
+        self._known: dict[tuple[tuple[str, str], ...], Cell] = {}
+        self._rest: dict[tuple[tuple[str, str], ...], Cell] = {}
+        """The cells of what is not told apart: as many as the shared attributes have values."""
+        self._start()
+        reset_in_child(self._start)
 
-    def __iter__(self) -> Iterator[Attributes]:
+    def __iter__(self) -> Iterator[Cell]:
         """The attribute sets that are told apart."""
-        return iter([dict(place) for place in tuple(self._known)])
+        return iter(tuple(self._known.values()))
 
-    def admit(self, attributes: Attributes) -> Attributes:
-        """Return the attributes to count under, without unknown ones."""
+    def admit(self, attributes: Attributes) -> Cell:
+        """Return the cell to count in, whose attributes lack unknown ones."""
         kept = {name: value for name, value in attributes.items() if value}
         place = tuple(kept.items())
         with self._lock:
-            if place in self._known or len(self._known) < self._size:
-                self._known.add(place)
-                return kept
+            cell = self._known.get(place)
+            if cell is None and len(self._known) < self._size:
+                cell = self._known[place] = Cell(self._instrument, kept)
+            if cell is not None:
+                return cell
             self.folded += 1
-        return {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}
+            shared = {semconv.CLASS: semconv.OTHER} | {name: kept[name] for name in self._shared if name in kept}
+            return self._rest.setdefault(tuple(shared.items()), Cell(self._instrument, shared))
 
-    def _unlock(self) -> None:
-        """Replace the lock in a child process, where no thread releases it."""
+    def _start(self) -> None:
+        """Count from zero in a child process, with a lock that no other thread of its parent holds."""
         self._lock = ReentrantLock()
+        for cell in (*self._known.values(), *self._rest.values()):
+            cell.take()

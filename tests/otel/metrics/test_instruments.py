@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
+import sys
+import threading
+from collections import Counter, deque
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from opentelemetry import metrics
+from opentelemetry.sdk.metrics import Counter as CounterOfSDK
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.metrics.export import (
+    AggregationTemporality,
+    InMemoryMetricReader,
+    MetricExporter,
+    MetricExportResult,
+    PeriodicExportingMetricReader,
+)
 
 from otel_errcompact.config import Options, TelemetryOptions
 from otel_errcompact.engine.ledger import Ledger
@@ -20,11 +31,15 @@ from otel_errcompact.escalator.actions import Halt
 from otel_errcompact.escalator.thresholds import Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
 from otel_errcompact.otel.metrics import instruments
+from otel_errcompact.otel.metrics import labels as labels_of_metrics
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from opentelemetry.sdk.metrics.export import MetricsData
 
 
 @dataclass
@@ -145,6 +160,180 @@ class TestExemplars:
         meter.ledger.handled("r", raw(span=SpanRef(trace_id=0xA, span_id=0xB)))
         (point,) = meter.points("errcompact.errors").values()
         assert point.exemplars[0].span_id == 0xB
+
+    def test_newest_of_many(self, meter):
+        """Of many occurrences the newest one whose span is exported has the exemplar, also that of their duration."""
+        for number in range(1, 6):
+            span = SpanRef(trace_id=0xA, span_id=number, sampled=number < 4)
+            meter.ledger.handled("r", raw(span=span))
+            meter.ledger.observe("r", raw(span=span))
+        found = meter.metrics()
+        points = found["errcompact.errors"].data.data_points
+        handled = next(point for point in points if point.attributes["errcompact.outcome"] == "handled")
+        assert (handled.value, [one.span_id for one in handled.exemplars]) == (5, [3])
+        (point,) = found["errcompact.compaction.duration"].data.data_points
+        assert [one.span_id for one in point.exemplars] == [3]
+
+
+class TestHandOver:
+    """Counts wait in one cell for each series, until the SDK collects."""
+
+    def test_calls_of_the_sdk(self, meter, monkeypatch):
+        """A collection calls the SDK once for each series, and for the newest durations, however many failures wait."""
+        monkeypatch.setattr(meter.telemetry, "_durations", deque(maxlen=10))
+        used = meter.telemetry._instruments
+        calls: Counter[str] = Counter()
+        for name, counter in used.counters.items():
+            monkeypatch.setitem(used.counters, name, Spied(counter.add, name, calls))
+        monkeypatch.setattr(used, "duration", Spied(used.duration.record, "duration", calls))
+        for _ in range(100):
+            for tool in ("db", "files"):
+                meter.ledger.observe("r", raw(tool=tool))
+                meter.ledger.handled("r", raw(tool=tool))
+        assert not calls
+        found = meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.outcome")
+        assert calls["errcompact.errors"] == len(found)
+        assert calls["duration"] == 10
+        assert sum(found.values()) == 400
+
+    def test_several_collections(self, meter):
+        """Sums go on, and a series in which nothing has happened keeps its count."""
+        for count in (1, 2, 3):
+            meter.ledger.handled("r", raw())
+            assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): count}
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 3}
+
+    def test_several_readers(self):
+        """Each reader of a provider gets the whole count, with its own temporality."""
+        whole = InMemoryMetricReader()
+        steps = InMemoryMetricReader({CounterOfSDK: AggregationTemporality.DELTA})
+        meter = metered(provider=MeterProvider([whole, steps], shutdown_on_exit=False))
+        meter.reader = whole
+        other = Metered(meter.ledger, meter.telemetry, steps)
+        for times in (3, 4):
+            for _ in range(times):
+                meter.ledger.handled("r", raw())
+            assert other.values("errcompact.errors", "errcompact.outcome") == {("handled",): times}
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 7}
+
+    def test_end_of_the_provider(self):
+        """What waits when the process ends is handed over by the last collection."""
+        exporter = InMemoryExporter()
+        provider = MeterProvider([PeriodicExportingMetricReader(exporter, 3_600_000)], shutdown_on_exit=False)
+        meter = metered(provider=provider)
+        for _ in range(3):
+            meter.ledger.handled("r", raw())
+        provider.shutdown()
+        assert exporter.sums["errcompact.errors"] == 3
+
+    def test_threads(self, meter):
+        """Threads that count while others collect lose nothing: as many as a counter behind a lock has counted."""
+        counted: Counter[tuple[str, str]] = Counter()
+        lock, rounds = threading.Lock(), 150
+        done = threading.Event()
+
+        def fail(thread: int) -> None:
+            for number in range(rounds):
+                tool = f"tool {(thread + number) % 3}"
+                meter.ledger.handled(f"run {thread}", raw(tool=tool))
+                outcome = meter.ledger.observe(f"run {thread}", raw(tool=tool)).outcome
+                with lock:
+                    counted.update([(tool, "handled"), (tool, outcome)])
+
+        def collect() -> None:
+            while not done.is_set():
+                meter.reader.collect()
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            failing = [threading.Thread(target=fail, args=(number,)) for number in range(4)]
+            collecting = [threading.Thread(target=collect) for _ in range(2)]
+            for thread in (*failing, *collecting):
+                thread.start()
+            for thread in failing:
+                thread.join()
+            done.set()
+            for thread in collecting:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+        labels = ("gen_ai.tool.name", "errcompact.outcome")
+        assert meter.values("errcompact.errors", *labels) == counted
+        assert len(meter.telemetry._waiting) == 0
+
+    def test_interrupted(self, meter):
+        """A signal handler that fails, or collects, between any two lines of a hand-over counts as all others do."""
+        lines = interrupted_at_each_line(
+            lambda: (meter.ledger.handled("r", raw()), meter.telemetry.flush()),
+            lambda: (meter.ledger.handled("other", raw()), meter.telemetry.flush()),
+            instruments.__file__,
+            labels_of_metrics.__file__,
+        )
+        assert lines > 10
+        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 2 * lines + 1}
+
+
+def interrupted_at_each_line(call: Callable[[], object], interrupt: Callable[[], object], *files: str) -> int:
+    """Make a call again and again, interrupted at its first line, its second, and so on; return how many it has."""
+    for line in itertools.count():
+        left = line
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal left
+            if frame.f_code.co_filename not in files:
+                return None
+            if event == "line":
+                left -= 1
+                if left == -1:
+                    sys.settrace(None)
+                    interrupt()
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+        if left >= 0:
+            return line
+    raise AssertionError("there is no end")
+
+
+class Spied:
+    """An instrument whose calls are counted."""
+
+    def __init__(self, call: Callable[..., None], name: str, calls: Counter[str]) -> None:
+        def spy(*arguments: Any) -> None:
+            calls[name] += 1
+            call(*arguments)
+
+        self.add = self.record = spy
+
+
+class InMemoryExporter(MetricExporter):
+    """Sums up what it gets of each metric."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sums: dict[str, float] = {}
+
+    def export(self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any) -> MetricExportResult:
+        for scope in (scope for one in metrics_data.resource_metrics for scope in one.scope_metrics):
+            for metric in scope.metrics:
+                self.sums[metric.name] = sum(getattr(point, "value", 0) for point in metric.data.data_points)
+        return MetricExportResult.SUCCESS
+
+    def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
+        pass
+
+    def force_flush(self, timeout_millis: float = 10_000) -> bool:
+        return True
+
+
+def _durations(meter: Metered) -> deque[Any]:
+    return meter.telemetry._durations
 
 
 class TestOtherInstruments:
@@ -405,18 +594,23 @@ class TestInstruments:
         assert first.values("errcompact.context.tokens", "errcompact.form")[("raw",)] == sum(tokens) + tokens[1]
 
     def test_placeholder(self, monkeypatch):
-        """Before the application sets its meter provider measurements wait for it, the newest of them."""
-        monkeypatch.setattr(instruments, "MAX_WAITING", 3)
+        """Before the application sets its meter provider counts wait for it, however many series there are."""
+        monkeypatch.setattr(instruments, "MAX_WAITING", 1)
         placeholder = type("_ProxyMeterProvider", (metrics.NoOpMeterProvider,), {})()
         chosen: list[metrics.MeterProvider] = [placeholder]
         monkeypatch.setattr(metrics, "get_meter_provider", lambda: chosen[-1])
         meter = metered(provider=placeholder)
         for _ in range(5):
             meter.ledger.handled("r", raw())
+            meter.ledger.handled("r", raw(tool="files"))
         meter.telemetry.flush()
         chosen.append(MeterProvider([meter.reader], shutdown_on_exit=False))
         meter.ledger.observe("r", raw())
-        assert meter.values("errcompact.errors", "errcompact.outcome") == {("handled",): 3, ("new",): 1}
+        assert meter.values("errcompact.errors", "gen_ai.tool.name", "errcompact.outcome") == {
+            ("db", "handled"): 5,
+            ("files", "handled"): 5,
+            ("db", "new"): 1,
+        }
         assert meter.values("errcompact.streak", "gen_ai.tool.name") == {("db",): 1}
 
     def test_closed_before_there_is_a_provider(self):
@@ -433,9 +627,21 @@ class TestInstruments:
         meter.ledger.observe("r", raw())
         child = os.fork()
         if child == 0:
-            os._exit(sum(meter.telemetry._tokens.values()) + len(meter.telemetry._waiting))
+            os._exit(sum(meter.telemetry._tokens.values()) + len(meter.telemetry._waiting) + len(_durations(meter)))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert sum(meter.telemetry._tokens.values()) > 0
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
+    @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+    def test_fork_while_a_series_is_handed_over(self, meter):
+        """Another thread had a count of the parent in its hands then: the child counts from zero, and hands over."""
+        meter.ledger.handled("r", raw())
+        meter.telemetry._waiting.clear()
+        child = os.fork()
+        if child == 0:
+            meter.ledger.handled("r", raw())
+            os._exit(meter.telemetry._waiting[0].take()[0])
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -449,24 +655,26 @@ class TestInstruments:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
     def test_collected_by_two_at_once(self, meter):
-        """Of two readers that collect at once one hands a measurement over, and the other finds nothing left."""
-        meter.telemetry._record_oldest(meter.telemetry._instruments)
+        """Of two readers that collect at once one hands a series over, and the other finds nothing left."""
+        meter.telemetry._hand_over_oldest(meter.telemetry._instruments)
+        meter.telemetry._hand_over_duration(meter.telemetry._instruments)
         assert meter.points("errcompact.errors") == {}
 
     def test_never_collected(self, meter, monkeypatch):
-        """Where nobody collects, measurements do not pile up: the oldest are handed over at once."""
+        """Without a collection series do not pile up: the oldest are handed over at once."""
         monkeypatch.setattr(instruments, "MAX_WAITING", 2)
-        for _ in range(5):
-            meter.ledger.handled("r", raw())
+        for number in range(5):
+            for _ in range(3):
+                meter.ledger.handled("r", raw(tool=f"tool {number}"))
         assert len(meter.telemetry._waiting) == 2
-        assert sum(meter.values("errcompact.errors", "errcompact.outcome").values()) == 5
+        assert meter.values("errcompact.errors", "gen_ai.tool.name") == {(f"tool {number}",): 3 for number in range(5)}
 
     def test_own_fault(self, monkeypatch):
         """A fault of the instruments never reaches the application."""
         monkeypatch.setattr(Guard, "strict", False)
         meter = metered()
         broken = SimpleNamespace(add=lambda *_: 1 / 0)
-        monkeypatch.setattr(meter.telemetry._instruments, "errors", broken)
+        monkeypatch.setitem(meter.telemetry._instruments.counters, "errcompact.errors", broken)
         meter.ledger.handled("r", raw())
         meter.telemetry.flush()
         assert meter.ledger.guard.failures == {"instruments": 1}
