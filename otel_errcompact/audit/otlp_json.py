@@ -33,6 +33,12 @@ _SEVERITIES: Final = {INFO: "INFO", ERROR: "ERROR"}
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 _HERE: Final = "\0spans\0"
+_ESCAPED: Final = 12
+"""Bytes of a character as JSON at most."""
+
+_SAMPLES: Final = 16
+"""Samples of a long text, each a thousandth of it."""
+
 _IDENTITY: Final = ("service.name", "service.namespace", semconv.SERVICE_INSTANCE_ID)
 """The attributes of the resource in the lines of a run's life; those of raw errors have all."""
 
@@ -122,3 +128,30 @@ def to_json(fields: object) -> str:
     Some readers take U+2028 and similar characters for the end of a line.
     """
     return _ENCODER.encode(fields)
+
+
+def is_longer(text: str, limit: int) -> bool:
+    """
+    Return whether a text surely takes more than `limit` bytes of JSON.
+
+    A text of which every character is escaped would take six times its size, and be thrown away. A few samples tell
+    whether that is likely; only then the text is read, as far as the limit.
+    """
+    if len(text) > limit:
+        return True
+    if len(text) * _ESCAPED <= limit:
+        return False
+    step, sample, part = len(text) // _SAMPLES + 1, len(text) // 1_000 + 1, limit // _SAMPLES + 1
+    sampled = sum(_json_size(text[at : at + sample]) for at in range(0, len(text), step))
+    if sampled * step <= limit * sample:
+        return False
+    size = 0
+    for at in range(0, len(text), part):
+        size += _json_size(text[at : at + part])
+        if size > limit:
+            return True
+    return False
+
+
+def _json_size(text: str) -> int:
+    return len(to_json(text)) - len('""')

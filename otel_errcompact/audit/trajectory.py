@@ -206,11 +206,13 @@ class TrajectoryFile(Listener):
             raw: The raw error.
             number: The number that later lines name it by; 0 if none does.
         """
-        line = self._line(run_id, raw, raw.text, number)
-        if len(line) > self._options.max_bytes:
-            # Escaped as JSON, a character takes up to twelve bytes.
-            line = self._line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), number)
-        return line
+        # Redaction may shorten a text by any length.
+        if self._options.redact or not otlp_json.is_longer(raw.text, self._options.max_bytes):
+            line = self._line(run_id, raw, raw.text, number)
+            if len(line) <= self._options.max_bytes:
+                return line
+        # Escaped as JSON, a character takes up to twelve bytes.
+        return self._line(run_id, raw, cut_middle(raw.text, self._options.max_bytes // 16, _REMAINS), number)
 
     def _line(self, run_id: str, raw: RawError, text: str, number: int) -> bytes:
         span = raw.span or SpanRef(trace_id=self._ids.generate_trace_id(), span_id=self._ids.generate_span_id())

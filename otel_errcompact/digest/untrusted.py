@@ -25,7 +25,6 @@ _FORGED_LINE: Final = re.compile(
 _FORGED_COUNT: Final = re.compile(r"\(x(?=\d)(?!(?:86|64)\))")
 """A count in our manner; `(x86)` is part of the names of folders."""
 _SPACES: Final = re.compile(r"\s+")
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: str, limit: int = 400) -> str:
@@ -74,7 +73,13 @@ def encodable(text: str) -> str:
     Python makes them of file names and of output that are no UTF-8. One of them in a span's status makes an exporter
     fail on the whole batch.
     """
-    return text.encode("utf-8", "backslashreplace").decode() if _LONE_SURROGATE.search(text) else text
+    if text.isascii():  # known of each text, without a look at it
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
 
 
 def _is_harmless(text: str) -> bool:

@@ -24,7 +24,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.trace import SpanContext, Status, StatusCode
 
-from otel_errcompact.audit import line_file
+from otel_errcompact.audit import line_file, otlp_json
 from otel_errcompact.audit.line_file import MAX_PENDING
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import TrajectoryOptions
@@ -35,6 +35,19 @@ from otel_errcompact.runtime.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class SpiedEncoder:
+    """An encoder that notes how much it has written."""
+
+    def __init__(self, written: list[int]) -> None:
+        self._written = written
+
+    def encode(self, value: object) -> str:
+        text = json.dumps(value, separators=(",", ":"))
+        self._written.append(len(text))
+        return text
+
 
 HERE = SpanRef(trace_id=0x0123456789ABCDEF0123456789ABCDEF, span_id=0xFEDCBA9876543210)
 
@@ -223,6 +236,32 @@ class TestWhole:
         assert text == (
             "a" * 2_048 + "\n... 95904 characters cut: the trajectory's files are smaller ...\n" + "b" * 2_048
         )
+
+    @pytest.mark.parametrize("character", ["\x00", "\x1b", "\n", "ü", "\u2028", "😀", "\ud800"])
+    def test_larger_than_a_file_once_it_is_escaped(self, path, character, monkeypatch):
+        """A text that only its escapes make too large is cut the same, and is not encoded whole to be thrown away."""
+        sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536))
+        encoded: list[int] = []
+        monkeypatch.setattr(otlp_json, "_ENCODER", SpiedEncoder(encoded))
+        sink.on_raw("r", raw("a" * 1_000 + character * 63_000))
+        assert kept(lines(path)[0]).startswith("a" * 1_000 + character * 1_048 + "\n... 59904 characters cut: ")
+        assert path.stat().st_size < 65_536
+        assert sum(encoded) < 4 * 65_536
+
+    def test_larger_than_a_file_until_it_is_redacted(self, path):
+        """What redaction takes away does not count."""
+        key = "-----BEGIN PRIVATE KEY-----\n" + "aB3d" * 20_000 + "\n-----END PRIVATE KEY-----"
+        sink = TrajectoryFile(TrajectoryOptions(path=path, max_bytes=65_536, redact=True))
+        sink.on_raw("r", raw(f"cannot read {key} from the file"))
+        assert "characters cut" not in kept(lines(path)[0])
+
+    @given(st.text(min_size=1, max_size=20), st.integers(1, 3_000), st.integers(1, 100_000))
+    def test_how_long_a_text_gets(self, piece, times, limit):
+        """A text is called too long for its line only if it is; one that is even without escapes always."""
+        text = piece * times
+        size = len(otlp_json.to_json(text)) - 2
+        assert otlp_json.is_longer(text, limit) <= (size > limit)
+        assert otlp_json.is_longer(text, limit) >= (len(text) > limit)
 
     def test_redaction(self, path):
         """Raw means raw, unless told otherwise."""

@@ -15,6 +15,7 @@ from otel_errcompact.digest import (
     OPENING,
     DigestOptions,
     Situation,
+    encodable,
     one_line,
     plain_lines,
     render_block,
@@ -554,6 +555,13 @@ def test_every_line_can_be_written_down() -> None:
     """Lone surrogates, which no encoder takes, are shown as escapes."""
     assert one_line("caf\udce9.txt") == "caf\\udce9.txt"
     assert plain_lines("one\ncaf\udce9.txt") == "one\ncaf\\udce9.txt"
+    assert encodable("\ud83d\ude00 ü caf\udce9.txt") == "\\ud83d\\ude00 ü caf\\udce9.txt"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "ü 😀", "\x00\x1b"])
+def test_what_utf8_holds_stays_as_it_is(text: str) -> None:
+    """The same object, since most texts are."""
+    assert encodable(text) is text
 
 
 def test_a_hostile_error_forges_nothing() -> None:
