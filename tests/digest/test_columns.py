@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import pytest
 
+from otel_errcompact.digest import columns
 from otel_errcompact.digest.columns import MAX_PLACES, show_columns
 from otel_errcompact.errors import Facts, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def facts_of(cause: str = "no member named b", *details: str, line: int | None = 3) -> Facts:
@@ -21,6 +28,7 @@ def facts_of(cause: str = "no member named b", *details: str, line: int | None =
         " --> x.c:3:37",
         "src/x.c\n  3:37  error  no member named b\n",
         "src/x.c\nE001 3:37 no member named b\n",
+        "3:37 no member named b\nin src/x.c\n",
         "src/x.c:3:1: note: here\nsrc/x.c:3:37: error: no member named b",
         "src/x.c\n  3:1  error  another\n  3:37  error  no member named b\n",
     ],
@@ -80,3 +88,30 @@ def test_a_hostile_text_is_looked_at_in_bounds() -> None:
     """Of a place that is repeated without end only the first ones count."""
     text = "x.c:3:37: a\n" * MAX_PLACES + "x.c:3:12: a\n"
     assert show_columns(facts_of(), text).location.column == 37
+
+
+def test_rows_are_read_once_for_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failures of many places in a huge text would otherwise cost a pass over it each."""
+    passes = 0
+
+    class Spied:
+        def finditer(self, text: str) -> Iterator[re.Match[str]]:
+            nonlocal passes
+            passes += 1
+            return later.finditer(text)
+
+    later = columns._LATER_ROW
+    monkeypatch.setattr(columns, "_LATER_ROW", Spied())
+    text = "src/x.c\n" + "".join(f"  {line}:{line + 30} wrong {line}\n" for line in range(1, 9))
+    details = tuple(f"src/x.c:{line} wrong {line}" for line in range(1, 9))
+    shown = show_columns(facts_of("wrong 3", *details), text)
+    assert shown.details == tuple(f"src/x.c:{line}:{line + 30} wrong {line}" for line in range(1, 9))
+    assert (shown.location.column, passes) == (33, 1)
+
+
+def test_rows_without_end_are_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row beyond it is not seen."""
+    monkeypatch.setattr(columns, "MAX_ROWS", 3)
+    text = "src/x.c\n" + "".join(f"  {line}:37 no member named b\n" for line in (1, 2, 3, 4))
+    assert show_columns(facts_of(), text).location.column == 37
+    assert show_columns(facts_of(line=4), text).location.column is None

@@ -172,9 +172,12 @@ def _dot(path: str) -> str:
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-def _by_pattern(pattern: re.Pattern[str]) -> Callable[[str], Reading | None]:
+def _by_pattern(pattern: re.Pattern[str], sign: str = "") -> Callable[[str], Reading | None]:
+    """Return a reader of texts that hold `sign`, which a pattern that begins anywhere looks for at each character."""
 
     def read(message: str) -> Reading | None:
+        if sign not in message:
+            return None
         found = list(islice(pattern.finditer(message), MAX_VIOLATIONS))
         violations = tuple(
             Violation(_dot(one["path"].strip()), one["message"].strip(), one.groupdict().get("rule") or "")
@@ -201,6 +204,6 @@ def _parameters(message: str) -> Reading | None:
 
 _BEGINNINGS: Final = (_HEADER, _SCHEMA, _ZOD, _GO, _MSGSPEC, _VOLUPTUOUS, _PARAMETER, _AJV, _FIELD_LINE)
 _READERS: Final[tuple[Callable[[str], Reading | None], ...]] = (
-    _pydantic, _json_schema, _by_pattern(_ZOD), _by_pattern(_GO), _by_pattern(_MSGSPEC), _by_pattern(_VOLUPTUOUS),
-    _parameters, _by_pattern(_AJV), _lines,
+    _pydantic, _json_schema, _by_pattern(_ZOD), _by_pattern(_GO), _by_pattern(_MSGSPEC, " - at `"),
+    _by_pattern(_VOLUPTUOUS, " @ data["), _parameters, _by_pattern(_AJV), _lines,
 )  # fmt: skip
