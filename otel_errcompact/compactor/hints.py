@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Hint
 from otel_errcompact.extract.table import listings
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _exit(status: str) -> tuple[str, ...]:
 
 
 _MAX_CAUSE: Final = 1_000
-_RETRYING: Final = re.compile(
+_RETRYING: Final = lazy_pattern(
     r"\bretry|retry(?:[-_ ]?(?:after|able|delay|in|at)|info)|(?:please |do not |don't )(?:try|retry|repeat)"
     r"|try again (?:in|after|at|later)|idempoten|nothing was|not been (?:charged|applied|saved)|[\w-]reset: "
 )
@@ -60,7 +61,7 @@ _RETRYING: Final = re.compile(
 _WORDS_OF_RETRYING: Final = ("try", "repeat", "idempoten", "nothing was", "not been ", "reset: ")
 """Strings of which each such text has one; both are for small letters."""
 
-_ON_RETRYING: Final = re.compile(r"\bretry|\bwait\b")
+_ON_RETRYING: Final = lazy_pattern(r"\bretry|\bwait\b")
 
 _HINTS: Final[tuple[Hint, ...]] = (
     Hint(

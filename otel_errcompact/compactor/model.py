@@ -9,7 +9,6 @@ answers in other words are still one class, and a class is asked about once.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from dataclasses import replace
 from threading import Thread
@@ -22,6 +21,7 @@ from otel_errcompact.extract.text import read_text
 from otel_errcompact.redaction.redact import redact
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ MAX_SEARCHED: Final = 64
 CUT: Final = "\n[...]\n"
 """Stands between head and tail of a text that was clipped for the model."""
 
-_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,79}")
+_TYPE: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_.:-]{0,79}")
 
 
 class ModelAnswer(NamedTuple):

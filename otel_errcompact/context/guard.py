@@ -25,6 +25,7 @@ from otel_errcompact.context.usage import Calibration, Usage, overflow_in_usage,
 from otel_errcompact.context.window import ContextWindow
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -527,7 +528,7 @@ class Course:
         return f" ({found.layer}: {found.problem})" if found is not None else ""
 
 
-_OTHER_UNITS: Final = re.compile(
+_OTHER_UNITS: Final = lazy_pattern(
     r"\b(?:[kmg]i?b|bytes?|characters?|string|payload|entity|request_too_large|maximum size)\b", re.IGNORECASE
 )
 """Words of limits that are not counted in tokens, so that they say nothing about the window."""

@@ -12,9 +12,13 @@ hosts that set a window of their own, and roundings: give `window_tokens` where 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 
 class ModelWindow(NamedTuple):
@@ -38,7 +42,7 @@ _END: Final = r")(?![a-z0-9])(?![.-]\d{1,2}(?![\db]))"
 
 
 def _row(tokens: int, source: str, *names: str) -> ModelWindow:
-    return ModelWindow(re.compile(_BEGIN + "|".join(names) + _END), tokens, source)
+    return ModelWindow(lazy_pattern(_BEGIN + "|".join(names) + _END), tokens, source)
 
 
 _CLAUDE: Final = "https://platform.claude.com/docs/en/about-claude/models/overview"
@@ -148,7 +152,7 @@ _LONG_CLAUDE: Final = 1_000_000
 _ASKED_LONG: Final = "[1m]"
 """The ending by which Claude Code asks for the long window of a model: https://code.claude.com/docs/en/model-config."""
 
-_OWN_SERVER: Final = re.compile(
+_OWN_SERVER: Final = lazy_pattern(
     # A model that runs on a machine of one's own has the window that its server was started with.
     r"^(?:ollama|ollama_chat|lm_studio|lmstudio|llamafile|hosted_vllm|vllm|sglang|llama\.cpp)[/:]"
     r"|:(?:latest$|[\w.-]*\d+[bm]\b)"

@@ -20,6 +20,7 @@ from otel_errcompact.context.refusals import (
     registered_forms,
 )
 from otel_errcompact.exceptions import ErrcompactError
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MESSAGE_CHARS: Final = 500
 TEXT_CHARS: Final = 16_384
@@ -34,16 +35,16 @@ _TOO_LARGE: Final = 413
 UNNAMED: Final = "unknown"
 """The provider of a refusal that the rules read, and no named form knows."""
 
-_SAYS_TOO_LARGE: Final = re.compile(
+_SAYS_TOO_LARGE: Final = lazy_pattern(
     r"(?:\bstatus(?: code)?|\bhttp(?:/[0-9.]+)?|\berror(?: code)?)\W{0,3}413\b"
     r"|\b413 (?:status code )?(?:\(no body\)|(?:payload|content|request entity) too large)",
     re.IGNORECASE,
 )
 
-_EVENT_OF_ERROR: Final = re.compile(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
+_EVENT_OF_ERROR: Final = lazy_pattern(r"\s*(?:event: *error\b|(?:data: *)?\{\s*\"(?:error\"|type\": *\"error\"))")
 
-_QUOTED: Final = re.compile(r"[{\[]\s*[\\\"']|\\[\"']")
-_ESCAPE: Final = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
+_QUOTED: Final = lazy_pattern(r"[{\[]\s*[\\\"']|\\[\"']")
+_ESCAPE: Final = lazy_pattern(r"\\+(?:u([0-9a-fA-F]{4})|[nrt]|([\"'/]))")
 
 _STOP_REASONS: Final = (
     ("stop_reason",),

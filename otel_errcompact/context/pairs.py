@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.markers import marker_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from otel_errcompact.context.messages import Message, Part
 
 
-_OF_MESSAGES: Final = re.compile(r"[0-9,]{1,20} messages?, ")
+_OF_MESSAGES: Final = lazy_pattern(r"[0-9,]{1,20} messages?, ")
 """How markers begin that stand in the place of whole messages."""
 
-_FOLLOWED: Final = re.compile(r"; the next ([0-9,]{1,20}) (?:is|are) from them\Z")
+_FOLLOWED: Final = lazy_pattern(r"; the next ([0-9,]{1,20}) (?:is|are) from them\Z")
 """How they end where some of those messages stay behind them."""
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.digest import encodable, one_line
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _LONGEST_TOKEN: Final = 32
 _AROUND: Final = 150
 """Characters shown on both sides of what was found in a long line."""
 
-_RANGE: Final = re.compile(
+_RANGE: Final = lazy_pattern(
     # Nothing but what can be said again: whoever trusts it loses no word.
     r"lines? [\d,]+(?: to [\d,]+)?, characters [\d,]+ to [\d,]+, of [\d,]+ lines?, [\d,]+ characters"
     r"(?:; next: from_(?:line|character)=\d+)?"

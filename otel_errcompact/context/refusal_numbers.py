@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -46,7 +48,7 @@ def read_number(digits: str) -> int:
 
 def compile_words(*parts: str) -> re.Pattern[str]:
     """Return the pattern that the parts are together, whatever the case."""
-    return re.compile("".join(parts), re.IGNORECASE)
+    return lazy_pattern("".join(parts), re.IGNORECASE)
 
 
 def _read(text: str) -> Numbers:

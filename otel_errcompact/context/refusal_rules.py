@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.refusal_numbers import compile_words, read_numbers
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,7 @@ def _is_of_another(sentence: str) -> bool:
 
 
 # A full stop between digits or in the name of a model ends no sentence; in a text of JSON a field ends one.
-_END: Final = re.compile(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"]),\s*(?=['\"])")
+_END: Final = lazy_pattern(r"(?<=[.;!?])\s+(?=\S)|(?<=[。；！？])|(?<=['\"]),\s*(?=['\"])")
 
 # A tokenizer warns so, and goes on. What a server says when it starts is no refusal either.
 _WARNING: Final = compile_words(
@@ -111,7 +112,7 @@ _SHORTENED_PATH: Final = compile_words(
 )
 _STRING_TOO_LONG: Final = compile_words(r"(?<!array )too long\b|must have length less than or equal to")
 # `messages.19.content.27.image.source.base64.data` tells where, and `message:` is the name of a field.
-_NO_WORDS: Final = re.compile(r"\b[A-Za-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)", re.IGNORECASE)
+_NO_WORDS: Final = lazy_pattern(r"\b[A-Za-z_]+(?:\.\w+|\[\d+\]){2,}|\bmessage['\"]?\s*(?::|=>)", re.IGNORECASE)
 
 _ANSWER: Final = compile_words(
     r"\bmax[_ ]?(?:completion_|output_|new_|generated_)?tokens\b|max ?(?:completion|output|new) ?tokens",

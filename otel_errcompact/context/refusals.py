@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _NUMBER: Final = "[0-9](?:[0-9,_]{0,14}[0-9])?"
-_GROUP: Final = re.compile("<([a-z]+)>")
+_GROUP: Final = lazy_pattern("<([a-z]+)>")
 _GROUPS: Final = frozenset({"limit", "sent", "input", "answer", "over"})
 
 
@@ -32,7 +33,7 @@ class Refusal(NamedTuple):
 
 def _refusal(provider: str, words: str, source: str) -> Refusal:
     pattern = _GROUP.sub(lambda group: f"(?P<{group[1]}>{_NUMBER})", words)
-    return Refusal(provider, re.compile(pattern, re.IGNORECASE | re.ASCII), source)
+    return Refusal(provider, lazy_pattern(pattern, re.IGNORECASE | re.ASCII), source)
 
 
 _ISSUES: Final = "https://github.com/"
@@ -374,7 +375,7 @@ CODES: Final = frozenset(
 )
 """Codes, and reasons for stopping, that mean nothing else."""
 
-OTHER_LIMITS: Final = re.compile(
+OTHER_LIMITS: Final = lazy_pattern(
     r"tokens?[ _]per[ _](?:min|hour|day)|\bTP[MD]\b|rate[ _-]?limit|too many requests|quota|throttl|resource_exhausted"
     r"|credit|billing|please wait before|higher (?:\w+ )?limit|insufficient[ _](?:quota|balance|funds)",
     re.IGNORECASE | re.ASCII,
@@ -452,10 +453,11 @@ def make_form(words: str, provider: str, source: str) -> Refusal:
             f"the refusal {words!r} names {', '.join(others) or 'a group of its own'}: "
             f"write <limit> or <sent> where a number of tokens stands (also {', '.join(sorted(_GROUPS))})"
         )
+    form = _refusal(provider, words, source)
     try:
-        form = _refusal(provider, words, source)
+        matches_anything = form.pattern.search("") is not None
     except re.error as error:
         raise ConfigurationError(f"the refusal {words!r} is no regular expression: {error}") from error
-    if form.pattern.search("") is not None:
+    if matches_anything:
         raise ConfigurationError(f"the refusal {words!r} matches any text: write words that only this refusal has")
     return form

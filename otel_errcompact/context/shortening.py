@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.tokens import TokenCounter
@@ -26,7 +27,7 @@ _LONGEST_CHARACTER: Final = 64
 
 _JOINER: Final = "\u200d"
 # What a colon follows is a name.
-_STRING: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?')
+_STRING: Final = lazy_pattern(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?')
 
 
 def shorten(text: str, max_tokens: int, count_tokens: TokenCounter) -> str:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-NAME: Final = re.compile(r"[0-9a-f]{32}\.txt")
+NAME: Final = lazy_pattern(r"[0-9a-f]{32}\.txt")
 """The names of kept texts; other files of the folder are not ours."""
 
 DAY_S: Final = 86_400
 SPARED: Final = 10_000
 """So many texts that this process kept or read last are not removed for the folder's size: a context may name them."""
 
-_UNFINISHED: Final = re.compile(r"\..*\.part")
+_UNFINISHED: Final = lazy_pattern(r"\..*\.part")
 _PARTS: Final = 16
 """The folder is looked through when one part in so many of its size was written, and left that much smaller."""
 

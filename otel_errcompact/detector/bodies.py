@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final, cast
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_ANSWER: Final = 65_536
 """Characters of a JSON answer that is looked into."""
@@ -13,7 +14,7 @@ _MAX_PAGE: Final = 16_384
 _HEAD_OF_PAGE: Final = 1_000
 
 _FLAGS: Final = tuple(
-    (word, re.compile(pattern))
+    (word, lazy_pattern(pattern))
     for word, pattern in (
         ("rror", r"\"(?:isError|is_error|error)\"\s?:\s?true|\"(?:errors?|Error|errorMessage)\"\s?:\s?[\[{\"]"),
         ("rror", r"\"(?:status|result|outcome)\"\s?:\s?\"error\""),
@@ -48,13 +49,13 @@ _OF_ERRORS: Final = frozenset(_REASONS) | frozenset(_NAMES_OF_ERROR) | frozenset
 })  # fmt: skip
 """Fields of answers that report an error and nothing else."""
 
-_PAGE: Final = re.compile(
+_PAGE: Final = lazy_pattern(
     r"<(?:title|h1|H1)>\s{0,9}(?:Error |HTTP (?:Status )?|HTTP Error )?[45][0-9]{2}\b(?:\W{0,5}(?:Error|Not|Bad"
     r"|Forbidden|Internal|Service|Unauthori[sz]ed|Gateway|Method|Too|Gone|Request|Payload|Conflict|Server)\b|\s{0,9}<)"
     r"|\A(?:<\?xml[^>]{0,99}>\s{0,9})?<(?:Error|ErrorResponse|(?:\w{1,20}:)?Envelope)\b[^>]{0,300}>"
     r"(?:\s{0,9}<(?:\w{1,20}:)?Body>)?\s{0,9}<(?:Error|Code|Type|(?:\w{1,20}:)?Fault)>"
 )
-_ERROR_OF_SERVER: Final = re.compile(
+_ERROR_OF_SERVER: Final = lazy_pattern(
     r"(?i)(?:internal server error|bad gateway|service unavailable|gateway time-?out|forbidden|unauthori[sz]ed"
     r"|bad request"
     r"|too many requests|not found|method not allowed|[^\n]{0,200}\b(?:limit exceeded|not authori[sz]ed|access denied"

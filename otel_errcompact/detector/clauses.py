@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 OF_SYSTEM: Final = (
     r"(?i:no such (?:file or directory|process|device|host(?: is known)?)|permission denied|is a directory"
     r"|not a directory|directory not empty|file exists|no space left on device|disk quota exceeded"
@@ -51,7 +53,7 @@ NO_MEASURE: Final = (
 """What no error of a program is, but how far a number is off."""
 
 _TO_DO: Final = r"(?!(?:-|none|no|nil|null|ok|-?[0-9][0-9.]*)(?![\w-]))[^\s\[({]"
-_LABELLED: Final = re.compile(
+_LABELLED: Final = lazy_pattern(
     rf"(?:\W{{0,4}}(?:{NO_MEASURE}[A-Z][\w-]{{1,20}} ){{0,3}}(?:[Ee]rror|[Ff]ailure|FAILURE|Failed|FAILED|Aborted"
     rf"|Aborting"
     r"|Oops|Refused|Rejected|Denied|Fatal|FATAL|Panic)(?: (?:occurred|raised|caught|thrown|was|message))?:"
@@ -61,18 +63,18 @@ _LABELLED: Final = re.compile(
     r"|(?:There (?:is|are) no|No (?:such|stash|upstream|suitable|compatible|default)) [a-z]"
     rf"|\w[^\n|\t\]]{{0,300}}: {OF_SYSTEM}\W{{0,3}}(?: \([^)\n]{{1,60}}\))?$)"
 )
-_ERROR_DOING: Final = re.compile(
+_ERROR_DOING: Final = lazy_pattern(
     r"Error (?!(?:handling|reporting|logging|tracking|checking|testing|parsing is|string"
     r"|setting)\b)[a-z]{2,20}ing [^\n]"
 )
-_OF_SERVER: Final = re.compile(
+_OF_SERVER: Final = lazy_pattern(
     r"(?i)(?:(?:HTTP )?(?:error )?(?:code:? )?[45][0-9]{2}:? ?[\w -]{0,60}|[45][0-9]{2} page not found"
     r"|(?:bad (?:request|gateway)|unauthori[sz]ed|forbidden|not found|method not allowed|too many requests|gone"
     r"|internal server error|service (?:temporarily )?unavailable|gateway time-?out|payload too large"
     r"|default backend - 404|no healthy upstream|RBAC: access denied|invalid (?:token|api key|credentials)"
     r"|upstream (?:connect error|request time-?out)[^\n]{0,300}))[.!]?\Z"
 )
-_SAYS_WHAT_TO_DO: Final = re.compile(
+_SAYS_WHAT_TO_DO: Final = lazy_pattern(
     r"(?:\b(?:[Rr]un|[Uu]se|[Tt]ry|[Bb]y running|[Ee]xecute|[Ss]et|install) [`'\"][^`'\"\n]{2,80}[`'\"][^\n]{0,30}"
     r"(?:\bto (?:fix|install|create|generate|set|log ?in|resolve|regenerate|initiali[sz]e|configure|update"
     r"|authenticate)\b|\.$|$)"
@@ -81,11 +83,11 @@ _SAYS_WHAT_TO_DO: Final = re.compile(
     r"|stash|upgrade|update|re-?run|enter|supply|select|choose|re-?authenticate|sign)\b)",
     re.MULTILINE,
 )
-_LACKS: Final = re.compile(
+_LACKS: Final = lazy_pattern(
     r"(?i)\b(?:no|not|never|missing|unable|invalid|un\w+ed|cannot|[a-z]+n't|without|required|must|changed"
     r"|outdated|out of date|expired|already|unknown|ambiguous)\b"
 )
-_ALTERNATIVES: Final = re.compile(
+_ALTERNATIVES: Final = lazy_pattern(
     r"(?i)\b(?:not (?:found|a valid|valid|recognized|supported|available|defined)|(?:does|do|did) ?(?:not"
     r"|n't) exist|unknown"
     r"|invalid|no such|unsupported|unrecognized)\b[^\n]{0,200}(?:[.;:,(]\s?|\n)(?:(?:the )?(?:available|valid|known"

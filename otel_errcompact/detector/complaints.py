@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.detector.clauses import OF_SYSTEM
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ MAX_LINE: Final = 500
 _MAX_LINES: Final = 12
 
 _SHELL: Final = r"-?(?:/\S{1,60}/)?(?:ba|z|da|a|k|mk|fi|tc|c)?sh"
-OF_SHELL: Final = re.compile(
+OF_SHELL: Final = lazy_pattern(
     rf"(?:{_SHELL}(?::[0-9]{{1,7}})?: (?:-c: )?(?:(?:line )?[0-9]{{1,7}}: )?"
     rf"(?!warning: |no job control|cannot set terminal"
     rf"|initialize_job)\S"
@@ -45,14 +46,14 @@ OF_SHELL: Final = re.compile(
 )
 """What shells say of a command that they could not run, in the spellings of all of them."""
 
-OF_PARSER: Final = re.compile(
+OF_PARSER: Final = lazy_pattern(
     r"Error: nu::(?:shell|parser)::|(?:ParserError|ParseException): ?$|At line:[0-9]{1,7} char:[0-9]{1,7}$"
     r"|error: [^\n]{1,300}\n\n?[Uu]sage:",
     re.MULTILINE,
 )
 """How shells begin that show what they could not run, in lines of their own."""
 
-_OF_WRAPPERS: Final = re.compile(
+_OF_WRAPPERS: Final = lazy_pattern(
     r"(?:/\S{1,60}/)?(?:sudo|doas|su|env|xargs|timeout|nohup|nice|ionice|time|exec|setsid|strace|chroot|watch"
     r"|stdbuf|unbuffer|gtimeout|parallel|runuser|nsenter|npx|uvx|pipx):"
     r" (?:(?:exec|Can't exec|can't exec|[0-9]{1,7}): )?(?:failed to (?:run|spawn|execute)|cannot run|can't execute"
@@ -61,7 +62,7 @@ _OF_WRAPPERS: Final = re.compile(
     r"|[Ee]xec format error|Unknown user|incorrect password))"
 )
 
-_WRONG: Final = re.compile(
+_WRONG: Final = lazy_pattern(
     r"(?i)\b(?:cannot|can't|can not|could not|couldn't|unable to|failed|failure|fatal|error|invalid|illegal"
     r"|unrecogni[sz]ed"
     r"|unknown|unexpected|ambiguous|missing|no such|no matching|no match|not found|denied|is a directory"
@@ -74,15 +75,15 @@ _WRONG: Final = re.compile(
     r"|usage|unreachable|not known|resolution|emerg|not in|not recogni[sz]ed"
     r"|unacceptable|unsafe|incompatible|insufficient)\b|' not installed\b"
 )
-_HARMLESS: Final = re.compile(
+_HARMLESS: Final = lazy_pattern(
     r"(?i)[^\n]{0,120}?(?:\bwarning|note|info|debug|notice|nothing to be done|ignoring input|\(ignored\)"
     r"|unable to resolve host|failed writing body|failure writing output|is up to date|Removing leading"
     r"|unable to initialize frontend|falling back|write error: broken pipe|Entering directory|Leaving directory)\b"
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_pattern(
     r"(?:/\S{1,100}/)?(?P<name>[A-Za-z][\w.+-]{0,40})(?:\.exe)?(?:\[[0-9]+\])?: {1,2}(?P<rest>\S[^\n]*)"
 )
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_pattern(
     r": (?:(?:cannot|can't|could not|failed to"
     r"|unable to) [\w ]{1,40}?)?[\"'`\u2018]?(?P<subject>[^\"'`\u2018\u2019:\n]{1,300}?)[\"'\u2019]?: "
     r"(?:[Cc]ommand not found|[Nn]ot found|[Nn]o such|[Pp]ermission denied|[Ii]s a |[Nn]ot a |can't cd|cannot)"
@@ -90,7 +91,7 @@ _SUBJECT: Final = re.compile(
     r"|Cannot find path|The (?:directory|path|file)):? '?(?P<last>[^'\n]{2,300}?)'?"
     r"(?: because [^\n]*| does not exist)?$"
 )
-_FOLLOWS: Final = re.compile(
+_FOLLOWS: Final = lazy_pattern(
     rf"{_SHELL}: |"
     r"\s|Try [`'\u2018\"]|[Uu]sage: |hint: |Use '--'|'git <command>|See '|See [\w-]+ --help|For more (?:information"
     r"|help)|[0-9]+ director|"
@@ -132,13 +133,13 @@ _FORMS: Final = {
 }
 """How programs complain that do not begin with their name."""
 
-_FORM_OF: Final = {name: re.compile(form) for name, form in _FORMS.items()}
-_EXPANDED: Final = re.compile(r"[$`*?~]|<\(|\bxargs\b|\bfind\b|\bfor\b|\bgrep\b|\brg\b|-r")
+_FORM_OF: Final = {name: lazy_pattern(form) for name, form in _FORMS.items()}
+_EXPANDED: Final = lazy_pattern(r"[$`*?~]|<\(|\bxargs\b|\bfind\b|\bfor\b|\bgrep\b|\brg\b|-r")
 _ALIASES: Final = {"awk": {"gawk", "mawk", "nawk", "original-awk"}, "zcat": {"gzip"}, "which": {"type"}}
 
 
 _OF_COMPLAINTS: Final = (": ", "not ", "denied", "cannot find", "(eval):", "incorrect")
-_OF_ANY: Final = re.compile(
+_OF_ANY: Final = lazy_pattern(
     r"[a-z][\w.-]{0,30}: {1,2}(?:cannot|can't|unable to|could not|failed to|fatal: |error: ) ?\S"
     rf"|[a-z][\w.-]{{0,30}}: [^\n:]{{1,300}}: {OF_SYSTEM}\s*\Z"
 )

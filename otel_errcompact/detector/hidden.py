@@ -34,6 +34,7 @@ from otel_errcompact.extract.cleaning.framing import may_be_framed, read_frame
 from otel_errcompact.extract.format import Sign
 from otel_errcompact.extract.table import listings
 from otel_errcompact.extract.text import read_source
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +85,13 @@ _WORDS_OF_SHORT: Final = (
 _EVERYWHERE: Final = ("error", "fail", "exception", "fatal", "could not", "cannot", "no such", "** (")
 """What is looked for in a whole output; all else at its ends: lines of a format follow each other, to its summary."""
 
-_HARMLESS_LAST: Final = re.compile(r"(?i)[^\n]{0,200}\b(?:0 (?:errors?|failures?|failed)|no errors?|without errors?)\b")
-_ENDS_WELL: Final = re.compile(r"Successfully [a-z]{3,20}\b|Setting up \S{1,100} \(|Processing triggers for \S")
+_HARMLESS_LAST: Final = lazy_pattern(
+    r"(?i)[^\n]{0,200}\b(?:0 (?:errors?|failures?|failed)|no errors?|without errors?)\b"
+)
+_ENDS_WELL: Final = lazy_pattern(r"Successfully [a-z]{3,20}\b|Setting up \S{1,100} \(|Processing triggers for \S")
 """Last lines of package managers whose earlier complaints did not stop them."""
 
-_LAST_WORDS: Final = re.compile(
+_LAST_WORDS: Final = lazy_pattern(
     r"(?:(?:[A-Za-z_][\w.]{0,100}(?:Error|Exception)|Error|ERROR|error|fatal|FATAL|Fatal error|fatal error|panic"
     r"|Aborted|Exception)(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\))?: \S"
     r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{0,80}(?:(?:Error|Exception|Timeout|Exit|Interrupt)$|: \S)"
@@ -144,22 +147,24 @@ _SIGNS: Final = (
 )
 """How a failure shows in the output of programs of several formats."""
 
-_IN_WORDS: Final = re.compile(rf"(?:{NO_MEASURE}[A-Z][a-z]{{2,14}} ){{1,2}}[Ee]rror: [^\s0-9\[({{]")
+_IN_WORDS: Final = lazy_pattern(rf"(?:{NO_MEASURE}[A-Z][a-z]{{2,14}} ){{1,2}}[Ee]rror: [^\s0-9\[({{]")
 """How an output begins that is an error with its type in words: `Usage Error: Couldn't find a script`."""
 
 _MAX_CANDIDATES: Final = 600
 _PRINTED: Final = frozenset({"a traceback", "an exception", "an error in a file"})
 """What passing tests may print of an error that they provoke."""
 
-_WORK_FAILED: Final = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,3} failed: \S")
+_WORK_FAILED: Final = lazy_pattern(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){0,3} failed: \S")
 
 _OPENS_ANSWER: Final = frozenset("{<(")
 _LABELS: Final = ("std", "Std", "STD", "Command", "Output", "Ran", "$ ")
-_LABELLED: Final = re.compile(r"(?m)^[\[<]?(?:std(?:out|err)|STD(?:OUT|ERR)|Std(?:out|err)|Command|Output|Ran|\\$ )\b")
-_LABEL: Final = re.compile(
+_LABELLED: Final = lazy_pattern(
+    r"(?m)^[\[<]?(?:std(?:out|err)|STD(?:OUT|ERR)|Std(?:out|err)|Command|Output|Ran|\\$ )\b"
+)
+_LABEL: Final = lazy_pattern(
     r"(?:[\[<]?(?:[Ss]td(?:out|err)|STD(?:OUT|ERR)|Output|Error|stream)[\]>]?(?: \((?:out|err)\))?:)(?:\s|$)"
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"(?:[\[<]?(?:[Ss]td(?:out|err)|STD(?:OUT|ERR)|[Oo]utput|OUTPUT|Error|Signal|Background PIDs"
     r"|Process Group PGID)[\]>]?:?\s*(?:\((?:empty|none|no output)\))?"
     r"|(?:Command|Directory|Working directory|Cwd|CWD|Shell|Exit Code|Exit code|Duration|Time|Signal|Background PIDs"
@@ -167,13 +172,13 @@ _HEADER: Final = re.compile(
 )
 """Lines in which a harness names the parts of a result."""
 
-_PROVIDES: Final = re.compile(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
+_PROVIDES: Final = lazy_pattern(r"\|\||\buntil\b|\bwhile\b|\bretry\b|set \+e")
 """Commands that provide for a failure, and are judged by how they end."""
 
-_QUERIES: Final = re.compile(r"(?i)\bselect\b[^\n]{1,300}?\bfrom\b|\bredis-cli [^\n]{0,60}\b(?:h?m?get|lrange)\b")
+_QUERIES: Final = lazy_pattern(r"(?i)\bselect\b[^\n]{1,300}?\bfrom\b|\bredis-cli [^\n]{0,60}\b(?:h?m?get|lrange)\b")
 """Questions to databases, in whose rows any words may stand."""
 
-_PREFIXED: Final = re.compile(
+_PREFIXED: Final = lazy_pattern(
     r"\s|[\[({<>|*#]|\S{1,60}:\s|\S{0,60}[0-9]{1,4}[-:/.][0-9]{2}"
     r"|[^\n]{0,60}(?:[|\t\]]|\b[0-9]{1,2}:[0-9]{2}:[0-9]{2})"
 )
@@ -182,7 +187,7 @@ _PREFIXED: Final = re.compile(
 _OPENING: Final = frozenset("[({<\"'`bB")
 _CLOSING: Final = frozenset("])}>\"'`")
 
-_LIVE_PAGE: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? [45][0-9]{2}\b")
+_LIVE_PAGE: Final = lazy_pattern(r"HTTP/[0-9](?:\.[0-9])? [45][0-9]{2}\b")
 
 
 class _Signs:

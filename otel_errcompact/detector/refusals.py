@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.detector.clauses import offers_choice
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ _MAX_LINES: Final = 6
 _MIN_VALUE: Final = 2
 _MAX_VALUES: Final = 64
 
-SAID_BY_TOOL: Final = re.compile(
+SAID_BY_TOOL: Final = lazy_pattern(
     r"(?:<tool_use_error>|<error>|exitcode: [1-9][0-9]* \(execution failed\)|ERROR:\s|Error: \S|\[(?:ERROR"
     r"|Error)\]:? \S|apply_patch verification failed"
     r"|exec_command failed|write_stdin failed|\[?Your proposed edit has introduced new syntax error"
@@ -35,7 +35,7 @@ SAID_BY_TOOL: Final = re.compile(
 )
 """How a result begins in which a tool or a harness reports an error."""
 
-TYPED: Final = re.compile(
+TYPED: Final = lazy_pattern(
     r"(?:(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,80}(?:Error|Exception|Timeout)(?:\([^\n]{0,400}\))?: ?\S"
     r"|(?:[a-z_]\w{0,60}\.){1,6}[A-Z]\w{2,80}: \S"
     r"|Traceback \(most recent call last\):)"
@@ -56,7 +56,7 @@ _UNABLE: Final = (
     r"|Request failed with status (?:code )?[45][0-9]{2}"
     r"|net::ERR_|E(?:NOENT|ACCES|ISDIR|NOTDIR|PERM|CONNREFUSED|CONNRESET|TIMEDOUT|EXIST|AI_AGAIN|NOTFOUND|ADDRINUSE)\b)"
 )
-UNABLE: Final = re.compile(_UNABLE)
+UNABLE: Final = lazy_pattern(_UNABLE)
 """How a program begins that says, and nothing else, that it was not able to do its work."""
 
 _OF_SERVICE: Final = (
@@ -64,7 +64,7 @@ _OF_SERVICE: Final = (
     r"|Service (?:is )?(?:temporarily )?unavailable|Unauthori[sz]ed|Forbidden|Not authori[sz]ed|Not authenticated"
     r"|Insufficient [a-z]|Not enough [a-z]|Authentication (?:is )?(?:required|failed))\b"
 )
-_OF_SEARCH: Final = re.compile(
+_OF_SEARCH: Final = lazy_pattern(
     rf"{_UNABLE}|{_OF_SERVICE}|(?:Invalid|Malformed|Unsupported|Missing|Unknown) (?:regular expression|regex|pattern"
     rf"|glob|query|url|URL|path|filter|argument|parameter|input|value|request|credentials|token|API key|api key|id|date"
     rf"|cursor|offset|range|format|option|field)s?\b"
@@ -72,7 +72,7 @@ _OF_SEARCH: Final = re.compile(
     r"|Not Found|Method|Gone|Too|Internal|Service|Gateway)"
     r"|(?:Tool|Function) \S{1,80} (?:not found|is not|does not exist)"
 )
-_STATEMENT: Final = re.compile(
+_STATEMENT: Final = lazy_pattern(
     rf"(?:{_UNABLE}|(?:Invalid|Unknown|Unrecognized|Unsupported|Missing|Malformed|Unexpected|Illegal"
     rf"|Bad) [\w'\"`-]{{2,40}}(?:[ :.,(]|\Z)"
     r"|(?:No such|There is no) [\w -]{2,40}?(?: (?:with|named|called|has|exists|found|for|id)\b|:|\Z)"
@@ -103,16 +103,16 @@ _NOT_THERE: Final = (
     r"|available|active)"
     r"|(?:is|are) (?:outside|beyond|out of)|exceeds)"
 )
-_REFUSAL: Final = re.compile(rf"(?i)[^\n]{{0,300}}?\b{_NOT_THERE}\b")
-_ABOUT_FILES: Final = re.compile(
+_REFUSAL: Final = lazy_pattern(rf"(?i)[^\n]{{0,300}}?\b{_NOT_THERE}\b")
+_ABOUT_FILES: Final = lazy_pattern(
     r"(?i)[^\n]{0,60}\b(?:file|directory|folder|path|repository|branch|url|no such|ENOENT|EISDIR|EACCES|permission"
     r"|access)\b"
 )
-_BARE: Final = re.compile(
+_BARE: Final = lazy_pattern(
     r"(?i)(?:the )?(?:[a-z][\w-]{1,20} ){0,3}(?:['\"`]?[\w.:/#-]{1,100}['\"`]? )?"
     rf"{_NOT_THERE}(?: [^\n]{{0,160}})?\.?\Z"
 )
-_NO_SESSION: Final = re.compile(
+_NO_SESSION: Final = lazy_pattern(
     r"(?i)(?:(?:error|failed)[: ]+)?(?:(?:no|unknown|invalid|unrecognized|nonexistent)(?: such| active| running"
     r"| open| background| existing)?"
     r" (?:\w{1,20} )?(?:session|process|terminal|shell|job|task|pane|window|page|tab|browser|kernel|connection|cell"
@@ -125,7 +125,7 @@ _NO_SESSION: Final = re.compile(
     r"|(?:can't|cannot|could not) find (?:\w{1,20} )?(?:session|pane|window|client|process)\b|Target (?:page|closed)"
     r"|write_stdin failed)"
 )
-TIMED_OUT: Final = re.compile(
+TIMED_OUT: Final = lazy_pattern(
     r"(?i)(?:[a-z]\w{1,20}\.\w{1,30}: )?[<\[(]{0,2}(?:(?:system|error|tool_use_error"
     r"|timeout)[>:\])]{1,2} {0,2})?(?:the |your "
     r"|this )?(?:(?:previous |last |bash |shell |tool |python |code |test |script )?"
@@ -144,31 +144,31 @@ TIMED_OUT: Final = re.compile(
 )
 """How a harness or a program reports that time was up."""
 
-_NAME_OF_ARGUMENT: Final = re.compile(r'"(\w{3,40})"\s?:')
-_SOUGHT: Final = re.compile(
+_NAME_OF_ARGUMENT: Final = lazy_pattern(r'"(\w{3,40})"\s?:')
+_SOUGHT: Final = lazy_pattern(
     r"(?i)no (?:files?|matches|results?|match|matching|occurrences?|entries|items|records|documents|rows|data"
     r"|references|symbols|errors?|issues?|problems?|changes|tests?|output|warnings|updates?|new|more|open|pull|need"
     r"|action)\b"
 )
-_ERRNO: Final = re.compile(
+_ERRNO: Final = lazy_pattern(
     r"E[A-Z]{3,12}: [^\n]{3,200}, (?:open|read|l?stat|scandir|access|mkdir|unlink|rmdir|write|realpath)\b"
 )
-_SEARCH_FAILED: Final = re.compile(r"[\w-]{2,20} failed: \S|regex parse error:")
-_OF_TOOL: Final = re.compile(
+_SEARCH_FAILED: Final = lazy_pattern(r"[\w-]{2,20} failed: \S|regex parse error:")
+_OF_TOOL: Final = lazy_pattern(
     r"This (?:tool|file|command|function|operation|model|action) (?:cannot|can't|does not|doesn't|is not|requires)\b"
     r"|No [a-z]{2,20} (?:was )?found (?:with|for|by) (?:the )?(?:key|id|ID|number|selector|name|path|handle|url|uuid)\b"
     r"|Found [0-9]{1,5} (?:matches|occurrences)\b[^\n]{0,80}, but |Multiple (?:matches|occurrences)\b"
 )
 """How a tool says that a call is not one that it can serve."""
 
-_USAGE: Final = re.compile(r"(?i)usage:? [`'\"]?(\w[\w.-]{0,60})")
+_USAGE: Final = lazy_pattern(r"(?i)usage:? [`'\"]?(\w[\w.-]{0,60})")
 _OF_REFUSALS: Final = (
     "not ", "n't ", "is ", "has ", "have ", "already ", "no such", "denied", "no longer", "are ", "exceeds"
 )  # fmt: skip
-_HIT: Final = re.compile(r"[^\s:]{1,300}:[0-9]{1,7}[:-]")
+_HIT: Final = lazy_pattern(r"[^\s:]{1,300}:[0-9]{1,7}[:-]")
 """A line that a search has found, in which any words may stand."""
 
-_HEALTHY: Final = re.compile(r"(?i)(?:found|successfully|created|updated|wrote|written|done|ok\b|no )")
+_HEALTHY: Final = lazy_pattern(r"(?i)(?:found|successfully|created|updated|wrote|written|done|ok\b|no )")
 
 
 def refuses(text: str, call: Call) -> bool:

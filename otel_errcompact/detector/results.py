@@ -11,6 +11,7 @@ from otel_errcompact.detector.operation import last_command, runs_commands
 from otel_errcompact.detector.refusals import is_of_harness
 from otel_errcompact.detector.roles import Call, kind_by_name
 from otel_errcompact.extract.cleaning.envelope import open_envelope
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 Outcome = Literal["failure", "success", "ignored"]
 
@@ -31,7 +32,7 @@ class ResultVerdict:
 
 _HEAD: Final = 1_000
 _TAIL: Final = 200
-_IGNORED: Final = re.compile(
+_IGNORED: Final = lazy_pattern(
     r"(?:<tool_use_error>|Error: |\[)?(?:"
     r"(?P<declined>The user doesn't want to|Request interrupted by user"
     r"|(?:The user|User|user) (?:has )?(?:declined|rejected|denied|cancelled|canceled|skipped"
@@ -49,7 +50,7 @@ _REASONS_TO_IGNORE: Final = {
     "declined": "declined by the user", "sibling": "a sibling call failed", "cancelled": "cancelled",
 }  # fmt: skip
 _RUNS_ON: Final = "Process running with session ID"
-_IN_FIRST_LINES: Final = re.compile(rf"(?:[^\n]*\n){{0,4}}?{_RUNS_ON}")
+_IN_FIRST_LINES: Final = lazy_pattern(rf"(?:[^\n]*\n){{0,4}}?{_RUNS_ON}")
 """Results that are neither failures nor successes, by how they begin."""
 
 _COMPARING_PROGRAMS: Final = frozenset({"diff", "cmp", "comm", "git diff"})
@@ -73,12 +74,12 @@ _ASKING_OPTIONS: Final = {
 """Commands that answer a question by their exit status, where they have one of these options."""
 
 _LOCATING_PROGRAMS: Final = frozenset({"command", "which", "type", "hash", "whereis"})
-_PLACE: Final = re.compile(r"(?:alias )?(?:/|~/|[A-Za-z]:\\|\S{1,100} is |\S{1,100}=|\S{1,100} not found$)")
+_PLACE: Final = lazy_pattern(r"(?:alias )?(?:/|~/|[A-Za-z]:\\|\S{1,100} is |\S{1,100}=|\S{1,100} not found$)")
 
-_EXIT_CODE: Final = re.compile(
+_EXIT_CODE: Final = lazy_pattern(
     r"(?:\A|\n)[\[(<]?(?:(?:Process |Command )?[Ee]xit(?:ed)?(?: with)?(?: code)?:? |exitcode: )(-?[0-9]{1,10})\b"
 )
-_EXIT_STATUS: Final = re.compile(
+_EXIT_STATUS: Final = lazy_pattern(
     r"(?:\A|\n)[\[(<]{0,2}(?:(?:Error|error|ERROR): )?(?:[Tt]he |\U0001f534 |\u274c )?(?:(?:[Pp]rocess|[Cc]ommand"
     r"|[Ss]cript|[Tt]ask|[Pp]rogram|[Ss]hell)(?: '[^'\n]{1,200}')? )?"
     r"(?:(?:finished|completed|exited|failed|terminated|returned|ended"
@@ -87,26 +88,26 @@ _EXIT_STATUS: Final = re.compile(
     r"|[Uu]nix exit code|exit)[:= >]{1,3}(-?[0-9]{1,10})(?=[\])>,. \n]|</|\Z)"
 )
 _OF_STATUSES: Final = ("xit", "XIT", "eturn")
-_ANNOUNCED: Final = re.compile(
+_ANNOUNCED: Final = lazy_pattern(
     r"(?:echo|printf|print|Write-Output|Write-Host)\s+(?:-\S+\s+)?[\"']?(?P<label>[^\"'$;&|\n]{0,60}?)\$(?:\{?\?\}?|LASTEXITCODE|\{?PIPESTATUS\[0\]\}?|(?:rc|RC|status|STATUS|ret|code|ec|EC|exit_code|EXIT_CODE|EXIT)\b)"
 )
 _MAX_ANNOUNCED: Final = 4
 _STILL_RUNNING: Final = -1
-_NOTHING_FOUND: Final = re.compile(
+_NOTHING_FOUND: Final = lazy_pattern(
     r"(?:<tool_use_error>|Error: )?No (?:files|matches|results|match|matching \w{1,20})(?: were)?(?: found)?\b"
     r"[^\n]{0,200}\s*\Z"
 )
-_SAYS_NOTHING: Final = re.compile(
+_SAYS_NOTHING: Final = lazy_pattern(
     r"(?:\s|\(no output\)|(?:\[?(?:[Ee]xit|Process exited|Command exited)"
     r"|Chunk ID:|Wall time:|Original token count:|Output:)[^\n]*)*\Z"
 )
 
 
-_INTERRUPTING: Final = re.compile(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
-_SILENCED: Final = re.compile(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
+_INTERRUPTING: Final = lazy_pattern(r"(?i)\\u0003|\x03|\bC-c\b|\^C|\bctrl[-+ ]c\b|\bSIGINT\b|kill -(?:2|INT)\b")
+_SILENCED: Final = lazy_pattern(r"(?:&> ?/dev/null|> ?/dev/null 2>&1|2>&1 > ?/dev/null)[\s\"'}]{0,9}\Z")
 """The end of a command that is run for its exit status alone."""
 
-_ASKED_BEFORE: Final = re.compile(r"(?:\[{1,2} |\b(?:test|which|command -v) )[^;\n]{0,300}? && ")
+_ASKED_BEFORE: Final = lazy_pattern(r"(?:\[{1,2} |\b(?:test|which|command -v) )[^;\n]{0,300}? && ")
 """A question on which the rest of a command line depends."""
 
 _BY_INTERRUPT: Final = 130
@@ -181,7 +182,7 @@ def _is_interrupted(tail: str, arguments: str) -> bool:
     return may_be and _INTERRUPTING.search(arguments) is not None
 
 
-_ANSWERS_NO: Final = re.compile(
+_ANSWERS_NO: Final = lazy_pattern(
     r"\s{0,9}(?:0|false|no|inactive|disabled|failed|unknown|dead|activating|degraded|masked|static|not-found"
     r"|[^\n]{0,300}\b(?:not found|no \S{1,100} in \([^\n]*|not installed|did not match any[^\n]*"
     r"|no package found matching[^\n]*))"

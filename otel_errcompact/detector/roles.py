@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.detector.operation import invocations_of, runs_commands
 from otel_errcompact.detector.operation.command_line import invocations_in
-from otel_errcompact.runtime.lazy import lazy
+from otel_errcompact.runtime.lazy import lazy, lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["reading", "searching", "running", "other"]
 
-_WORD_OF_NAME: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_WORD_OF_NAME: Final = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+")
 _READING_WORDS: Final = frozenset(
     {"read", "view", "cat", "open", "logs", "tail", "show", "diff", "history", "inspect", "dump"}
 )
@@ -59,13 +58,13 @@ _QUIET_PROGRAMS: Final = frozenset(
 )  # fmt: skip
 """Programs that say little but their own complaints."""
 
-_TESTING_PROGRAM: Final = re.compile(
+_TESTING_PROGRAM: Final = lazy_pattern(
     r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|karma|cypress|playwright|rspec|phpunit|ctest|tsc|eslint|ruff|mypy"
     r"|pyright|flake8|pylint|cmake|ninja|bazel|gcc|g\+\+|cc|clang|clang\+\+|rustc|javac|gradlew?|mvnw?|sbt|msbuild"
     r"|xcodebuild|make|gmake|mix|swift|dotnet|rake|cargo|go (?:test|build|vet|run|install)|npm|pnpm|yarn|bun|python -m"
     r"|pre-commit|golangci-lint|rubocop|webpack|vite|esbuild|rollup|just|task)(?!\S)"
 )
-_FED_PROGRAM: Final = re.compile(
+_FED_PROGRAM: Final = lazy_pattern(
     r"(?:python|node|ruby|perl|php|bash|sh|zsh|psql|mysql|sqlite3|duckdb|kubectl|docker|git|patch|mongosh?|redis-cli)\b"
 )
 """Programs that work on what a pipe brings, where others only filter it."""
@@ -74,9 +73,9 @@ _CARRIERS: Final = frozenset({"ssh", "docker exec", "docker compose exec", "dock
 """Programs that run another one elsewhere, named behind the host or the container."""
 
 _NAMES_OF_CARRIERS: Final = ("ssh", "docker", "kubectl")
-_FILE_ARGUMENT: Final = re.compile(r'"(?:path|file_path|filename|file|absolute_path)"')
-_FETCHING: Final = re.compile(r"(?i)fetch|browse|web")
-_PRINTING: Final = re.compile(r"\b(?:echo|printf)\b")
+_FILE_ARGUMENT: Final = lazy_pattern(r'"(?:path|file_path|filename|file|absolute_path)"')
+_FETCHING: Final = lazy_pattern(r"(?i)fetch|browse|web")
+_PRINTING: Final = lazy_pattern(r"\b(?:echo|printf)\b")
 _MAX_COMMANDS: Final = 32
 
 

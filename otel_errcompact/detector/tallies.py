@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from otel_errcompact.detector.words import lower
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 _BAD: Final = frozenset(
     {"failed", "fail", "fails", "failure", "failures", "failing", "error", "errors", "errored", "broken"}
@@ -26,20 +27,20 @@ _GOOD: Final = frozenset(
 )  # fmt: skip
 _MENDED: Final = frozenset({"fixed", "corrected", "resolved", "ignored"})
 
-_NUMBER_FIRST: Final = re.compile(
+_NUMBER_FIRST: Final = lazy_pattern(
     r"\b([0-9]{1,7}) (?:(?:tests?|test (?:cases?|files?|suites?)|specs?|examples?|checks?) )?([a-zA-Z-]{2,14})"
 )
-_NAME_FIRST: Final = re.compile(r"\b([A-Za-z]{2,14})(?: tests?)?\s{0,6}[:=]\s{0,12}([0-9]{1,7})\b(?![.:%/-]?[0-9])")
-_CANDIDATE: Final = re.compile(
+_NAME_FIRST: Final = lazy_pattern(r"\b([A-Za-z]{2,14})(?: tests?)?\s{0,6}[:=]\s{0,12}([0-9]{1,7})\b(?![.:%/-]?[0-9])")
+_CANDIDATE: Final = lazy_pattern(
     r"(?i)\b[1-9][0-9]{0,6} (?:[a-z]{1,8} )?(?:fail|error|broken)|\b(?:fail(?:ed|ures?|s)?|errors?"
     r"|broken)(?: tests?)?\s{0,6}[:=]\s{0,12}[1-9]"
 )
-_PASSED: Final = re.compile(
+_PASSED: Final = lazy_pattern(
     r"(?im)^\W{0,80}(?:[^\n]{0,60}\b[0-9]{1,7} (?:tests? )?(?:passed|passing|examples?|tests?)\b|ok\b|pass(?:ed)?\b"
     r"|all (?:tests|checks) passed)[^\n]{0,200}$"
 )
 _TELLING: Final = ("fail", "error", "broken")
-_OF_TESTS: Final = re.compile(
+_OF_TESTS: Final = lazy_pattern(
     r"(?i)\b(?:tests?|doctests?|specs?|examples?|scenarios?|suites?|assertions?|pass|pass(?:ed|es|ing)|steps)\b"
 )
 _MAX_LINE: Final = 300

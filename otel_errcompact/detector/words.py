@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_TOKEN: Final = re.compile(r"[a-z0-9]+")
+_TOKEN: Final = lazy_pattern(r"[a-z0-9]+")
 _ENDINGS: Final = ("", "s", "d", "ed", "ing", "ked", "ion")
 """What a word may end in where nothing follows it in the table: `abort` is in `aborted`, `panic` in `panicked`."""
 

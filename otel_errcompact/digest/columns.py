@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
 
@@ -16,9 +18,9 @@ MAX_PLACES: Final = 64
 _COMPARED: Final = 24
 """Characters of a message that tell which of several findings in a line it is."""
 
-_COLUMN: Final = re.compile(r"([0-9]{1,5})(?![0-9])(.{0,200})")
-_MORE_OF_PLACE: Final = re.compile(r":?[0-9]")
-_PLACE: Final = re.compile(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![0-9]|:[0-9])")
+_COLUMN: Final = lazy_pattern(r"([0-9]{1,5})(?![0-9])(.{0,200})")
+_MORE_OF_PLACE: Final = lazy_pattern(r":?[0-9]")
+_PLACE: Final = lazy_pattern(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![0-9]|:[0-9])")
 _ROW: Final = r"[ \t]*(?:[A-Z]{1,4}[0-9]{1,5}[ \t]+)?([0-9]{1,7}):([0-9]{1,5})(?![^ \t\n])(.{0,200})"
 """A finding below the name of its file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,6 +14,7 @@ from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.digest.untrusted import CUT, one_line, quoted_lines
 from otel_errcompact.errors import Evidence
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ _SOURCE: Final = "> "
 _LONGEST_TOKEN: Final = 8
 """Characters of a token; a text of more for each token of its limit is no short one."""
 
-_LEFT_OUT: Final = re.compile(r"\.\.\. ([0-9]{1,9}) more lines")
+_LEFT_OUT: Final = lazy_pattern(r"\.\.\. ([0-9]{1,9}) more lines")
 
 
 _WHOLE: Final[Mapping[str, str]] = {}

@@ -5,26 +5,28 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 CUT: Final = "..."
 
 # C0 and C1 controls, line and paragraph separators, bidirectional, zero-width and filling characters, selectors of
 # variants, the byte order mark.
-_UNPRINTABLE: Final = re.compile(
+_UNPRINTABLE: Final = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]+"
 )
-_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
-_FORGED_DELIMITER: Final = re.compile(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
-_FORGED_LINE: Final = re.compile(
+_ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_FORGED_DELIMITER: Final = lazy_pattern(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
+_FORGED_LINE: Final = lazy_pattern(
     r"^(?=\s{0,8}(?:(?:OPERATOR|NOTICE|NOT EXECUTED):|ESCALATED\b|hint: |\[errcompact \w"
     r"|#[0-9a-f]{4,16} (?:again|with new details) \())",
     re.MULTILINE,
 )
 """Where a line begins like one of ours."""
 
-_FORGED_COUNT: Final = re.compile(r"\(x(?=\d)(?!(?:86|64)\))")
+_FORGED_COUNT: Final = lazy_pattern(r"\(x(?=\d)(?!(?:86|64)\))")
 """A count in our manner; `(x86)` is part of the names of folders."""
-_SPACES: Final = re.compile(r"\s+")
+_SPACES: Final = lazy_pattern(r"\s+")
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.digest.untrusted import one_line
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.digest.situation import Situation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_KIND: Final = 80
 """Characters of a type; of a longer one the modules go first."""
 
-_TOLD_EXIT: Final = re.compile(
+_TOLD_EXIT: Final = lazy_pattern(
     r"(?i)(?:exit|status|code|return|\brc\b|error|terminated)[^\n0-9-]{0,24}(-?[0-9]{1,9})(?!\w|\.[0-9])"
 )
 """An exit status as programs and harnesses write it: `Exit code 2`, `exited with 2`, `exit status 2`, `Error 2`."""

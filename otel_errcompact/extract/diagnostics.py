@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
@@ -10,6 +9,7 @@ from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.statements import last_statement
 from otel_errcompact.extract.table import listings, load
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,10 +31,10 @@ _MAX_FOLDED: Final = 140
 
 _LITERAL_BREAK: Final = r"\n"
 
-_REPEATED: Final = re.compile(r"(?m)^(?:npm (?:error|ERR!) |#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6} )")
+_REPEATED: Final = lazy_pattern(r"(?m)^(?:npm (?:error|ERR!) |#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6} )")
 """What an installer or a builder of images puts before each line of the tool's output that it repeats."""
 
-_BREAKING: Final = re.compile(
+_BREAKING: Final = lazy_pattern(
     r"(?:E9[0-9]{2}|F82[0-3]|[EF][0-9]{4}|(?:invalid|parse)-syntax|SyntaxError|CompileError)$"
 )
 """Types of diagnostics that keep the program from running, by the codes of Python's linters and our own."""

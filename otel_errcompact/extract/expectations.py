@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.members import Member
 from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,19 +36,21 @@ _MAX_VALUE: Final = 120
 _MAX_ORIGINS: Final = 3
 _TIME_LIMIT: Final = "Timeout "
 
-_ELIDED: Final = re.compile(r"\.\.\.|\[[0-9]{1,9} chars\]")
-_COMPARISON: Final = re.compile(r" (?:==|!=|<=|>=|<|>|in|is) ")
-_NO_VALUES: Final = re.compile(
+_ELIDED: Final = lazy_pattern(r"\.\.\.|\[[0-9]{1,9} chars\]")
+_COMPARISON: Final = lazy_pattern(r" (?:==|!=|<=|>=|<|>|in|is) ")
+_NO_VALUES: Final = lazy_pattern(
     r"assert (?:not )?(?:\(?not )?(?:False|True|None|\[\]|\(\)|\{\}|0|'')\)?(?: is (?:not )?\w+)?$"
 )
-_WHERE: Final = re.compile(r" ?\+ {2,20}(?:where|and  ) (?P<said>\S.*)")
-_LABELLED: Final = re.compile(
+_WHERE: Final = lazy_pattern(r" ?\+ {2,20}(?:where|and  ) (?P<said>\S.*)")
+_LABELLED: Final = lazy_pattern(
     r"\s{0,8}(?:Expected(?: regex)?|Actual(?: message)?|Obtained|ACTUAL|DESIRED|Regex|Input|Pattern|[xy])\s{0,4}: ?\S"
 )
-_TELLING: Final = re.compile(r" != |[Ll]eft contains |[Rr]ight contains ")
-_FUNCTION: Final = re.compile(r"<(?:function|bound method|built-in (?:method|function)) ([\w.]{1,200})[^<>\n]{0,300}>")
-_OBJECT: Final = re.compile(r"<(?:[\w.]{1,200}\.)?(\w{1,100}) object at 0x[0-9a-f]{1,16}>")
-_NUMBER: Final = re.compile(r"[0-9]{3,6} ")
+_TELLING: Final = lazy_pattern(r" != |[Ll]eft contains |[Rr]ight contains ")
+_FUNCTION: Final = lazy_pattern(
+    r"<(?:function|bound method|built-in (?:method|function)) ([\w.]{1,200})[^<>\n]{0,300}>"
+)
+_OBJECT: Final = lazy_pattern(r"<(?:[\w.]{1,200}\.)?(\w{1,100}) object at 0x[0-9a-f]{1,16}>")
+_NUMBER: Final = lazy_pattern(r"[0-9]{3,6} ")
 _PARTS: Final = ("Expected:", "Got:", "Expected nothing", "Got nothing", "Exception raised:")
 _EXAMPLE: Final = ("Failing test case: ", "Falsifying example: ", "Falsifying explicit example: ")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
 
 _MARKS: Final = ("/tmp/", "/var/folders/", "\\Temp\\")  # noqa: S108 - looked for in texts, never opened
-_ROOT: Final = re.compile(
+_ROOT: Final = lazy_pattern(
     r"(?<![\w.~-])(?:(?:/private)?/(?:tmp|var/tmp|var/folders/\w{1,9}/\w{1,60}/T)/[\w.+-]{1,120}/"
     r"|[A-Za-z]:\\(?:Users\\[^\\\s]{1,60}\\AppData\\Local\\)?Temp\\[\w.+-]{1,120}\\)(?=[\w.])"
 )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.members import MAX_MEMBERS, Member
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
 
-_PLACE: Final = re.compile(r"(?P<file>[^\s:]{1,300}\.go):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: ")
+_PLACE: Final = lazy_pattern(r"(?P<file>[^\s:]{1,300}\.go):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: ")
 
-_LOADING: Final = re.compile(
+_LOADING: Final = lazy_pattern(
     r"no required module provides package |package [^\s;]{1,300} is not in (?:std|GOROOT)|missing go\.sum entry "
     r"|cannot find (?:package|module) |import cycle not allowed|import \"[^\"]{1,300}\" is a program, not an import"
     r"|use of internal package |build constraints exclude all Go files|found packages |no Go files in "
@@ -22,14 +23,14 @@ _LOADING: Final = re.compile(
     r"|relative import path |local import "
 )
 
-_GO: Final = re.compile(
+_GO: Final = lazy_pattern(
     r"go: (?!downloading |finding |extracting |added |upgraded |removed |downgraded |found |trying |warning: "
     r"|creating |to add )(?P<message>\S.*)"
 )
 
-_PATTERN: Final = re.compile(r"pattern [^\s:]{1,300}: (?:directory prefix |no matching |cannot find ).+")
+_PATTERN: Final = lazy_pattern(r"pattern [^\s:]{1,300}: (?:directory prefix |no matching |cannot find ).+")
 
-_IMPORTS: Final = re.compile(
+_IMPORTS: Final = lazy_pattern(
     r"\t?(?:package|imports) (?P<package>[^\s:]{1,300})(?: from (?P<file>[^\s:]{1,200}))?"
     r"(?:: import cycle not allowed)?$"
 )

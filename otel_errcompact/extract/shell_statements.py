@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, StatementTable, is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
@@ -58,19 +58,19 @@ _LINE: Final = r"(?::? line [0-9]{1,6}|:[0-9]{1,6}|: [0-9]{1,6})"
 _COMMAND: Final = r"(?P<command>[^:\s][^:]{0,200})"
 
 _NOT_FOUND: Final = (
-    re.compile(rf"(?:{_SHELL}{_LINE}{{0,2}}|[\w./-]{{1,200}}{_LINE}{{1,2}}): {_COMMAND}: (?:command )?not found$"),
-    re.compile(rf"[\w./-]{{1,200}}: {_COMMAND}: (?i:command) not found$"),
-    re.compile(rf"{_SHELL}{_LINE}{{0,2}}: command not found: (?P<command>\S.{{0,200}})$"),
-    re.compile(r"fish: Unknown command:? '?(?P<command>[^'\s]{1,200})"),
-    re.compile(r"'(?P<command>[^']{1,200})' is not recognized as an internal or external command"),
-    re.compile(r"(?:[\w.-]{1,100} ?: )?The term '(?P<command>[^']{1,200})' is not recognized as"),
+    lazy_pattern(rf"(?:{_SHELL}{_LINE}{{0,2}}|[\w./-]{{1,200}}{_LINE}{{1,2}}): {_COMMAND}: (?:command )?not found$"),
+    lazy_pattern(rf"[\w./-]{{1,200}}: {_COMMAND}: (?i:command) not found$"),
+    lazy_pattern(rf"{_SHELL}{_LINE}{{0,2}}: command not found: (?P<command>\S.{{0,200}})$"),
+    lazy_pattern(r"fish: Unknown command:? '?(?P<command>[^'\s]{1,200})"),
+    lazy_pattern(r"'(?P<command>[^']{1,200})' is not recognized as an internal or external command"),
+    lazy_pattern(r"(?:[\w.-]{1,100} ?: )?The term '(?P<command>[^']{1,200})' is not recognized as"),
 )
 
-_OF_SHELL: Final = re.compile(rf"{_SHELL}(?:: -c)?{_LINE}{{0,2}}: (?P<message>\S.*)")
+_OF_SHELL: Final = lazy_pattern(rf"{_SHELL}(?:: -c)?{_LINE}{{0,2}}: (?P<message>\S.*)")
 
-_BY_PROGRAM: Final = re.compile(r"(?P<program>[\w./+-]{1,100}): {1,2}(?P<what>\S.*)")
+_BY_PROGRAM: Final = lazy_pattern(r"(?P<program>[\w./+-]{1,100}): {1,2}(?P<what>\S.*)")
 
-_SCRIPT: Final = re.compile(
+_SCRIPT: Final = lazy_pattern(
     r"(?P<file>[\w-]{0,100}[./][\w./-]{1,200})(?:: line |: |:)(?P<line>[0-9]{1,6}): (?P<message>\S.*)"
 )
 
@@ -91,7 +91,7 @@ _BY_LANGUAGE: Final = StatementTable(
 )
 """What shells say of a script itself."""
 
-_TURNED_ROUND: Final = re.compile(
+_TURNED_ROUND: Final = lazy_pattern(
     r"(?:zsh|\(eval\))(?::[0-9]{1,6})?: (?P<reason>no such file or directory|permission denied|is a directory"
     r"|not a directory|file exists): ?(?P<what>.*)"
 )
@@ -110,12 +110,12 @@ _SIGNALS: Final = {
 }
 """What shells print of a command that a signal ended, and the signal."""
 
-_ENDED: Final = re.compile(
+_ENDED: Final = lazy_pattern(
     r"(?:(?P<by>[^\s:]{1,200}): line (?P<line>[0-9]{1,6}): {1,8}[0-9]{1,10} )?"
     rf"(?P<signal>{'|'.join(_SIGNALS)})(?: {{0,30}}(?P<core>\(core dumped\)))?(?: {{1,30}}(?P<command>\S.{{0,400}}))?$"
 )
 
-_USAGE: Final = re.compile(
+_USAGE: Final = lazy_pattern(
     r"(?:(?P<program>[\w./+-]{1,100}): (?:error: )?|[Ee]rror: |ERROR: )?(?P<message>(?:"
     r"(?:unknown|unrecognized|unsupported) (?:short(?:hand)? )?(?:flag|option|arguments?|command|subcommand)s?\b"
     r"|(?:invalid|illegal|ambiguous|bad) option\b|option (?:requires an argument|'[^']{1,100}' )"
@@ -143,25 +143,25 @@ _PROGRAMS: Final = frozenset((
 _OF_SERVICES: Final = (
     (
         "UnitNotFound",
-        re.compile(r"(?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f"),
+        lazy_pattern(r"(?:Failed to \w{1,20} [\w@.:-]{1,100}: )?Unit [\w@.:-]{1,100} (?:could )?not (?:be )?f"),
     ),
     (
         "UnitFailed",
-        re.compile(
+        lazy_pattern(
             r"(?:Job for [\w@.:-]{1,100} failed\b|Failed to \w{1,20} [\w@:-]{1,100}"
             r"\.(?:automount|device|mount|path|scope|service|slice|socket|swap|target|timer): )"
         ),
     ),
-    ("NoSystemd", re.compile(r"System has not been booted with systemd\b")),
-    ("HostKeyRejected", re.compile(r"Host key verification failed\.")),
-    ("EACCES", re.compile(r"[\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$")),
-    ("rsync", re.compile(r"rsync error: ")),
-    ("NotPermitted", re.compile(r"\S{1,100} is not in the sudoers file")),
+    ("NoSystemd", lazy_pattern(r"System has not been booted with systemd\b")),
+    ("HostKeyRejected", lazy_pattern(r"Host key verification failed\.")),
+    ("EACCES", lazy_pattern(r"[\w.@-]{1,200}: Permission denied \([\w,-]{1,200}\)\.?$")),
+    ("rsync", lazy_pattern(r"rsync error: ")),
+    ("NotPermitted", lazy_pattern(r"\S{1,100} is not in the sudoers file")),
 )
 
 _WITHOUT_COLON: Final = ("Host key ", "Job for ", "System has not ")
 
-_OF_ANY_SERVICE: Final = re.compile("|".join(form.pattern for _, form in _OF_SERVICES))
+_OF_ANY_SERVICE: Final = lazy_pattern(lambda: "|".join(form.pattern for _, form in _OF_SERVICES))
 
 
 def shell_statement(line: str, *, of_usage: bool = True) -> Statement | None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,53 +15,53 @@ GENERIC_TYPES: Final = frozenset({"error", "fatal", "Error", "Exception", "ERROR
 """Types that say no more than that something failed."""
 
 _BULLET: Final = r"(?:[-*\u2022\u2718\u2716\u2717\u00d7>!\u2502\u274c] |%|##)?"
-_TIMESTAMP: Final = re.compile(
+_TIMESTAMP: Final = lazy_pattern(
     r"[EF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{1,9} {1,9}[0-9]{1,10} [\w./-]{1,100}:[0-9]{1,6}\] |"
     r"\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?(?: [-|])? +"
 )
 _STARTS_OF_TIME: Final = frozenset("[0123456789EF")
-_TYPED: Final = re.compile(
+_TYPED: Final = lazy_pattern(
     rf"{_BULLET}(?:[A-Z]{{1,4}}[0-9]{{3,5}} )?(?:Uncaught (?:\(in promise\) )?|Unhandled exception: )?"
     r"(?P<type>[A-Za-z_][\w.$<>]{1,200})(?: \[\w{1,60}\])?(?:: (?P<message>.*)|:?$)"
 )
-_EXCEPTION_NAME: Final = re.compile(
+_EXCEPTION_NAME: Final = lazy_pattern(
     r"(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Exceeded|Refused|Denied|NotFound|Unavailable|Violation"
     r"|Iteration|ExceptionGroup|Aborted|Cancelled|Expired|Overflow|Disconnected|Closed)$"
 )
-_QUALIFIED_NAME: Final = re.compile(r"\.[A-Z]\w*$")
-_LOCATED: Final = re.compile(
+_QUALIFIED_NAME: Final = lazy_pattern(r"\.[A-Z]\w*$")
+_LOCATED: Final = lazy_pattern(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:\"'()|]{1,400})"
     r"(?::(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?:|\((?P<row>[0-9]{1,9}),[0-9]{1,9}\):)"
     r" (?:fatal error|error|Error|ERROR)(?:\[(?P<code>[\w-]{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))?:"
     r" (?P<message>.*)"
 )
-_SEVERITY: Final = re.compile(
+_SEVERITY: Final = lazy_pattern(
     rf"{_BULLET}\[?(?P<severity>(?i:error|fatal|panic|critical|failure|fatal error))\]?"
     r"(?:\[(?P<code>\w{1,60})\]| (?P<number>[A-Z]{1,8}[0-9]{2,6}))? ?: {1,3}(?P<message>\S.*)"
 )
-_BY_PROGRAM: Final = re.compile(
+_BY_PROGRAM: Final = lazy_pattern(
     r"(?P<program>[\w.@+/-]{1,80}): (?:\[(?P<framed>emerg|alert|crit|error|fatal)\] (?:[0-9#*]{1,20}: )?"
     r"|(?:[A-Z]\w{1,20} )?(?P<severity>(?i:error|fatal|critical|fatal error|panic)) ?: {1,3})(?P<message>\S.*)"
 )
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"[\[(]?(?:Fehler|Erreur|Error[ei]|Fout|Błąd|Fel|Feil|Fejl|Virhe|Hata|Chyba|Ошибка|Помилка|错误|錯誤|エラー|오류)[\])]?"
     r"(?: ?[:\uff1a] ?|(?<=[\])]) )(?P<message>\S.*)",
     re.IGNORECASE,
 )
 """How programs in other languages begin a statement of an error."""
 
-_CODE: Final = re.compile(
+_CODE: Final = lazy_pattern(
     r"\[?(?P<code>[A-Z]{1,6}-[0-9]{3,6}|[A-Z]{1,6}[0-9]{3,6}|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+|0x[0-9A-Fa-f]{8})\]?(?=:?(?:\s|$))"
 )
 _MAX_TYPES: Final = 4
 """Types before one message that are looked through: `Error: Error: KeyError: 'id'`."""
 
-_LEVEL: Final = re.compile(
+_LEVEL: Final = lazy_pattern(
     rf"{_BULLET}(?:[\w.]{{1,80}} - )?\[?(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|ALERT|EMERG|CRIT|ERR!|error(?=\]))"
     r"(?!\w)\]?(?::[\w.]{1,80}:| -| {1,9}\([0-9]{1,9}\) :|:)? {0,8}(?P<message>\S.*)"
 )
-_HEADING: Final = re.compile(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
+_HEADING: Final = lazy_pattern(r"(?i:(?:fatal )?errors?|failed|failure)\b[^:]{0,80}:$")
 _TELLING_WORDS: Final = (
     "errors?", "fail(?:ed|s|ure|ures)?", "cannot", "can't", "could ?n[o']t", "unable", "no such", "denied", "refused",
     "rejected", "invalid", "unexpected", "unknown", "unresolved", "unsupported", "undefined", "undeclared", "missing",
@@ -77,17 +78,17 @@ _TELLING_WORDS: Final = (
 
 
 def compile_words(words: Sequence[str]) -> re.Pattern[str]:
-    """Compile words in small letters into a pattern that tries each first letter once."""
+    """Return a pattern of words in small letters that tries each first letter once."""
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
     alternatives = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
-    return re.compile(rf"\b(?:{alternatives})\b")
+    return lazy_pattern(rf"\b(?:{alternatives})\b")
 
 
 _OTHER_LANGUAGES: Final = ("fehler", "fehlgeschlagen", "nicht", "abgebrochen", "erreur", "impossible")
 _TELLING: Final = compile_words((*_TELLING_WORDS, *_OTHER_LANGUAGES))
-_TELLING_ABROAD: Final = re.compile(
+_TELLING_ABROAD: Final = lazy_pattern(
     r"échou|échec|introuvable|refus|ungültig|inválid|falló|no se (?:pudo|puede|encontr)|não|nieprawid|błąd"
     r"|ошибк|не удалось|не найден|невозможно|отказ|错误|錯誤|失败|失敗|无法|無法|找不到|不存在|未找到|拒绝|违反|无效"
     r"|エラー|できません|見つかりません|오류|실패|없습니다"
@@ -112,7 +113,7 @@ class StatementTable:
     """
 
     def __init__(self, *rows: tuple[str, str]) -> None:
-        self._rows = tuple((kind, re.compile(pattern)) for kind, pattern in rows)
+        self._rows = tuple((kind, lazy_pattern(pattern)) for kind, pattern in rows)
 
     def read(self, line: str) -> Statement | None:
         """Return what a line states, or nothing where it has none of the forms."""

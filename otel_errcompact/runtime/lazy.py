@@ -46,6 +46,9 @@ def lazy_pattern(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern
     """
     Return a regular expression that is compiled when it is first used.
 
+    A thousand patterns cost more than all other work of an import, and a failure needs few of them. After its first
+    use one costs what a compiled pattern does. It is no instance of `re.Pattern`: functions of `re` do not take it.
+
     Args:
         pattern: The expression, or a function that puts it together.
         flags: As `re.compile` takes them.
@@ -53,17 +56,33 @@ def lazy_pattern(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern
     return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
 
 
-_METHODS: Final = ("search", "match", "fullmatch", "sub", "finditer", "findall", "split")
+_MEMBERS: Final = (
+    *("search", "match", "fullmatch", "sub", "subn", "finditer", "findall", "split"),
+    *("pattern", "flags", "groups", "groupindex"),
+)
 
 
-class _LazyPattern:
-    def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
-        self._source = pattern
+class _UsedPattern:
+    """Holds the methods and attributes of a compiled pattern, found as fast as the pattern's own."""
+
+    __slots__ = ("_flags", "_source", *_MEMBERS)
+
+    def __init__(self, source: str | Callable[[], str], flags: int) -> None:
+        self._source = source
         self._flags = flags
 
+
+class _LazyPattern(_UsedPattern):
+    __slots__ = ()
+
     def __getattr__(self, name: str) -> Any:
+        if name not in _MEMBERS:  # such as what `copy` and `inspect` look for
+            raise AttributeError(name)
         source = self._source if isinstance(self._source, str) else self._source()
+        # Threads that meet here set equal members; no lock is needed that a fork could leave held.
         compiled = re.compile(source, self._flags)
-        # The methods become attributes of this object, so that later calls cost the same as with a compiled pattern.
-        self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
+        for member in _MEMBERS:
+            setattr(self, member, getattr(compiled, member))
+        # A class without `__getattr__` is looked up in half the time.
+        self.__class__ = _UsedPattern  # type: ignore[assignment]
         return getattr(compiled, name)

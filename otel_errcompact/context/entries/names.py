@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 OK: Final = "ok"
 FAILED: Final = "failed"
@@ -68,7 +69,7 @@ CALL_IDS: Final = (
     "callid", "toolcallid", "tooluseid", "toolid", "commandid", "requestid", "actionid", "invocationid", "executionid",
     "correlationid", "cause", "id",
 )  # fmt: skip
-DURATION: Final = re.compile(
+DURATION: Final = lazy_pattern(
     r"(?:duration|elapsed|elapsedtime|took|latency|walltime|runtime)"
     r"(?:in)?(?:(ms|millis|milliseconds)|(us|micros|microseconds)|(ns|nanos|nanoseconds)|s|sec|secs|seconds)?"
 )
@@ -81,7 +82,7 @@ KNOWN: Final = frozenset(
 
 # Words of an event's kind: `tool_result`, `CommandFailed`, `exec_command_end`, `agent_message`.
 
-WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+WORD: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 TALK: Final = frozenset(
     {
         "message", "messages", "thought", "thinking", "think", "reasoning", "plan", "prompt", "user", "assistant",

@@ -10,11 +10,12 @@ from typing import Final, cast
 
 from otel_errcompact.context.entries.fields import Entry, Field, plain_name
 from otel_errcompact.context.entries.names import DURATION, TIMES
+from otel_errcompact.runtime.lazy import lazy_pattern
 
-_ISO: Final = re.compile(
+_ISO: Final = lazy_pattern(
     r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9})\d*)?\s?(Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
-_SPAN: Final = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)\s?(ms|us|µs|ns|s|sec|seconds|m|min|h)?", re.ASCII)
+_SPAN: Final = lazy_pattern(r"(\d{1,12}(?:\.\d{1,12})?)\s?(ms|us|µs|ns|s|sec|seconds|m|min|h)?", re.ASCII)
 _UNITS: Final = {"ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "m": 60, "min": 60, "h": 3600}
 _SECONDS_BELOW: Final = 1e11
 """Larger times since the epoch are in milliseconds, microseconds or nanoseconds."""

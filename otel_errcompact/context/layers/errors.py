@@ -10,7 +10,6 @@ tokens can be gained at once, unless the list is cut anyway.
 from __future__ import annotations
 
 import json
-import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -29,8 +28,11 @@ from otel_errcompact.detector.results import may_have_failed
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import Operation, RawError
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
+
     from otel_errcompact.context.layers.workspace import Edited, Workspace
     from otel_errcompact.context.messages import Conversation, Part
     from otel_errcompact.history.history import ErrorClass
@@ -48,8 +50,8 @@ INPUT_TURNS: Final = 4
 """Further answers of the model during which a failed input stays whole: it may want to send it again."""
 
 _OURS: Final = "[errcompact errors: "
-_CUT: Final = re.compile(r"\[\.\.\. ([0-9,]{1,20}) characters cut \.\.\.\]")
-_HANDED_OUT: Final = re.compile(
+_CUT: Final = lazy_pattern(r"\[\.\.\. ([0-9,]{1,20}) characters cut \.\.\.\]")
+_HANDED_OUT: Final = lazy_pattern(
     r"\[[^\[\]\n]{1,80}\](?: at [^\n]{1,400})?(?:: [^\n]{1,2000})? #[0-9a-f]{4,16}(?: again \(x[^\n]{1,200}\))?"
     r"(?: \((?:the tool reported success; )?detected: [^\n]{1,100}\))?(?:\n|\Z)"
     r"|(?:[^\s\[\]]{1,80} )?#[0-9a-f]{4,16} again \(x[0-9]"

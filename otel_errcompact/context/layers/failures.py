@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,6 +13,7 @@ from otel_errcompact.digest.shown import ShownLines
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.errors import Facts, RawError
 from otel_errcompact.history.history import History
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ MAX_CLASSES: Final = 100
 _MAX_RECALLED: Final = 256
 """Digests whose lines are gone through when others were pruned."""
 
-_DIGESTED: Final = re.compile(r"#([0-9a-f]{4,16}) (.{1,80}) x([0-9]{1,9}), ([0-9,]{1,20}) tokens\Z")
+_DIGESTED: Final = lazy_pattern(r"#([0-9a-f]{4,16}) (.{1,80}) x([0-9]{1,9}), ([0-9,]{1,20}) tokens\Z")
 _DETAIL: Final = "  | "
 _HINT: Final = "  hint: "
 

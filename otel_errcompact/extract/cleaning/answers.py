@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Final
 
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_CHATTER: Final = 2_000
 """Characters before an answer that are taken for progress."""
@@ -14,7 +14,7 @@ MAX_CHATTER: Final = 2_000
 MAX_ANSWER: Final = 65_536
 """Characters of a JSON answer that are parsed to see whether the text ends with it."""
 
-_BEGINS: Final = re.compile(
+_BEGINS: Final = lazy_pattern(
     r"\n(?:(?P<json>\{|\[\{)|(?P<page><!doctype html|<!DOCTYPE html|<html)|(?P<head>HTTP/[0-9]))"
 )
 _HEAD: Final = "\nHTTP/"

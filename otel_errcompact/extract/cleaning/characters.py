@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from otel_errcompact.extract.statements import indentation
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 LEFT_OUT: Final = "characters not looked at"
 """What stands between head and tail of a very long text."""
@@ -17,12 +17,12 @@ WINDOW: Final = 32_768
 MAX_LINES: Final = 1_000
 """Lines that are looked at from either end."""
 
-_CUT: Final = re.compile(
+_CUT: Final = lazy_pattern(
     r"\W{0,12}[0-9][0-9,.]{0,12} ?[kK]?(?:characters|chars|lines|bytes|tokens) (?:(?:were )?(?:truncated"
     r"|omitted|elided|hidden|removed"
     r"|skipped|cut)\b|not looked at)"
 )
-_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
+_ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,99}(?:\x07|\x1b\\)?|[@-Z\\-_])?")
 _CONTROL: Final = (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F)
 _CONTROL_BYTES: Final = bytes(_CONTROL)
 _CONTROL_CHARACTERS: Final = dict.fromkeys([*_CONTROL, *range(0x80, 0xA0), 0xFEFF])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from otel_errcompact.extract.cleaning.literals import Call, NotRead, read_literal
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,12 +20,12 @@ MAX_DEPTH: Final = 6
 
 _MARGIN: Final = 64
 _CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"', "`": "`"}
-_CALL: Final = re.compile(r"[A-Za-z_][\w.]{1,120}\(")
-_PAIRS: Final = re.compile(r"[a-z_]\w{0,60}=[\[({'\"\w<]")
-_BYTES: Final = re.compile(r"[bBuU]['\"]")
+_CALL: Final = lazy_pattern(r"[A-Za-z_][\w.]{1,120}\(")
+_PAIRS: Final = lazy_pattern(r"[a-z_]\w{0,60}=[\[({'\"\w<]")
+_BYTES: Final = lazy_pattern(r"[bBuU]['\"]")
 _FENCE: Final = "```"
-_HOLDER: Final = re.compile(r"(?:[\w.]*\.)?[A-Z]\w*(?:Content|Result|Message|Output|Response|Block|Observation)$")
-_OF_TOOLS: Final = re.compile(r"(?:[\w.]*\.)?Tool(?:Invocation|Execution|Call|Use)?(?:Error|Exception)$")
+_HOLDER: Final = lazy_pattern(r"(?:[\w.]*\.)?[A-Z]\w*(?:Content|Result|Message|Output|Response|Block|Observation)$")
+_OF_TOOLS: Final = lazy_pattern(r"(?:[\w.]*\.)?Tool(?:Invocation|Execution|Call|Use)?(?:Error|Exception)$")
 """Exceptions that frameworks raise for whatever a tool says."""
 
 _STREAMS: Final = ("stderr", "stdout", "output", "error", "result", "observation", "logs")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.envelope import Opened
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_LINE: Final = 300
 """Characters of a line that a harness wrote."""
@@ -13,7 +13,7 @@ MAX_LINE: Final = 300
 _MAX_SENTENCE: Final = 80
 
 _UNIT: Final = r"[0-9.,]{1,12} ?(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b"
-_EXIT: Final = re.compile(
+_EXIT: Final = lazy_pattern(
     r"(?i)\W{0,4}(?:error: )?(?:(?:the|this) )?(?:(?:shell|bash) )?"
     r"(?:(?:process|command|script|program|execution|task|step|tool|job) )?"
     r"(?:(?:has|was) )?(?:(?:finished|completed|exited|failed|terminated|returned|ended) )?"
@@ -21,8 +21,8 @@ _EXIT: Final = re.compile(
     r"(?:exit[ _-]?(?:code|status)|code|status code|return[ _-]?code)(?: is|:|=)? {0,2}(?P<code>-?[0-9]{1,9})"
     rf"(?: \(execution failed\)|,? (?:in|after) {_UNIT})?\W{{0,4}}$"
 )
-_OF_HOST: Final = re.compile(r"[\w.-]{1,100} \| (?:FAILED|UNREACHABLE!?) \| rc=(?P<code>-?[0-9]{1,9}) >>$")
-_LABELLED: Final = re.compile(
+_OF_HOST: Final = lazy_pattern(r"[\w.-]{1,100} \| (?:FAILED|UNREACHABLE!?) \| rc=(?P<code>-?[0-9]{1,9}) >>$")
+_LABELLED: Final = lazy_pattern(
     r"(?i)[\[(<*#-]{0,3} ?(?P<label>[a-z][a-z_ -]{1,40}?)\*{0,2}:\*{0,2}(?: {1,4}(?P<value>.*?))?[\])]?$"
 )
 _ABOUT: Final = frozenset({
@@ -61,8 +61,8 @@ _OF_FRAMES: Final = frozenset({
 })  # fmt: skip
 """Words of which such a line has one at least: `Command failed` may be all that is known."""
 
-_WORD: Final = re.compile(r"[a-z0-9]+")
-_SENTENCE: Final = re.compile(
+_WORD: Final = lazy_pattern(r"[a-z0-9]+")
+_SENTENCE: Final = lazy_pattern(
     r"\[[a-z_]{1,40} for '.{0,200}'\] Result:$|bash-?[0-9.]{0,6}[$#]$|\([0-9]{1,9} more lines (?:above|below)\)"
     r"|\*{0,2}\w{0,30}Observation ?\((?:source|exit code)=|\[Output truncated"
     rf"|(?i:took|finished in|completed in|duration:?|elapsed:?|wall time:?|real|user|sys)\s{{1,4}}{_UNIT}\.?$"
@@ -71,7 +71,7 @@ _SENTENCE: Final = re.compile(
 )
 _OF_FAILURE: Final = frozenset({"failed", "failure", "error", "errors", "exited", "terminated", "returned"})
 
-_FIRST_WORD: Final = re.compile(r"[^A-Za-z0-9\n]{0,6}([A-Za-z]*)")
+_FIRST_WORD: Final = lazy_pattern(r"[^A-Za-z0-9\n]{0,6}([A-Za-z]*)")
 _FIRST_WORDS: Final = frozenset({
     *_WORDS, *(label.partition(" ")[0] for label in (*_ABOUT, *_ABOUT_BESIDE, *_STREAMS)), "exitcode", "returncode",
     "has", "took", "real", "user", "sys", "please", "fix", "now", "",
@@ -81,11 +81,11 @@ _OF_ADVICE: Final = "Error: "
 _ADVICE: Final = "\n Please fix your mistakes."
 """How LangGraph hands on the representation of an exception."""
 
-_STREAM_LABEL: Final = re.compile(
+_STREAM_LABEL: Final = lazy_pattern(
     r"(?i)(?P<name>stdout|stderr|output|observation|result|standard error|execution logs): +"
 )
 _OF_COMMANDS: Final = frozenset({"stdout", "stderr", "standard error"})
-_INNER_LABEL: Final = re.compile(r"(?m)^(?:STDERR|Stderr|stderr): ?\n?|^-{2,5} ?(?i:stderr) ?-{2,5}\n?")
+_INNER_LABEL: Final = lazy_pattern(r"(?m)^(?:STDERR|Stderr|stderr): ?\n?|^-{2,5} ?(?i:stderr) ?-{2,5}\n?")
 
 
 class _Frame(NamedTuple):

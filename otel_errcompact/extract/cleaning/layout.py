@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.extract.payload.values import is_list, is_object
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MAX_LINE: Final = 160
 _MAX_DEPTH: Final = 24
 _OPENINGS: Final = ("{\n", "[\n")
 _CLOSINGS: Final = ("}", "]")
-_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF: Final = lazy_pattern(r"\\u[dD][89a-fA-F]")
 _VERDICTS: Final = ("success", "passed", "ok", "valid")
 """Names under which an item of a list says whether it is right."""
 

@@ -6,22 +6,26 @@ import re
 import sys
 from typing import Any, Final, NamedTuple
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 MAX_DEPTH: Final = 12
 """Values inside values that are read."""
 
-_STRING: Final = re.compile(
+_STRING: Final = lazy_pattern(
     r"(?P<kind>[bBuUrRfF]{0,2})(?:'(?P<single>[^'\\\n]*(?:\\.[^'\\\n]*)*)'|\"(?P<double>[^\"\\\n]*(?:\\.[^\"\\\n]*)*)\""
     r"|`(?P<template>[^`\\]*(?:\\.[^`\\]*)*)`)",
     re.DOTALL,
 )
-_FURTHER: Final = re.compile(r"\s*(?:\+\s*)?(?=[bBuUrRfF]{0,2}['\"`])")
-_BLANKS: Final = re.compile(r"[\s,]*")
-_PAIRS: Final = re.compile(r"[a-z_]\w{0,60}=")
-_KEY: Final = re.compile(r"([A-Za-z_$][\w$]{0,120})\s*[=:]\s*")
-_COLON: Final = re.compile(r"\s*(?::|=>)\s*")
-_CALL: Final = re.compile(r"([A-Za-z_$][\w.$]{0,120})\s?\(")
-_WORD: Final = re.compile(r"<[^<>\n]{0,400}>|[\w.$+-]{1,200}")
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL)
+_FURTHER: Final = lazy_pattern(r"\s*(?:\+\s*)?(?=[bBuUrRfF]{0,2}['\"`])")
+_BLANKS: Final = lazy_pattern(r"[\s,]*")
+_PAIRS: Final = lazy_pattern(r"[a-z_]\w{0,60}=")
+_KEY: Final = lazy_pattern(r"([A-Za-z_$][\w$]{0,120})\s*[=:]\s*")
+_COLON: Final = lazy_pattern(r"\s*(?::|=>)\s*")
+_CALL: Final = lazy_pattern(r"([A-Za-z_$][\w.$]{0,120})\s?\(")
+_WORD: Final = lazy_pattern(r"<[^<>\n]{0,400}>|[\w.$+-]{1,200}")
+_ESCAPE: Final = lazy_pattern(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": "", "v": "", "a": "", "\n": ""}
 _CONSTANTS: Final = {"True": True, "true": True, "False": False, "false": False}
 _MAX_DIGITS: Final = 19

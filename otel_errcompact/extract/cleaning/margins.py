@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 _CORNER: Final = "\u2577\n"
-_BLOCK: Final = re.compile(r"(?m)^\u2577\n(?:\u2502[^\n]*(?:\n|\Z))+")
-_MARGIN: Final = re.compile(r"(?m)^\u2502 ?")
+_BLOCK: Final = lazy_pattern(r"(?m)^\u2577\n(?:\u2502[^\n]*(?:\n|\Z))+")
+_MARGIN: Final = lazy_pattern(r"(?m)^\u2502 ?")
 
 
 def strip_margins(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from otel_errcompact.extract.cleaning.envelope import Opened
 from otel_errcompact.extract.cleaning.framing import read_frame
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 _MAX_AROUND: Final = 400
 """Characters before and behind a fenced output that may introduce it."""
@@ -18,22 +19,22 @@ _STREAMS: Final = (
     r"(?:tool_use_error|error|stderr|stdout|output|observation|results?|function_results?|tool_result|tool_output"
     r"|bash_output|command_output|response)"
 )
-_TAG: Final = re.compile(
+_TAG: Final = lazy_pattern(
     # Tags within tags all at once: one that is left without its end would not be known for one any more.
     rf"(?m)^(?:[ \t]{{0,20}}</?{_STREAMS}>)+(?P<end>\n?)|\n?(?:</?{_STREAMS}>)+$"
 )
-_INDENTS: Final = re.compile(r"[ \t]+")
-_ABOUT: Final = re.compile(
+_INDENTS: Final = lazy_pattern(r"[ \t]+")
+_ABOUT: Final = lazy_pattern(
     r"<(?P<name>return_?code|exit_?code|exit_?status|duration|wall_time|cwd|command)>"
     r"\s{0,8}(?P<value>[^<]{0,2000}?)\s{0,8}</(?P=name)>\n?"
 )
-_EXITED: Final = re.compile(
+_EXITED: Final = lazy_pattern(
     r"\n?<(?:command )?(?:exited|completed|finished|failed) with exit code (?P<value>-?[0-9]{1,9})>"
 )
-_REMINDER: Final = re.compile(r"\n?<(?P<name>system-reminder|environment_details)>.{0,20000}?</(?P=name)>", re.DOTALL)
-_FENCE: Final = re.compile(r"(?m)^ {0,3}(?P<mark>`{3,5}|~{3,5})[\w+-]{0,30}$")
-_DENIES: Final = re.compile(r"(?i)\W{0,4}(?:no|not|never)\b")
-_STATUS: Final = re.compile(r"-?[0-9]{1,9}$")
+_REMINDER: Final = lazy_pattern(r"\n?<(?P<name>system-reminder|environment_details)>.{0,20000}?</(?P=name)>", re.DOTALL)
+_FENCE: Final = lazy_pattern(r"(?m)^ {0,3}(?P<mark>`{3,5}|~{3,5})[\w+-]{0,30}$")
+_DENIES: Final = lazy_pattern(r"(?i)\W{0,4}(?:no|not|never)\b")
+_STATUS: Final = lazy_pattern(r"-?[0-9]{1,9}$")
 
 
 def strip_tags(text: str) -> Opened | None:

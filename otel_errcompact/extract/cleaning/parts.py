@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_PARTS: Final = 24
 """Outputs of one text that are told apart; a text of more is read as one."""
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"(?:==> (?P<stage>\S.{0,198}?)(?: <==)?|[$%] (?P<command>[a-z./]\S{0,100}(?: .{0,300})?)"
     r"|> (?P<package>(?:@[\w.-]{1,60}/)?[\w.-]{1,60}@[0-9][\w.-]{0,40} [\w:.-]{1,60})(?: \S{1,200})?)$"
 )
@@ -24,12 +24,12 @@ _ECHO: Final = "> "
 
 _SIGNS_OF_HOOKS: Final = (".Failed", "\u276f")
 _STATES: Final = ("Passed", "Failed", "Skipped", "\u276f")
-_HOOK: Final = re.compile(
+_HOOK: Final = lazy_pattern(
     r"(?P<name>[^\s.].{0,120}?)\.{3,80}(?:\([^()]{1,60}\))?(?P<state>Passed|Failed|Skipped)$"
     r"|\u2503 {1,4}(?P<job>\S.{0,120}?) \u276f$"
 )
-_ABOUT_HOOK: Final = re.compile(r"- (?:hook id|exit code|duration): ")
-_STATUS: Final = re.compile(r"exit status [0-9]{1,3}$")
+_ABOUT_HOOK: Final = lazy_pattern(r"- (?:hook id|exit code|duration): ")
+_STATUS: Final = lazy_pattern(r"exit status [0-9]{1,3}$")
 _RULE: Final = "\u2500" * 8
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.cleaning.parts import gather_tasks
 from otel_errcompact.extract.cleaning.records import CLOCK, DATE, strip_records
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 MIN_LINES: Final = 2
 """Lines of a text below which a common beginning may be chance, unless its shape tells."""
@@ -38,10 +41,10 @@ class _Form(NamedTuple):
 
 
 def _form(pattern: str, lines: int = 1, *, same: bool = False, is_task: bool = False) -> _Form:
-    return _Form(re.compile(pattern + _ENDS), lines, same, is_task)
+    return _Form(lazy_pattern(pattern + _ENDS), lines, same, is_task)
 
 
-_STAMPED: Final = _Form(re.compile(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
+_STAMPED: Final = _Form(lazy_pattern(rf"{_JOB_AND_STEP}{_INSTANT}{_ENDS}(?:##\[(?:error|warning|debug)\])?"))
 _SERVICES: Final = (
     _form(r"[@A-Za-z][\w./:@-]{0,60}(?:[-_.][0-9]{1,4} +|  +)[|\u2502]"),
     _form(r"[@A-Za-z][\w./:@-]{0,60} +[|\u2502]", MIN_LINES, same=True),
@@ -57,14 +60,14 @@ _LABELS: Final = (
     _form(r"[A-Za-z][\w./-]{0,80}:[a-z][\w-]{0,40}:", MIN_LINES, same=True),
     _form(rf"{_PACKAGE} [a-z][\w:-]{{0,40}}:", MIN_LINES, same=True),
     _form(r"(?!npm )[a-z][\w-]{0,30} ERR!", MIN_LINES, same=True),
-    _Form(re.compile(r"(?:ERROR|CRITICAL|WARNING):(?:root|__main__|\w{1,40}(?:\.\w{1,40}){1,8}):")),
-    _Form(re.compile(r"(?:ERROR|CRITICAL|WARNING):[\w.]{1,80}:"), MIN_LINES, same=True),
+    _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):(?:root|__main__|\w{1,40}(?:\.\w{1,40}){1,8}):")),
+    _Form(lazy_pattern(r"(?:ERROR|CRITICAL|WARNING):[\w.]{1,80}:"), MIN_LINES, same=True),
 )
 _NUMBERS: Final = (_form(r"[0-9]{3,8}:?", MIN_LINES, same=True),)
 _STEPS: Final = (_form(r"#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}"),)
 _QUOTES: Final = (_form(">", MIN_LINES, same=True),)
 
-_WITHOUT: Final = re.compile(r"$|\S{1,60} exited with code |    \.\.\. ")
+_WITHOUT: Final = lazy_pattern(r"$|\S{1,60} exited with code |    \.\.\. ")
 """Lines that have no prefix among others that have one."""
 
 _BY_FIRST: Final = {

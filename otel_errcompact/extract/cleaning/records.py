@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,15 +39,15 @@ _MARK: Final = (
 
 _LEVEL: Final = rf"(?:\[ ?(?:[\w]{{1,20}}:)?(?P<marked>(?i:{_LEVELS})) {{0,4}}\]|(?P<bare>{_LEVELS})(?![\w(.!]))"
 
-_SEPARATOR: Final = re.compile(rf"[ \t]{{0,8}}(?:[|:\u2502\u2014\u00b7]|-- :|-{{1,3}})?$|{_BETWEEN}")
-_STAMP: Final = re.compile(
+_SEPARATOR: Final = lazy_pattern(rf"[ \t]{{0,8}}(?:[|:\u2502\u2014\u00b7]|-- :|-{{1,3}})?$|{_BETWEEN}")
+_STAMP: Final = lazy_pattern(
     rf"(?P<time>(?:[A-Z], )?{_TIME}(?![^\s|:,\]-]))?(?:(?:(?<=\S){_BETWEEN})?{_PROCESS}(?!\S)){{0,2}}"
     r"(?: (?P<command>##\[(?:error|warning|debug)\]))?"
 )
-_TO_LEVEL: Final = re.compile(
+_TO_LEVEL: Final = lazy_pattern(
     rf"(?:{_MARK}{_BETWEEN}){{0,3}}(?:{_NAME}(?:[ \t]-|[ \t]?\|)[ \t]{{1,4}})?{_LEVEL}(?P<colon>:)?(?=\s|$|-|\|)"
 )
-_LEVEL_WITHOUT_STAMP: Final = re.compile(
+_LEVEL_WITHOUT_STAMP: Final = lazy_pattern(
     rf"(?:\[{_MOMENT}: (?P<inside>{_LEVELS})/[\w-]{{1,60}}\]"
     rf"|[0-9]{{2,8}}[ \t]{{1,4}}{_LEVEL}(?P<colon>:)?)(?=\s|$|-|\|)"
 )
@@ -57,24 +57,24 @@ _NUMBERS: Final = r"[0-9]{1,8}#[0-9]{1,8}:(?: \*[0-9]{1,12})?"
 _OF_MESSAGE: Final = r"[0-9]{1,3} |\[[\w.-]{1,40}:[A-Za-z]"
 """A status of HTTP, the name of a plugin: `[vite:css] Unknown word`."""
 
-_MARKS: Final = re.compile(
+_MARKS: Final = lazy_pattern(
     rf"{_BETWEEN}(?:--- )?(?:(?!{_OF_MESSAGE}){_MARK}|{_NUMBERS})(?:{_BETWEEN}{_MARK}){{0,2}}(?!\S)"
 )
-_LOGGER: Final = re.compile(
+_LOGGER: Final = lazy_pattern(
     rf"{_BETWEEN}(?P<name>{_NAME})(?:\[[0-9]{{1,8}}\])?(?P<sign>:|(?=\t|$)|[ \t](?::|-|\||\u2014))(?!\S)"
 )
 _SIGNS: Final = " :|-\t"
-_OF_SYSLOG: Final = re.compile(r" (?:[\w.-]{1,64} )?[\w./-]{1,60}\[(?:[0-9]{1,8}|[a-z]{1,20}\.[0-9]{1,6})\]:(?!\S)")
+_OF_SYSLOG: Final = lazy_pattern(r" (?:[\w.-]{1,64} )?[\w./-]{1,60}\[(?:[0-9]{1,8}|[a-z]{1,20}\.[0-9]{1,6})\]:(?!\S)")
 _STARTS: Final = frozenset("[(0123456789p")
 _SYSLOG: Final = "syslog"
 _OF_GOOD_RUNS: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 _MANY: Final = 3
 """Records from which on a level that all of them have is none of the program."""
 
-_FILE: Final = re.compile(
+_FILE: Final = lazy_pattern(
     r"(?<!\.go):[0-9]|\.(?:sh|bash|py|js|ts|c|h|cc|cpp|rs|rb|pl|php|java|ya?ml|json|toml|txt|cfg)$"
 )
-_CODE: Final = re.compile(r"[0-9]{1,8} \(")
+_CODE: Final = lazy_pattern(r"[0-9]{1,8} \(")
 _PROGRAMS: Final = frozenset((
     "e", "error", "fatal", "warning", "note", "panic", "usage", "sh", "bash", "zsh", "dash", "ksh", "fish", "make",
     "gmake", "cmake", "ninja", "gcc", "cc1", "ld", "clang", "rustc", "go", "git", "curl", "wget", "ssh", "scp",

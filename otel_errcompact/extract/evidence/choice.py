@@ -22,6 +22,7 @@ from otel_errcompact.extract.statements import (
     statement_of,
     strip_timestamp,
 )
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ _MAX_ABOVE: Final = 8
 _FAR: Final = 40
 """Lines behind a wrapper in which its cause is looked for."""
 
-_REASON: Final = re.compile(
+_REASON: Final = lazy_pattern(
     r"\b(?:no (?:such|space|route|module|package|\w{1,20} (?:matching|found|named|called|defined|available))"
     r"|not (?!be\b)|validation|n't\b|denied|refused|rejected|invalid|unexpected|unknown|nonexistent|missing"
     r"|un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)|require[sd]?\b"
@@ -67,18 +68,18 @@ _REASON: Final = re.compile(
 )
 """Words in small letters that say why something failed, and not only that it did."""
 
-_ACTION: Final = re.compile(
+_ACTION: Final = lazy_pattern(
     r"\b(?:fail|error|abort|crash|cannot|can't|could ?n[o']t|unable|problem|unsuccessful|halted|emergency stop)",
 )
 """Words in small letters that say that something failed."""
 
 _AFTER_LABEL: Final = r" {0,20}(?:[:=]|\b(?:is|was)\b)? *(?P<rest>.*)"
-_CAUSED: Final = re.compile(
+_CAUSED: Final = lazy_pattern(
     r"[\W_]{0,8}(?:caused by|root cause|cause|reason|because|due to|why|(?<=-> )|(?<=\u25b6 )"
     rf"|(?:original|inner|underlying) (?:error|exception)|command (?:error|stderr)){_AFTER_LABEL}",
     re.IGNORECASE,
 )
-_DETAILED: Final = re.compile(
+_DETAILED: Final = lazy_pattern(
     rf"[\W_]{{0,8}}(?:error message|message|msg|error details?|details?|stderr|description){_AFTER_LABEL}",
     re.IGNORECASE,
 )
@@ -88,7 +89,7 @@ _IN_LABELS: Final = (
 )  # fmt: skip
 """Strings of which each line with a label has one."""
 
-_GENERIC_HEADING: Final = re.compile(
+_GENERIC_HEADING: Final = lazy_pattern(
     r"[\W_]{0,6}(?:[^\s:]{1,200}(?::[0-9]{1,7}){1,2}: )?(?:encountered )?"
     r"(?:(?:unhandled|uncaught|fatal|an?|the|following|internal|unexpected|some|one or more|[0-9]{1,6}) ){0,3}"
     r"(?:errors?|exceptions?|failures?|failed|fatal|panic|stderr|output|problems?|issues?|message|details?)"
@@ -96,13 +97,13 @@ _GENERIC_HEADING: Final = re.compile(
     r"[\W_]{0,3}:$",
     re.IGNORECASE,
 )
-_ERROR_HEADING: Final = re.compile(r"(?:^|[\s:\]])(?i:error|fatal|exception|panic)\W{0,3}:$")
+_ERROR_HEADING: Final = lazy_pattern(r"(?:^|[\s:\]])(?i:error|fatal|exception|panic)\W{0,3}:$")
 
 
-_BARE: Final = re.compile(r"\W{0,3}[A-Za-z][a-z]*(?: [A-Za-z][a-z]*){0,2}[.!]?$")
+_BARE: Final = lazy_pattern(r"\W{0,3}[A-Za-z][a-z]*(?: [A-Za-z][a-z]*){0,2}[.!]?$")
 """A few words that name nothing; what they are about stands beside them."""
 
-_LISTED: Final = re.compile(r"(?=[^\s:]{0,200}[A-Za-z])[^\s:]{1,200}:[0-9]{1,7}(?::[0-9]{1,7})?:? ")
+_LISTED: Final = lazy_pattern(r"(?=[^\s:]{0,200}[A-Za-z])[^\s:]{1,200}:[0-9]{1,7}(?::[0-9]{1,7})?:? ")
 """An item of a list of places."""
 
 

@@ -10,6 +10,7 @@ from otel_errcompact.errors import Evidence
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.statements import compile_words
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -37,20 +38,20 @@ _MIN_HEAD: Final = 4
 _MAX_HEAD: Final = 24
 _MAX_PREFIX: Final = 24
 _MIN_PREFIXED: Final = 4
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = lazy_pattern(r"\w+")
 _BETWEEN_WORDS: Final = {
     code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_\n")
 }  # fmt: skip
-_END_OF_PIECE: Final = re.compile(r"(?<=[.;,!?}\])]) +")
-_NUMBER: Final = re.compile(r"[0-9][0-9a-f]*")
-_VALUE: Final = re.compile(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
-_PLACE: Final = re.compile(
+_END_OF_PIECE: Final = lazy_pattern(r"(?<=[.;,!?}\])]) +")
+_NUMBER: Final = lazy_pattern(r"[0-9][0-9a-f]*")
+_VALUE: Final = lazy_pattern(r"['\"`\u2018\u201c][^\s'\"`][^'\"`\n]{0,200}['\"`\u2019\u201d]|[0-9]")
+_PLACE: Final = lazy_pattern(
     r"[.:/](?:(?<=[\w)]\.)[A-Za-z]\w{0,8}(?::[0-9]|\(|\"?,? line [0-9])|(?<=\w:)[0-9]{1,7}(?![\w.])"
     r"|(?<=[\w.-]/)[\w.-]+\.\w)|[0-9](?<=\bline [0-9])"
 )
 """A place; it begins with what few characters are, so that the engine passes over words."""
 
-_PAIR: Final = re.compile(r"[:=](?:(?<=\w.)|(?<=\w[\"'].))(?:(?<==)|(?<=:) )\S")
+_PAIR: Final = lazy_pattern(r"[:=](?:(?<=\w.)|(?<=\w[\"'].))(?:(?<==)|(?<=:) )\S")
 _COMPARED: Final = frozenset((
     "expect", "expected", "expects", "expecting", "got", "actual", "actually", "received", "want", "wanted", "found",
     "allowed", "requires", "required", "needs", "available", "conflict", "conflicts", "conflicting", "left", "right",
@@ -66,26 +67,26 @@ _RETRY: Final = frozenset({
 })  # fmt: skip
 _HINTS_OF_RETRY: Final = ("try again", "idempoten", "limit")
 _PHRASES_OF_RETRY: Final = compile_words(("try again", r"idempoten\w*", r"rate.?limit\w*"))
-_PACKAGE: Final = re.compile(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
-_END_OF_PACKAGE: Final = re.compile(r"\.[A-Z]")
+_PACKAGE: Final = lazy_pattern(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
+_END_OF_PACKAGE: Final = lazy_pattern(r"\.[A-Z]")
 
-_NUMBERED: Final = re.compile(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
+_NUMBERED: Final = lazy_pattern(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
 _MIN_LISTED: Final = 4
 """Lines with one number after the other that are a listing of a file."""
 
-_TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,600}>")
+_TAG: Final = lazy_pattern(r"</?[A-Za-z][^<>\n]{0,600}>")
 _CLOSING: Final = "</"
 _CUT: Final = ("...", "\u2026")
-_CUT_WORD: Final = re.compile(r"\w{1,60}(?:\.\.\.|\u2026)$", re.MULTILINE)
+_CUT_WORD: Final = lazy_pattern(r"\w{1,60}(?:\.\.\.|\u2026)$", re.MULTILINE)
 """A word that a tool has cut: nobody can tell whether it was said already."""
 
-_STYLE: Final = re.compile(
+_STYLE: Final = lazy_pattern(
     r"\b(?:margin|padding|border|color|background|display|font|width|height|flex|align|overflow|text-\w{1,20})"
     r"[a-z-]{0,20}: ?[^;{}<>\n]{1,80};"
 )
 _MIN_STYLES: Final = 2
-_ADVICE: Final = re.compile(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
-_LABELLED: Final = re.compile(
+_ADVICE: Final = lazy_pattern(r"\W{0,3}please\b.{0,160}\b(?:re)?try\b", re.IGNORECASE)
+_LABELLED: Final = lazy_pattern(
     r"\W{0,3}(?:(?:[\w-]{0,30}[-_ ])?(?:request|trace|span|correlation|ray|session|event|transaction)[-_ ]?id"
     r"|cf-ray|content-(?:type|length)|date|timestamp|user-agent|etag|cache-control)[\"']?: "
     r"|\W{0,3}[\w-]{1,60}[\"']?: ?[\[{(]$|node\.js v[0-9]|plugins: [\w-]{1,60}-[0-9]"
@@ -94,18 +95,18 @@ _LABELLED: Final = re.compile(
 )
 """What tells one answer from another, and no failure: ids, times, versions; a label whose values stand below."""
 
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_pattern(
     r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
 )
 _SIGNS_OF_RANGES: Final = ("~", "^", "<=", ">=", "==")
-_RANGE: Final = re.compile(r"[(\s'\"](?:[~^]|[<>=]=|~>) ?v?[0-9]+\.")
-_NUMBER_OF: Final = re.compile(
+_RANGE: Final = lazy_pattern(r"[(\s'\"](?:[~^]|[<>=]=|~>) ?v?[0-9]+\.")
+_NUMBER_OF: Final = lazy_pattern(
     r"(?:[a-z_\])](?:: | ?= ?)|[~^<>=!][=>]? ?v?"
     r"|\b(?:got|expected|received|actual|was|is|limit|than|left|right) )[-'\"`]?[0-9]"
 )
 """A number that is a value, and no place of a line, a share or a duration."""
 
-_COMMAND: Final = re.compile(
+_COMMAND: Final = lazy_pattern(
     r"(?:[$>+%\u276f#] |Running: |running: |Executing: |executing: |RUN |cmd: |Command: |command: )\S"
 )
 _COMMON: Final = frozenset((

@@ -6,30 +6,34 @@ All but a few are for lines in small letters: a pattern that ignores case is sev
 
 from __future__ import annotations
 
-import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 
 def _any_of(*forms: str) -> re.Pattern[str]:
-    return re.compile("|".join(forms))
+    return lazy_pattern("|".join(forms))
 
 
 _NUMBER: Final = "[0-9]{1,9}"
 
-GUTTER: Final = re.compile(
+GUTTER: Final = lazy_pattern(
     r"[\u2500-\u257f|\u00a6!*\u2022\u2718\u2716\u2717\u00d7\u274c\u25cf\u25b6\u276f>-]{1,3}\ufe0f? +(?=\S)"
 )
 """What a program draws before each line of a message."""
 
-REPEATED: Final = re.compile(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}) +(?=\S)")
+REPEATED: Final = lazy_pattern(r"(?:npm (?:error|ERR!)|#[0-9]{1,4} [0-9]{1,6}\.[0-9]{1,6}) +(?=\S)")
 """What an installer and a builder of images put before the output of a program."""
 
-BANNER: Final = re.compile(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
+BANNER: Final = lazy_pattern(r"([-=*#_~+\u2500-\u257f\u2581-\u2588])\1{2,}")
 
-ECHO: Final = re.compile(r"[+>] (?:[a-z][\w.-]{0,30}|\.{0,2}/[\w./-]{1,200})(?: [\w./=:@-]{1,200}){0,4} --?[a-zA-Z]")
+ECHO: Final = lazy_pattern(r"[+>] (?:[a-z][\w.-]{0,30}|\.{0,2}/[\w./-]{1,200})(?: [\w./=:@-]{1,200}){0,4} --?[a-zA-Z]")
 """A command with an option, as shells and runners print it before they run it; its words tell nothing."""
 
-SOURCE: Final = re.compile(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
+SOURCE: Final = lazy_pattern(r"(?:(?:[>\u2192*] ?)?[0-9]{1,6} ?[|\u2502\u2503](?: |$)|\^|~{2,})")
 
 FRAME: Final = _any_of(
     rf"at .{{1,300}}(?:\([^()]*\)|:{_NUMBER}(?::{_NUMBER})?\)?)$",
@@ -48,7 +52,7 @@ FRAME: Final = _any_of(
     r"traceback \(most recent call last\)|\[previous line repeated",
 )
 
-MAY_BE_FRAME: Final = re.compile(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|TRACE|called from")
+MAY_BE_FRAME: Final = lazy_pattern(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|TRACE|called from")
 
 PROGRESS: Final = _any_of(
     r"(?:[\w@./-]{1,30}: )?[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]"
@@ -60,11 +64,11 @@ PROGRESS: Final = _any_of(
     r"|removed|deleted|selected|prepared|audited|linked|checked|completed|processed|collected) ",
     r"(?:\S{1,30}: )?(?:entering|leaving) directory |found [\w.+-]{1,60}: \S",
 )
-BAR: Final = re.compile(
+BAR: Final = lazy_pattern(
     r"[0-9] ?%(?: ?[|\[]|$)|[\u2588\u2593\u2501]{3}|[#=]{5,}>?|[0-9] ?[kKMGT]i?B/s|\bETA\b|(?:\.\.\.|\u2026)$"
 )
 SIGNS_OF_BARS: Final = ("%", "...", "\u2026", "B/s", "ETA", "#####", "=====", "\u2588", "\u2593", "\u2501")
-GERUND: Final = re.compile(r"(?:(?:==?>|-->|[*+-]|now|still) )?(?P<verb>[a-z]{2,14}ing)\b")
+GERUND: Final = lazy_pattern(r"(?:(?:==?>|-->|[*+-]|now|still) )?(?P<verb>[a-z]{2,14}ing)\b")
 NO_PROGRESS: Final = frozenset((
     "missing", "warning", "string", "nothing", "something", "anything", "everything", "during", "failing",
     "conflicting", "existing", "offending", "dangling", "remaining", "pending", "following", "including",
@@ -74,7 +78,7 @@ NO_PROGRESS: Final = frozenset((
 ))  # fmt: skip
 """Words like a gerund that begin no report of progress."""
 
-IN_NAME: Final = re.compile(r"[/@=]|[-_.]\w*[0-9]|\w[-_]\w")
+IN_NAME: Final = lazy_pattern(r"[/@=]|[-_.]\w*[0-9]|\w[-_]\w")
 """What a path, a URL or a package holds: its words are no words of a sentence."""
 
 SUCCESS: Final = _any_of(
@@ -100,7 +104,7 @@ NIL_COUNT: Final = _any_of(
 )
 """A count of failures that is none."""
 
-LEVEL: Final = re.compile(
+LEVEL: Final = lazy_pattern(
     r"(?:[^\n\]|]{0,60}?[\[| ])?(?P<level>INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?)(?=[\]:|\s]|$)"
     r"|[\[%]?(?P<small>(?i:info|debug|trace|notice|warn(?:ing)?))\]?"
     r"(?:\[[\w-]{1,60}\]|-[A-Z]{2,40}| [A-Z]{1,4}[0-9]{2,5})?:"

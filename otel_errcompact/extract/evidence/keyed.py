@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from otel_errcompact.extract.evidence.choice import is_vague, tells_failure
 from otel_errcompact.extract.evidence.kinds import Kind, kind_of
 from otel_errcompact.extract.statements import strip_timestamp
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +38,16 @@ _CHOSEN: Final = frozenset({"plain", "prose"})
 _LISTS: Final = frozenset({"compilers"})
 """Formats of lists behind which other programs go on: what they have not read counts."""
 
-_CHATTER: Final = re.compile(
+_CHATTER: Final = lazy_pattern(
     r"(?:real|user|sys)\s{1,8}[0-9]|\+{1,4} \S|\(node:[0-9]{1,9}\)|\(Use `node|-- |Node\.js v|\s{0,16}[\[{<]"
     r"|\W{0,4}\w{0,40}\W{0,4}$"
 )
 """Lines of the shell, of a runtime and of data, which have no part in what failed."""
 
-_ROW: Final = re.compile(r"\s{0,16}[|\u2502] ")
+_ROW: Final = lazy_pattern(r"\s{0,16}[|\u2502] ")
 """The start of a table's row."""
 
-_ELSEWHERE: Final = re.compile(
+_ELSEWHERE: Final = lazy_pattern(
     r"(?<![\w.:/>-])/(?:[\w.@+<>-]{1,100}/){1,30}(?=[\w.<])|^<time> \S{1,100} (?=\S{1,100}\[<num>\]: )"
 )
 """The folders of an absolute path, and the host of a log."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
 from otel_errcompact.extract.evidence import forms
 from otel_errcompact.extract.statements import is_telling, strip_timestamp
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 _MAX_LOOKED_AT: Final = 400
@@ -22,11 +22,11 @@ _REMEMBERED: Final = 512
 
 _MARKS_OF_ECHO: Final = ("+ ", "> ")
 _MAX_HEADING: Final = 120
-_PASSING: Final = re.compile(r"\b(?:for|of|from|the|all) failed (?=[a-z])|\b[0-9]{1,9} out of [0-9]")
+_PASSING: Final = lazy_pattern(r"\b(?:for|of|from|the|all) failed (?=[a-z])|\b[0-9]{1,9} out of [0-9]")
 """What a report of progress names or counts: no word of its own."""
 
-_LETTER: Final = re.compile(r"[^\W_]")
-_TIME: Final = re.compile(r"[0-9TZ:.,/+-]{5,40}$")
+_LETTER: Final = lazy_pattern(r"[^\W_]")
+_TIME: Final = lazy_pattern(r"[0-9TZ:.,/+-]{5,40}$")
 """A line of a log without words."""
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 _NAME: Final = r"(?:file://|[A-Za-z]:[\\/])?[^\s:(){}\[\]\"'`|,;=<>*?\u2502]{1,300}"
 _FILE_OR_STDIN: Final = rf"(?:{_NAME}|<stdin>)"
-_PLACE: Final = re.compile(
+_PLACE: Final = lazy_pattern(
     r"File \"(?P<quoted>[^\"\n]{1,300})\", line (?P<numbered>[0-9]{1,7})(?:, (?:characters?|columns?) [0-9-]{1,20})?"
     rf"|(?<![^\s\[(\"'`:])(?P<file>{_FILE_OR_STDIN})"
     r"(?::(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?(?:-[0-9]{1,7}(?::[0-9]{1,7})?)?(?![\w.])"
@@ -17,11 +17,11 @@ _PLACE: Final = re.compile(
     r"|(?:[:,]| on)? [Ll]ine:? ?(?P<told>[0-9]{1,7})"
     r"(?:[,:]? (?:column|col|char(?:acter)?s?)[ :]{1,2}[0-9-]{1,20})?(?!\w))"
 )
-_SIGN: Final = re.compile(r":[0-9]|\([0-9]|[Ll]ine:? ?[0-9]")
+_SIGN: Final = lazy_pattern(r":[0-9]|\([0-9]|[Ll]ine:? ?[0-9]")
 """What every place holds; most lines have none of it, and a name is looked for in many steps."""
 
-_FILE: Final = re.compile(rf"{_NAME}$")
-_EXTENSION: Final = re.compile(r"[\w)\]}]\.[A-Za-z][A-Za-z0-9_+-]{0,11}$")
+_FILE: Final = lazy_pattern(rf"{_NAME}$")
+_EXTENSION: Final = lazy_pattern(r"[\w)\]}]\.[A-Za-z][A-Za-z0-9_+-]{0,11}$")
 _DOMAINS: Final = frozenset(
     {
         "com",
@@ -40,7 +40,7 @@ _DOMAINS: Final = frozenset(
         "localdomain",
     }
 )
-_WITHOUT_EXTENSION: Final = re.compile(
+_WITHOUT_EXTENSION: Final = lazy_pattern(
     r"(?:.{0,280}/)?(?:[A-Z][a-z]{2,20}file|makefile|BUILD|WORKSPACE|<stdin>|stdin)$"
 )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 _ERRORS: Final = frozenset(
     {"error", "err", "fatal", "fatal error", "critical", "high", "failure", "fail", "failed", "severe", "e", "f"}
@@ -28,26 +29,26 @@ _RULE: Final = (
 """`Style/Tab`, `no-undef`, `fqcn[action-core]`, `MagicNumber`; in a sentence these may be words."""
 
 _CODE: Final = rf"(?:{_NUMBERED}|{_RULE})"
-_MARKS: Final = re.compile(r"[\s:|>*~^\u00b7\u2022\u2500-\u259f\u2012-\u2015-]+|%(?=[A-Z])")
-_SIGN: Final = re.compile(r"[\u2716\u00d7\u2717\u2718\u2a2f\u274c\u26a0\u2139\u25b2\u25b3!]\ufe0f?\s+")
+_MARKS: Final = lazy_pattern(r"[\s:|>*~^\u00b7\u2022\u2500-\u259f\u2012-\u2015-]+|%(?=[A-Z])")
+_SIGN: Final = lazy_pattern(r"[\u2716\u00d7\u2717\u2718\u2a2f\u274c\u26a0\u2139\u25b2\u25b3!]\ufe0f?\s+")
 _REMARK_SIGNS: Final = "\u2139"
 _WARNING_SIGNS: Final = "\u26a0\u25b2\u25b3!"
-_LABEL: Final = re.compile(r"(?:Issue|Problem|Rule|Check|Violation|Finding|Message|Description): ?")
-_SEVERITY: Final = re.compile(
+_LABEL: Final = lazy_pattern(r"(?:Issue|Problem|Rule|Check|Violation|Finding|Message|Description): ?")
+_SEVERITY: Final = lazy_pattern(
     rf"(?P<word>{_WORD})(?:(?=\[|\()|-(?=[A-Z])|:+\s*|\s+-\s+|\s{{2,}}|\s+(?={_NUMBERED}\b)|$)"
 )
-_ENCLOSED: Final = re.compile(r"(?:\[(?P<square>[^\[\]\s][^\[\]]{0,80})\]|\((?P<round>[^()\s]{1,80})\)):?(?=\s|$|:)")
-_CODED: Final = re.compile(
+_ENCLOSED: Final = lazy_pattern(r"(?:\[(?P<square>[^\[\]\s][^\[\]]{0,80})\]|\((?P<round>[^()\s]{1,80})\)):?(?=\s|$|:)")
+_CODED: Final = lazy_pattern(
     rf"(?P<number>{_NUMBERED})(?::(?=\s)|\s+|$)|(?P<rule>{_RULE}|[a-z]\w{{1,40}}(?:\[[\w/-]{{1,40}}\]){{1,2}})(?::(?=\s)|\s{{2,}}|$)"
 )
-_LETTER: Final = re.compile(r"(?P<word>[EFWCRI]):\s+")
-_NAMED: Final = re.compile(r"[\w@/-]{2,40}\((?P<code>[\w@/.-]{2,80})\):\s+")
-_BEHIND: Final = re.compile(
+_LETTER: Final = lazy_pattern(r"(?P<word>[EFWCRI]):\s+")
+_NAMED: Final = lazy_pattern(r"[\w@/-]{2,40}\((?P<code>[\w@/.-]{2,80})\):\s+")
+_BEHIND: Final = lazy_pattern(
     r"(?:\s+\[(?P<square>[^\[\]]{2,80})\]|\s+\((?P<round>[\w@/.:-]{2,80})\)|\s{2,}(?P<apart>[\w@/.-]{3,80}))[.:]?$"
 )
-_WHOLE_CODE: Final = re.compile(rf"{_CODE}$")
-_SIMPLE_CODE: Final = re.compile(r"[\w@][\w@/.:-]{1,80}$")
-_OPTIONAL: Final = re.compile(r"\[[*x ]\]\s+")
+_WHOLE_CODE: Final = lazy_pattern(rf"{_CODE}$")
+_SIMPLE_CODE: Final = lazy_pattern(r"[\w@][\w@/.:-]{1,80}$")
+_OPTIONAL: Final = lazy_pattern(r"\[[*x ]\]\s+")
 _MAX_TOKENS: Final = 6
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -10,19 +9,21 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable, is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 
-_STATED: Final = re.compile(r"(?P<severity>[EW]): (?P<message>[A-Z].{1,2000})")
-_FETCH: Final = re.compile(r"Failed to fetch (?P<url>\S{1,1000}) {1,4}(?P<reason>\S.*)")
-_ERR: Final = re.compile(r"Err:[0-9]{1,9} (?P<url>\S{1,1000})(?: (?P<suite>\S{1,100}))?")
-_IP: Final = re.compile(r" ?\[IP: [^\]]{1,80}\]")
-_SUITE: Final = re.compile(r"/dists/(?P<suite>[^/]{1,100})/")
+_STATED: Final = lazy_pattern(r"(?P<severity>[EW]): (?P<message>[A-Z].{1,2000})")
+_FETCH: Final = lazy_pattern(r"Failed to fetch (?P<url>\S{1,1000}) {1,4}(?P<reason>\S.*)")
+_ERR: Final = lazy_pattern(r"Err:[0-9]{1,9} (?P<url>\S{1,1000})(?: (?P<suite>\S{1,100}))?")
+_IP: Final = lazy_pattern(r" ?\[IP: [^\]]{1,80}\]")
+_SUITE: Final = lazy_pattern(r"/dists/(?P<suite>[^/]{1,100})/")
 _AGAIN: Final = "Unable to connect to "
 _FIRST: Final = ("Could not ", "Temporary failure", "Connection ")
 _CONSEQUENCES: Final = (
@@ -50,15 +51,15 @@ _TYPES: Final = (
 )
 _WARNINGS: Final = ("GPG error", "Failed to fetch")
 _UNMET: Final = "The following packages have unmet dependencies:"
-_NEED: Final = re.compile(
+_NEED: Final = lazy_pattern(
     r" {1,80}(?:(?P<package>\S{1,200}) ?: )?(?P<need>(?:Pre)?(?:Depends|Recommends|Conflicts|Breaks"
     r"|Replaces): .{1,400})"
 )
-_DPKG: Final = re.compile(r"dpkg: error processing (?:package|archive) (?P<what>\S{1,400}) \(--\w{1,30}\):$")
-_DPKG_STATED: Final = re.compile(
+_DPKG: Final = lazy_pattern(r"dpkg: error processing (?:package|archive) (?P<what>\S{1,400}) \(--\w{1,30}\):$")
+_DPKG_STATED: Final = lazy_pattern(
     r"dpkg(?:-deb|-query)?: (?:error: (?!processing )|unrecoverable fatal error, )(?P<message>.{1,600})"
 )
-_DPKG_NEEDS: Final = re.compile(r"dpkg: dependency problems prevent configuration of (?P<what>\S{1,200}):$")
+_DPKG_NEEDS: Final = lazy_pattern(r"dpkg: dependency problems prevent configuration of (?P<what>\S{1,200}):$")
 _BEGINNING: Final = ("Setting up ", "Unpacking ", "Preparing to unpack ", "Removing ", "(Reading database")
 _OTHERS: Final = StatementTable(
     (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ from otel_errcompact.extract.stacks.beam import HEADER, chain_of
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
 
 _LOGGED: Final = "(errors have been logged)"
 
-_TERMINATING: Final = re.compile(
+_TERMINATING: Final = lazy_pattern(
     r"(?:GenServer|Task|Process|:gen_statem|gen_server|Generic server|State machine) (?P<who>\S{1,200})"
     r"[^\n]{0,100} terminating"
 )
 
-_LAST_MESSAGE: Final = re.compile(
+_LAST_MESSAGE: Final = lazy_pattern(
     r"\n(?:Last message(?: \(from [^)\n]{1,60}\))?:|\*\* Last message in was) (?P<message>[^\n]{1,300})"
 )
 
-_ERLANG: Final = re.compile(
+_ERLANG: Final = lazy_pattern(
     r"\n(?:\{\"init terminating in do_boot\",|init terminating in do_boot \(|escript: exception error: "
     r"|\*\* Reason for termination ==\n\*\* |Runtime terminating during boot \(|\*\* Reason for termination = )"
 )
 
-_IN_SHELL: Final = re.compile(
+_IN_SHELL: Final = lazy_pattern(
     r"\n *(?:in function|in call from|called as) +(?P<function>\S{1,200})"
     r" \((?P<file>[^,()\n]{1,200}), line (?P<line>[0-9]{1,9})\)"
 )
 
-_SHELL_ERROR: Final = re.compile(r"\n\*\* exception (?P<class>error|exit|throw): (?P<reason>[^\n]{1,1000})")
+_SHELL_ERROR: Final = lazy_pattern(r"\n\*\* exception (?P<class>error|exit|throw): (?P<reason>[^\n]{1,1000})")
 
-_ERLANG_FRAME: Final = re.compile(
+_ERLANG_FRAME: Final = lazy_pattern(
     r"\{(?P<module>[a-z]\w{0,80}|'[^'\n]{1,120}'),(?P<function>[a-z]\w{0,80}|'[^'\n]{1,120}'),(?P<arity>[0-9]{1,3}|\[)"
 )
 
-_ERLANG_PLACE: Final = re.compile(r"\{file,\"(?P<file>[^\"\n]{1,300})\"\},\{line,(?P<line>[0-9]{1,9})\}")
+_ERLANG_PLACE: Final = lazy_pattern(r"\{file,\"(?P<file>[^\"\n]{1,300})\"\},\{line,(?P<line>[0-9]{1,9})\}")
 
-_ATOM: Final = re.compile(r"[\s{]*(?P<atom>[a-z]\w{0,80})")
+_ATOM: Final = lazy_pattern(r"[\s{]*(?P<atom>[a-z]\w{0,80})")
 
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = lazy_pattern(r"\s+")
 
-_AFTER_COMMA: Final = re.compile(r"(?<=[,{\[]) ")
+_AFTER_COMMA: Final = lazy_pattern(r"(?<=[,{\[]) ")
 
 _OTP_MODULES: Final = frozenset(
     {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,50 +30,55 @@ _MAX_LINES: Final = 60
 
 _KINDS: Final = (
     (
-        re.compile(r"(?:Could not|Can't|Failed to|failed to) resolve|Module not found|Cannot find module"),
+        lazy_pattern(r"(?:Could not|Can't|Failed to|failed to) resolve|Module not found|Cannot find module"),
         "ModuleNotFound",
     ),
     (
-        re.compile(r"(?:is|was) not exported by|No matching export|was not found in '|does not provide an export"),
+        lazy_pattern(r"(?:is|was) not exported by|No matching export|was not found in '|does not provide an export"),
         "MissingExport",
     ),
-    (re.compile(r"[Uu]nexpected|^Expected|[Uu]nterminated|[Pp]arse (?:failed|error)|Syntax ?[Ee]rror"), "SyntaxError"),
+    (
+        lazy_pattern(r"[Uu]nexpected|^Expected|[Uu]nterminated|[Pp]arse (?:failed|error)|Syntax ?[Ee]rror"),
+        "SyntaxError",
+    ),
 )
 _BUILD_ERROR: Final = "BuildError"
 
-_WEBPACK: Final = re.compile(
+_WEBPACK: Final = lazy_pattern(
     r"(?:\[\w{1,20}\] )?ERROR in (?P<file>[^\s(]{1,500})(?:\((?P<row>[0-9]{1,7}),|[ :](?P<line>[0-9]{1,7}):)?"
 )
-_MODULE: Final = re.compile(r"\.\.?/\S{1,500} [0-9]{1,7}:[0-9:-]{1,20}$")
-_ESBUILD: Final = re.compile(r"\S \[ERROR\] (?P<message>.{1,1000})")
-_ESBUILD_API: Final = re.compile(
+_MODULE: Final = lazy_pattern(r"\.\.?/\S{1,500} [0-9]{1,7}:[0-9:-]{1,20}$")
+_ESBUILD: Final = lazy_pattern(r"\S \[ERROR\] (?P<message>.{1,1000})")
+_ESBUILD_API: Final = lazy_pattern(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:]{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}: ERROR: (?P<message>.{1,1000})"
 )
-_VITE_SERVER: Final = re.compile(r"(?:[0-9: APM]{1,20} )?\[vite\] Internal server error: (?P<message>.{1,1000})")
-_ROLLUP: Final = re.compile(r"\[!\] (?P<message>\S.{0,1000})")
-_NEXT_PLACE: Final = re.compile(
+_VITE_SERVER: Final = lazy_pattern(r"(?:[0-9: APM]{1,20} )?\[vite\] Internal server error: (?P<message>.{1,1000})")
+_ROLLUP: Final = lazy_pattern(r"\[!\] (?P<message>\S.{0,1000})")
+_NEXT_PLACE: Final = lazy_pattern(
     r"(?P<file>\.{0,2}/?[\w@().\[\]/-]{1,400}\.\w{1,4})(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})?$"
 )
-_PLACE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:]{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}:?$")
-_FILE: Final = re.compile(r"(?:file|File): (?P<file>(?:[A-Za-z]:)?[^\s:]{1,500})(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})?$")
-_AHEAD: Final = re.compile(r"(?P<file>[^\s()]{1,500}) \((?P<line>[0-9]{1,7}):[0-9]{1,7}\): ")
-_BEHIND: Final = re.compile(
+_PLACE: Final = lazy_pattern(r"(?P<file>(?:[A-Za-z]:)?[^\s:]{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}:?$")
+_FILE: Final = lazy_pattern(
+    r"(?:file|File): (?P<file>(?:[A-Za-z]:)?[^\s:]{1,500})(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})?$"
+)
+_AHEAD: Final = lazy_pattern(r"(?P<file>[^\s()]{1,500}) \((?P<line>[0-9]{1,7}):[0-9]{1,7}\): ")
+_BEHIND: Final = lazy_pattern(
     r"(?: from |, imported by | in )['\"]?(?P<file>[\w@./\\:-]{1,500}\.\w{1,6})['\"]?\.?(?: Does the file exist\?)?$"
 )
-_FOLDER: Final = re.compile(r" in '[^']{1,500}'$")
-_POSITION: Final = re.compile(r" \((?P<line>[0-9]{1,7}):[0-9]{1,7}\)")
-_PREFIXES: Final = re.compile(
+_FOLDER: Final = lazy_pattern(r" in '[^']{1,500}'$")
+_POSITION: Final = lazy_pattern(r" \((?P<line>[0-9]{1,7}):[0-9]{1,7}\)")
+_PREFIXES: Final = lazy_pattern(
     r"(?:\[[\w@:/ .-]{1,80}\]:? |\(plugin [^)]{1,80}\) |(?:Rollup|Module|Type|Syntax)?Error: "
     r"|Module not found: |Type error: |Rollup (?=failed)){1,4}"
 )
-_CODE: Final = re.compile(r"(?P<code>TS[0-9]{3,5}): (?P<message>.*)")
-_PATH_AHEAD: Final = re.compile(r"(?:[A-Za-z]:)?/[^\s:]{1,500}: ")
-_HEADING: Final = re.compile(
+_CODE: Final = lazy_pattern(r"(?P<code>TS[0-9]{3,5}): (?P<message>.*)")
+_PATH_AHEAD: Final = lazy_pattern(r"(?:[A-Za-z]:)?/[^\s:]{1,500}: ")
+_HEADING: Final = lazy_pattern(
     r"(?:Module build failed|Module Error|Transform failed|Build failed|Error:\s*$|RollupError:\s*$).{0,300}?:?$"
 )
-_SOURCE: Final = re.compile(r"\s*(?:>\s*)?[0-9]{1,7} {0,6}[|:\u2502]\s?(?P<source>.*)")
-_MARK: Final = re.compile(r"[\s|\u2502\u2575]*[\^~]+$")
-_TOTAL: Final = re.compile(r"(?m)(?:compiled with |^)(?P<count>[0-9]{1,6}) errors?(?: in | and |$)")
+_SOURCE: Final = lazy_pattern(r"\s*(?:>\s*)?[0-9]{1,7} {0,6}[|:\u2502]\s?(?P<source>.*)")
+_MARK: Final = lazy_pattern(r"[\s|\u2502\u2575]*[\^~]+$")
+_TOTAL: Final = lazy_pattern(r"(?m)(?:compiled with |^)(?P<count>[0-9]{1,6}) errors?(?: in | and |$)")
 
 
 class _Reader(NamedTuple):

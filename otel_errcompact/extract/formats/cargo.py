@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.statements import StatementTable, is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,11 +61,13 @@ _HEADLINES: Final = StatementTable(
         ),
     ),
 )
-_MANIFEST: Final = re.compile(r"failed to parse manifest at `(?P<file>[^`]{1,500})`")
-_PROCESS: Final = re.compile(r"process didn't exit successfully: `(?P<command>[^`]{1,2000})` \((?P<outcome>.{1,200})\)")
+_MANIFEST: Final = lazy_pattern(r"failed to parse manifest at `(?P<file>[^`]{1,500})`")
+_PROCESS: Final = lazy_pattern(
+    r"process didn't exit successfully: `(?P<command>[^`]{1,2000})` \((?P<outcome>.{1,200})\)"
+)
 _CAUSED_BY: Final = "Caused by:"
-_ERRNO: Final = re.compile(r"(?:.{0,200} )?\(os error [0-9]{1,6}\)$|.{0,15}$")
-_VERSIONS: Final = re.compile(r"versions that meet the requirements `[^`]{1,200}` are: ")
+_ERRNO: Final = lazy_pattern(r"(?:.{0,200} )?\(os error [0-9]{1,6}\)$|.{0,15}$")
+_VERSIONS: Final = lazy_pattern(r"versions that meet the requirements `[^`]{1,200}` are: ")
 _REQUIRED: Final = ("    ... required by", "required by package", "candidate versions found", "help: ")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +11,10 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks import rust
 from otel_errcompact.extract.stacks.chain import facts_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from otel_errcompact.errors import Facts
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
 
 ASSERTION: Final = "AssertionError"
 
-_HEADING: Final = re.compile(r"\n---- (?P<test>[^\n]{1,300}) stdout ----(?=\n|\Z)")
+_HEADING: Final = lazy_pattern(r"\n---- (?P<test>[^\n]{1,300}) stdout ----(?=\n|\Z)")
 _END: Final = "\n\nfailures:\n    "
-_LISTED: Final = re.compile(r"\n    (?P<test>[\w:<>{}#-]{1,300})(?=\n|\Z)")
-_RESULT: Final = re.compile(r"\ntest result: FAILED\. [0-9]{1,9} passed; (?P<failed>[0-9]{1,9}) failed;")
-_SUMMARY: Final = re.compile(r"\n *Summary \[[^\]\n]{1,30}\] [^\n]{1,200}? (?P<failed>[0-9]{1,9}) failed")
-_DIED: Final = re.compile(
+_LISTED: Final = lazy_pattern(r"\n    (?P<test>[\w:<>{}#-]{1,300})(?=\n|\Z)")
+_RESULT: Final = lazy_pattern(r"\ntest result: FAILED\. [0-9]{1,9} passed; (?P<failed>[0-9]{1,9}) failed;")
+_SUMMARY: Final = lazy_pattern(r"\n *Summary \[[^\]\n]{1,30}\] [^\n]{1,200}? (?P<failed>[0-9]{1,9}) failed")
+_DIED: Final = lazy_pattern(
     r"\n  process didn't exit successfully: `(?P<command>[^`\n]{1,500})` \((?P<how>[^\n]{1,200})\)(?=\n|\Z)"
 )
-_SIGNAL: Final = re.compile(r"SIG[A-Z]{2,8}")
-_HASHED: Final = re.compile(r"-[0-9a-f]{16}(?![0-9a-f])")
-_DOC_TEST: Final = re.compile(r"(?P<file>\S{1,300}) - (?P<function>\S{1,300})? ?\(line (?P<line>[0-9]{1,9})\)$")
-_COMPILE: Final = re.compile(
+_SIGNAL: Final = lazy_pattern(r"SIG[A-Z]{2,8}")
+_HASHED: Final = lazy_pattern(r"-[0-9a-f]{16}(?![0-9a-f])")
+_DOC_TEST: Final = lazy_pattern(r"(?P<file>\S{1,300}) - (?P<function>\S{1,300})? ?\(line (?P<line>[0-9]{1,9})\)$")
+_COMPILE: Final = lazy_pattern(
     r"\nerror(?:\[(?P<code>[A-Z][0-9]{1,6})\])?: (?P<message>[^\n]{1,500})"
     r"(?:\n *--> (?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9}))?"
 )
 _RESULT_LINE: Final = "\ntest result: FAILED"
 _CUT_OFF: Final = "the output is cut off before what failed"
 _NOT_PANICKED: Final = "note: test did not panic as expected"
-_AT: Final = re.compile(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
+_AT: Final = lazy_pattern(r" at (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})")
 
 
 def read(text: Text) -> Facts | None:

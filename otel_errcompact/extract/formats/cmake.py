@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 
-_ERROR: Final = re.compile(
+_ERROR: Final = lazy_pattern(
     r"CMake (?:Internal )?Error(?: in (?P<in>[^\s:]{1,400})"
     r"| at (?P<file>[^\s:(]{1,400})(?::(?P<line>[0-9]{1,9}))?(?: \((?P<command>[^)]{1,100})\))?)?:"
     r"(?: (?P<message>\S.*))?$"
 )
-_CALL: Final = re.compile(r"  (?P<file>\S[^:]{0,400}):(?P<line>[0-9]{1,9}) \((?P<command>[^)]{1,100})\)$")
+_CALL: Final = lazy_pattern(r"  (?P<file>\S[^:]{0,400}):(?P<line>[0-9]{1,9}) \((?P<command>[^)]{1,100})\)$")
 _STACK: Final = "Call Stack (most recent call first):"
 _INCOMPLETE: Final = "-- Configuring incomplete, errors occurred!"
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"(?:.{0,300}[/\\]share[/\\]cmake-[0-9.]{1,20}[/\\]|.{0,300}[/\\]cmake[/\\]data[/\\]share[/\\])"
 )
 _BOILERPLATE: Final = (

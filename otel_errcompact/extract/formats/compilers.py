@@ -15,6 +15,7 @@ from otel_errcompact.extract.diagnostics import (
     place,
 )
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,59 +34,59 @@ _SEVERITY: Final = (
     r"|portability|information|info)"
 )
 _CODE: Final = r"(?:\[(?P<rule>[\w./:-]{1,60})\]|[ ](?P<code>[A-Z]{1,12}-?[0-9]{2,6}))?"
-_DIAGNOSTIC: Final = re.compile(rf" {{0,4}}{_PLACE}(?: ?:| -)? {_SEVERITY}{_CODE} ?:[ ]?(?P<message>.*)")
-_OF_GO: Final = re.compile(
+_DIAGNOSTIC: Final = lazy_pattern(rf" {{0,4}}{_PLACE}(?: ?:| -)? {_SEVERITY}{_CODE} ?:[ ]?(?P<message>.*)")
+_OF_GO: Final = lazy_pattern(
     r"(?:vet: )?(?P<file>[^\s:]{1,300}\.(?:go(?=:[0-9]{1,9}:[0-9])|mod|work)):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
     r"(?P<message>\S.*)"
 )
-_OF_PYTHON: Final = re.compile(
+_OF_PYTHON: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}\.(?:py|pyi|pyx|ipynb)):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
     r"(?:\[(?P<bracketed>[A-Z]{1,4}[0-9]{2,5})(?:[(,][^\]]{0,100})?\]"
     r"|(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError)):? (?:\[\*\] )?(?P<message>\S.*)"
 )
-_OF_ANNOTATION: Final = re.compile(
+_OF_ANNOTATION: Final = lazy_pattern(
     r"::(?P<severity>error|warning)(?: (?P<fields>[^:\n]{0,1000}(?::[^:\n]{1,300}){0,3}?))?::(?P<message>\S.*)"
 )
-_FIELD_OF_ANNOTATION: Final = re.compile(r"(?:^|,)(?P<name>file|line|title)=(?P<value>[^,]{1,400})")
-_OF_KOTLIN: Final = re.compile(
+_FIELD_OF_ANNOTATION: Final = lazy_pattern(r"(?:^|,)(?P<name>file|line|title)=(?P<value>[^,]{1,400})")
+_OF_KOTLIN: Final = lazy_pattern(
     r"(?P<severity>[ew]): (?:file://)?(?P<file>[^\s:][^:]{0,300}):"
     r"(?:(?P<line>[0-9]{1,9}):[0-9]{1,9}:?| \((?P<row>[0-9]{1,9}), [0-9]{1,9}\):) (?P<message>\S.*)"
 )
-_OF_SBT: Final = re.compile(
+_OF_SBT: Final = lazy_pattern(
     r"\[(?P<severity>error|warn)\] (?P<file>[^\s:]{1,300}\.\w{1,10}):(?P<line>[0-9]{1,9}):(?:[0-9]{1,9}:)? "
     r"(?P<message>\S.*)"
 )
-_OF_SCALA: Final = re.compile(
+_OF_SCALA: Final = lazy_pattern(
     r"(?:\[(?:error|warn)\] )?-- (?:\[(?P<code>E[0-9]{1,5})\] )?(?P<kind>[A-Z][\w ]{1,60}): "
     r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9}):[0-9]{1,9} -*$"
 )
-_OF_PROJECT: Final = re.compile(
+_OF_PROJECT: Final = lazy_pattern(
     r" {0,4}(?:(?P<file>[^:()]{1,200}?) ?: )?(?:fatal )?(?P<severity>error|warning) (?P<code>[A-Z]{1,8}[0-9]{3,6}): "
     r"(?P<message>\S.*)"
 )
-_OF_FILE: Final = re.compile(r"(?P<file>[^\s:]{1,300}\.pyi?): (?P<severity>error): (?P<message>\S.*)")
-_OF_DRIVER: Final = re.compile(
+_OF_FILE: Final = lazy_pattern(r"(?P<file>[^\s:]{1,300}\.pyi?): (?P<severity>error): (?P<message>\S.*)")
+_OF_DRIVER: Final = lazy_pattern(
     r"(?:[\w./+-]{0,100}[/-])?(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|cc1(?:plus|obj)?|collect2|ld(?:\.\w{1,9}|64\.lld)?"
     r"|lld(?:-link)?|mold|lto1|nvcc|swiftc?|swift-frontend|javac|kotlinc|gfortran|f951)(?:-[0-9.]{1,9})?: "
     r"(?:fatal )?(?P<severity>error): (?P<message>\S.*)"
 )
-_OF_LINKER: Final = re.compile(
+_OF_LINKER: Final = lazy_pattern(
     r"(?:\S{0,200}\bld(?:\.\w{1,9})?: )?"
     r"(?:(?P<file>[^\s:]{1,300}):(?:(?P<line>[0-9]{1,9}):|\([^()\s]{1,200}\):)? ?)?"
     r"(?P<message>(?:undefined reference to|multiple definition of|undefined symbol:?|duplicate symbol|cannot find) .*)"
 )
-_COLUMN: Final = re.compile(r"[0-9]{1,6}")
-_POSITION: Final = re.compile(r"[:(] ?[0-9]")
-_IN_FUNCTION: Final = re.compile(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
+_COLUMN: Final = lazy_pattern(r"[0-9]{1,6}")
+_POSITION: Final = lazy_pattern(r"[:(] ?[0-9]")
+_IN_FUNCTION: Final = lazy_pattern(r".{0,400}: [Ii]n function `(?P<function>[^']{1,200})':$")
 _LINKING: Final = ("undefined reference to ", "multiple definition of ", "ld: cannot find ")
-_TEMPORARY_OBJECT: Final = re.compile(r"(?:.{0,200}/)?cc[A-Za-z0-9]{6}\.o$")
-_DEFINED_FIRST: Final = re.compile(
+_TEMPORARY_OBJECT: Final = lazy_pattern(r"(?:.{0,200}/)?cc[A-Za-z0-9]{6}\.o$")
+_DEFINED_FIRST: Final = lazy_pattern(
     r"; (?P<file>[^\s;:]{1,300}):(?:[0-9]{1,9}:)?(?:\([^()\s]{1,200}\):)? first defined here$"
 )
-_OF_APPLE: Final = re.compile(r"  \"(?P<symbol>[^\"]{1,600})\", referenced from:$")
-_USED_BY: Final = re.compile(r" {6}(?P<function>\S.{0,300}) in (?P<file>[^\s]{1,200}?)(?:-[0-9a-f]{6,8})?\.o(?:bj)?$")
+_OF_APPLE: Final = lazy_pattern(r"  \"(?P<symbol>[^\"]{1,600})\", referenced from:$")
+_USED_BY: Final = lazy_pattern(r" {6}(?P<function>\S.{0,300}) in (?P<file>[^\s]{1,200}?)(?:-[0-9a-f]{6,8})?\.o(?:bj)?$")
 
-_CONSEQUENCES: Final = re.compile(
+_CONSEQUENCES: Final = lazy_pattern(
     r"(?:ld returned [0-9]+ exit status|linker command failed with exit code"
     r"|(?:some|all) warnings being treated as errors|too many errors|compilation aborted"
     r"|compilation failed|symbol\(s\) not found for architecture"
@@ -104,17 +105,19 @@ _PROMOTED: Final = frozenset(
 _WORTH_AN_ERROR: Final = "worth an error"
 """The severity of these warnings, which count as errors where the compiler has found none of its own."""
 
-_FLAG: Final = re.compile(r" \[(?:-Werror(?:=|,-W)|-W)(?P<flag>[\w+#=-]{2,80})(?:,[^\]]{1,80})?\]$")
-_RULE: Final = re.compile(r"[ \u00a0]+(?:\[(?P<bracketed>[a-zA-Z][\w,-]{1,80})\]|\((?P<check>report[A-Z]\w{1,60})\))$")
-_LINTER: Final = re.compile(r" \((?P<linter>[a-z][\w-]{1,40})\)$")
-_PROJECT: Final = re.compile(r" \[[^\[\]]{1,400}proj(?:::[^\[\]]{1,100})?\]$")
-_SYMBOL: Final = re.compile(r" \([a-z][a-z0-9-]{1,60}\)$")
+_FLAG: Final = lazy_pattern(r" \[(?:-Werror(?:=|,-W)|-W)(?P<flag>[\w+#=-]{2,80})(?:,[^\]]{1,80})?\]$")
+_RULE: Final = lazy_pattern(
+    r"[ \u00a0]+(?:\[(?P<bracketed>[a-zA-Z][\w,-]{1,80})\]|\((?P<check>report[A-Z]\w{1,60})\))$"
+)
+_LINTER: Final = lazy_pattern(r" \((?P<linter>[a-z][\w-]{1,40})\)$")
+_PROJECT: Final = lazy_pattern(r" \[[^\[\]]{1,400}proj(?:::[^\[\]]{1,100})?\]$")
+_SYMBOL: Final = lazy_pattern(r" \([a-z][a-z0-9-]{1,60}\)$")
 
-_SOURCE: Final = re.compile(r" *[0-9]{1,7} ?[|\u2502](?P<source>.*)")
-_CARETS: Final = re.compile(r"(?: *\|)?[ \t]*[~^-]*[\^~][~^ -]*$")
-_TERM: Final = re.compile(r"  (?P<term>symbol|location|required|found|reason): +(?P<what>\S.*)")
-_REFERENCE: Final = re.compile(r">>> referenced by (?P<file>[^\s:()]{1,300}):(?P<line>[0-9]{1,9})")
-_REQUIRED_HERE: Final = re.compile(
+_SOURCE: Final = lazy_pattern(r" *[0-9]{1,7} ?[|\u2502](?P<source>.*)")
+_CARETS: Final = lazy_pattern(r"(?: *\|)?[ \t]*[~^-]*[\^~][~^ -]*$")
+_TERM: Final = lazy_pattern(r"  (?P<term>symbol|location|required|found|reason): +(?P<what>\S.*)")
+_REFERENCE: Final = lazy_pattern(r">>> referenced by (?P<file>[^\s:()]{1,300}):(?P<line>[0-9]{1,9})")
+_REQUIRED_HERE: Final = lazy_pattern(
     rf"{_PLACE}:[ ]+(?:note: in instantiation of .{{1,600}} requested|required from) here$"
 )
 _SYSTEM_HEADERS: Final = (
@@ -126,13 +129,13 @@ _SYSTEM_HEADERS: Final = (
     "/Library/",
     "/Applications/",
 )
-_TELLING_NOTE: Final = re.compile(
+_TELLING_NOTE: Final = lazy_pattern(
     r"(?:expected |include |candidate expects |  ?(?:no known|candidate expects)|suggested |did you "
     r"|use |Use |add |Add |replace |Hint|hint|Did you |Maybe |maybe |forward declaration|to match this "
     r"| {2,}(?:Expected|Got):| {5,}def |Following member)"
 )
-_PLACED_NOTE: Final = re.compile(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
-_NUMBERED_RULE: Final = re.compile(r"[A-Z]{1,6}[0-9]{2,6}$")
+_PLACED_NOTE: Final = lazy_pattern(r"(?:previous|candidate:|.{1,80}(?:declared|defined|originally defined) here)")
+_NUMBERED_RULE: Final = lazy_pattern(r"[A-Z]{1,6}[0-9]{2,6}$")
 _IN_MACRO: Final = "in expansion of macro "
 _MAX_BLOCK: Final = 60
 """Lines behind a diagnostic that are taken for its own."""
@@ -571,7 +574,7 @@ FORMAT: Final = Format(
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
-        total=re.compile(
+        total=lazy_pattern(
             r"(?m)^(?:Found ([0-9]{1,6}) errors?(?: in |\.|$)|([0-9]{1,6}) errors? generated\."
             r"|([0-9]{1,6}) errors?(?:, |$)| {4}([0-9]{1,6}) Error\(s\)|([0-9]{1,6}) errors? found$)"
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +9,10 @@ from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.statements import StatementTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 
 # --- PostgreSQL ---
-_POSTGRES: Final = re.compile(
+_POSTGRES: Final = lazy_pattern(
     r"(?:psql:(?P<script>[^:]{1,400}):(?P<line>[0-9]{1,9}): |.{0,120}?\] )?(?:ERROR|FATAL"
     r"|PANIC):  (?:(?P<state>[0-9A-Z]{5}): )?(?P<message>\S.{0,1000})"
 )
-_CLIENT: Final = re.compile(
+_CLIENT: Final = lazy_pattern(
     r"(?:psql|pg_\w{1,30}|createdb|dropdb|createuser|vacuumdb|reindexdb): (?:error"
     r"|fatal): (?P<message>\S.{0,1000})"
 )
@@ -64,7 +65,7 @@ _CONDITIONS: Final = StatementTable(
 )
 """How messages of PostgreSQL begin, and the names of their conditions in its manual."""
 
-_FIELD: Final = re.compile(
+_FIELD: Final = lazy_pattern(
     r"(?P<name>LINE [0-9]{1,9}|DETAIL|HINT|CONTEXT|QUERY|WHERE|STATEMENT|LOCATION|[A-Z]{4,10} NAME)"
     r": {1,3}(?P<value>\S.*)"
 )
@@ -79,27 +80,27 @@ _MAX_CONTINUED: Final = 8
 _CONSEQUENCE: Final = "InFailedSqlTransaction"
 
 # --- others ---
-_MYSQL: Final = re.compile(
+_MYSQL: Final = lazy_pattern(
     r"(?:(?:mysql|mariadb)[\w-]{0,20}: (?:Got )?)?(?:ERROR |[Ee]rror: )(?P<code>[0-9]{4})(?: \((?P<state>\w{5})\))?"
     r"(?: at line (?P<line>[0-9]{1,9}))?: (?P<message>\S.{0,1500})"
 )
 _MYSQL_STARTS: Final = ("ERROR ", "Error: ", "error: ", "mysql", "mariadb")
-_MYSQL_SYNTAX: Final = re.compile(r"You have an error in your SQL syntax; .{1,200}? (?=near ')")
+_MYSQL_SYNTAX: Final = lazy_pattern(r"You have an error in your SQL syntax; .{1,200}? (?=near ')")
 _RULE: Final = "--------------"
-_SQLITE: Final = re.compile(
+_SQLITE: Final = lazy_pattern(
     r"(?:(?:Parse|Runtime) error(?: near line (?P<line>[0-9]{1,9}))?: |Error: (?:in prepare, |stepping, "
     r"|near line (?P<at>[0-9]{1,9}): )(?:in prepare, |stepping, )?|Error: (?=no such (?:table|column|function)"
     r"|database is locked|unable to open database|near \"|UNIQUE constraint|FOREIGN KEY constraint"
     r"|NOT NULL constraint|CHECK constraint|file is not a database))(?P<message>.{1,600}?)(?: \([0-9]{1,4}\))?$"
 )
 _SQLITE_STARTS: Final = ("Error: ", "Parse error", "Runtime error")
-_ORACLE: Final = re.compile(r"(?P<code>(?:ORA|PLS|SP2|TNS|IMP|EXP|SQL)-[0-9]{4,5}): (?P<message>\S.{0,600})")
-_ORACLE_AT: Final = re.compile(r"at \"?(?P<function>[\w.$]{1,200})\"?, line (?P<line>[0-9]{1,9})")
-_MSSQL: Final = re.compile(
+_ORACLE: Final = lazy_pattern(r"(?P<code>(?:ORA|PLS|SP2|TNS|IMP|EXP|SQL)-[0-9]{4,5}): (?P<message>\S.{0,600})")
+_ORACLE_AT: Final = lazy_pattern(r"at \"?(?P<function>[\w.$]{1,200})\"?, line (?P<line>[0-9]{1,9})")
+_MSSQL: Final = lazy_pattern(
     r"Msg (?P<code>[0-9]{1,9}), Level [0-9]{1,3}, State [0-9]{1,5}(?:, Server [^,]{1,200})?"
     r"(?:, Procedure (?P<procedure>[^,]{1,200}))?, Line (?P<line>[0-9]{1,9})$"
 )
-_MONGO: Final = re.compile(
+_MONGO: Final = lazy_pattern(
     r"(?:Uncaught:? )?(?P<type>Mongo\w{0,40}Error)(?:\[(?P<name>\w{1,60})\])?: "
     r"(?P<message>.{1,600}?)(?:,? dup key: (?P<values>.{1,400}))?$"
 )
@@ -127,7 +128,7 @@ _REDIS_CODES: Final = (
     "EXECABORT ",
 )
 _REDIS_STARTS: Final = ("(error) ", "-", *_REDIS_CODES)
-_REDIS_DOWN: Final = re.compile(r"(?P<message>Could not connect to Redis at .{1,200}: (?P<reason>.{1,100}))$")
+_REDIS_DOWN: Final = lazy_pattern(r"(?P<message>Could not connect to Redis at .{1,200}: (?P<reason>.{1,100}))$")
 
 
 def read(text: Text) -> Facts | None:

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 
-_MIX: Final = re.compile(
+_MIX: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}\.(?:exs?|erl|hrl|eex|heex)):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?:(?P<kind>[a-z]{2,20}(?:_[a-z]{2,20}){1,5}"
     r"|call|apply)(?: (?P<message>[A-Z].*))?$"
 )
-_ERLANG: Final = re.compile(
+_ERLANG: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}\.(?:erl|hrl|yrl|xrl|exs?)):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?: "
     r"(?P<warning>[Ww]arning: )?(?P<message>\S.*)"
 )
-_CREDO_FLYCHECK: Final = re.compile(r"(?P<letter>[CDFRW]): (?P<message>\S.*)")
-_CREDO: Final = re.compile(
+_CREDO_FLYCHECK: Final = lazy_pattern(r"(?P<letter>[CDFRW]): (?P<message>\S.*)")
+_CREDO: Final = lazy_pattern(
     r"\s{0,4}(?:[\u2503|] )?\[(?P<letter>[CDFRW])\] (?:[\u2191\u2197\u2192\u2198\u2193] )?(?P<message>\S.*)"
 )
-_CREDO_PLACE: Final = re.compile(
+_CREDO_PLACE: Final = lazy_pattern(
     r"[\u2503|\s]{0,12}(?P<file>[^\s:]{1,300}\.exs?):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?(?: (?P<rest>\S.*))?"
 )
 _CATEGORIES: Final = {
@@ -38,9 +39,9 @@ _CATEGORIES: Final = {
     "R": "Credo.Readability",
     "W": "Credo.Warning",
 }
-_DIAGNOSTIC: Final = re.compile(r"\s{0,8}(?:\*\* \(\w+\) )?(?P<severity>error|warning): (?P<message>\S.*)")
-_CORNER: Final = re.compile(r" *\u2514\u2500 (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})")
-_PLACE_BELOW: Final = re.compile(r" {1,8}(?P<file>[^\s:]{1,300}\.(?:exs?|eex|heex|erl)):(?P<line>[0-9]{1,7})")
+_DIAGNOSTIC: Final = lazy_pattern(r"\s{0,8}(?:\*\* \(\w+\) )?(?P<severity>error|warning): (?P<message>\S.*)")
+_CORNER: Final = lazy_pattern(r" *\u2514\u2500 (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})")
+_PLACE_BELOW: Final = lazy_pattern(r" {1,8}(?P<file>[^\s:]{1,300}\.(?:exs?|eex|heex|erl)):(?P<line>[0-9]{1,7})")
 _OF_DIALYZER: Final = ("  Proceeding with analysis", "done (warnings were emitted)")
 _EXCEPTION: Final = "** ("
 _MAX_BLOCK: Final = 30
@@ -144,7 +145,7 @@ FORMAT: Final = Format(
     signs=(),
     diagnostics=Diagnostics(
         read=read_diagnostics,
-        total=re.compile(
+        total=lazy_pattern(
             r"(?m)^(?:Total errors: ([0-9]{1,6})|[0-9]{1,7} mods/funs, found (?:an? |([0-9]{1,6}) )[a-z ]{4,40}\.?$)"
         ),
     ),

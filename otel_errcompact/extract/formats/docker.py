@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable
 from otel_errcompact.extract.table import LAST_RESORT
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_SOLVE: Final = re.compile(
+_SOLVE: Final = lazy_pattern(
     r"(?:ERROR: |error: |Error: |target [\w.-]{1,100}: |failed to build: ){0,3}failed to solve: (?P<message>\S.*)"
 )
-_PROCESS: Final = re.compile(
+_PROCESS: Final = lazy_pattern(
     r"process \"(?P<command>.{1,4000})\" did not complete successfully: exit code: (?P<code>[0-9]{1,9})"
 )
-_LEGACY: Final = re.compile(r"The command '(?P<command>.{1,4000})' returned a non-zero code: (?P<code>[0-9]{1,9})$")
-_EXCERPT: Final = re.compile(r" > (?P<step>\[[^\]]{1,100}\] .{1,1000}?):?$")
-_RULE: Final = re.compile(r"-{4,}$")
-_OUTPUT: Final = re.compile(r"(?:#[0-9]{1,6} )?[0-9]{1,6}\.[0-9]{1,9}(?: (?P<said>.*)|$)")
-_PLACE: Final = re.compile(r"(?P<file>[^\s:]{0,300}[Dd]ockerfile[^\s:]{0,100}):(?P<line>[0-9]{1,9})$")
-_STEP: Final = re.compile(r"#(?P<number>[0-9]{1,6}) (?P<step>\[[^\]]{1,100}\] .{1,1000})")
-_FAILED_STEP: Final = re.compile(r"#(?P<number>[0-9]{1,6}) ERROR: (?P<message>process .*)")
-_LEGACY_STEP: Final = re.compile(r"Step [0-9]{1,4}/[0-9]{1,4} : (?P<step>.{1,1000})")
-_LEGACY_CHATTER: Final = re.compile(r" ---> |Removing intermediate container ")
-_SHELL: Final = re.compile(r"/bin/(?:ba|a|da)?sh -\w{1,10} ")
+_LEGACY: Final = lazy_pattern(r"The command '(?P<command>.{1,4000})' returned a non-zero code: (?P<code>[0-9]{1,9})$")
+_EXCERPT: Final = lazy_pattern(r" > (?P<step>\[[^\]]{1,100}\] .{1,1000}?):?$")
+_RULE: Final = lazy_pattern(r"-{4,}$")
+_OUTPUT: Final = lazy_pattern(r"(?:#[0-9]{1,6} )?[0-9]{1,6}\.[0-9]{1,9}(?: (?P<said>.*)|$)")
+_PLACE: Final = lazy_pattern(r"(?P<file>[^\s:]{0,300}[Dd]ockerfile[^\s:]{0,100}):(?P<line>[0-9]{1,9})$")
+_STEP: Final = lazy_pattern(r"#(?P<number>[0-9]{1,6}) (?P<step>\[[^\]]{1,100}\] .{1,1000})")
+_FAILED_STEP: Final = lazy_pattern(r"#(?P<number>[0-9]{1,6}) ERROR: (?P<message>process .*)")
+_LEGACY_STEP: Final = lazy_pattern(r"Step [0-9]{1,4}/[0-9]{1,4} : (?P<step>.{1,1000})")
+_LEGACY_CHATTER: Final = lazy_pattern(r" ---> |Removing intermediate container ")
+_SHELL: Final = lazy_pattern(r"/bin/(?:ba|a|da)?sh -\w{1,10} ")
 _STATED: Final = StatementTable(
     (
         "DaemonNotRunning",
@@ -68,8 +68,8 @@ _STATED: Final = StatementTable(
         ),
     ),
 )
-_REFERENCE: Final = re.compile(r" of ref [\w:-]{20,100}(?=: )")
-_CONTAINER: Final = re.compile(r" \([0-9a-f]{64}\)")
+_REFERENCE: Final = lazy_pattern(r" of ref [\w:-]{20,100}(?=: )")
+_CONTAINER: Final = lazy_pattern(r" \([0-9a-f]{64}\)")
 _USAGE: Final = ("Usage:  docker", "Run 'docker", "See 'docker")
 
 

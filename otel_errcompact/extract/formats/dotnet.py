@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +13,10 @@ from otel_errcompact.extract.stacks.failure import MAX_CHILDREN, Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.errors import Facts
@@ -35,37 +36,37 @@ _FOREIGN: Final = (
 _BUILT_ELSEWHERE: Final = ("/_/", "<")
 """How source files of packages, and of code without symbols, are named."""
 
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_pattern(
     r"at (?:\(wrapper [^)\n]{1,80}\) )?(?P<name>[^\s(][^(\n]{0,500}?) ?\((?P<arguments>.{0,2000}?)\)"
     r"(?: \[0x[0-9a-f]{1,8}\])?(?: in (?P<file>.{1,500}):(?:line )?(?P<line>[0-9]{1,7}))?(?: ?<---)?$"
 )
 _TYPE: Final = r"(?P<type>[A-Za-z_][\w.+`\[\]]{1,300})"
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"(?:\[ERROR\] FATAL UNHANDLED EXCEPTION: |Unhandled [Ee]xception[:.] |[\w.]{1,60}: )?"
     rf"{_TYPE}(?: \(0x[0-9A-Fa-f]{{8}}\))?(?:: (?P<message>.*))?$"
 )
 _INNER: Final = "---> "
-_JOINT: Final = re.compile(rf" ---> (?={_TYPE.replace('?P<type>', '?:')}: )")
-_CHILD: Final = re.compile(r"---> \(Inner Exception #[0-9]{1,5}\) ")
+_JOINT: Final = lazy_pattern(rf" ---> (?={_TYPE.replace('?P<type>', '?:')}: )")
+_CHILD: Final = lazy_pattern(r"---> \(Inner Exception #[0-9]{1,5}\) ")
 _END_OF_INNER: Final = "--- End of inner exception stack trace"
-_COMPILED_NAME: Final = re.compile(
+_COMPILED_NAME: Final = lazy_pattern(
     r"<{1,2}(?P<name>\w{1,200})>(?:\$>?)?(?:[a-z]__(?:(?P<local>[A-Za-z_]\w{0,100})\|)?[\w|]{0,100})?"
 )
-_SYNTHETIC: Final = re.compile(r"[.+/]?<>c(?:__DisplayClass[0-9_]{1,20})?|`[0-9]{1,3}|\[[\w,. ]{0,200}\]")
+_SYNTHETIC: Final = lazy_pattern(r"[.+/]?<>c(?:__DisplayClass[0-9_]{1,20})?|`[0-9]{1,3}|\[[\w,. ]{0,200}\]")
 _MAX_MESSAGE: Final = 40
 """Lines of one message."""
 
-_BUILD: Final = re.compile(
+_BUILD: Final = lazy_pattern(
     r"\s{0,20}(?:[0-9]{1,4}>)?(?P<file>[^\s(][^(\n:]{0,400}(?::[^(\n:]{1,400})?)"
     r"(?:\((?P<line>[0-9]{1,7})(?:,[0-9,]{1,30})?\))? ?:"
     r" (?:fatal )?error (?P<code>[A-Z]{2,8}[0-9]{1,6}): (?P<message>.*?)(?: \[[^\]\n]{1,400}proj\])?$"
 )
-_FAILED: Final = re.compile(r" {1,4}(?:Failed|X) (?P<name>\S.{0,400}?)(?: \[[^\]\n]{1,40}\])?$")
-_NUNIT: Final = re.compile(r"[0-9]{1,5}\) (?:Failed|Error|Test Failure|Test Error) : (?P<name>\S{1,400})$")
+_FAILED: Final = lazy_pattern(r" {1,4}(?:Failed|X) (?P<name>\S.{0,400}?)(?: \[[^\]\n]{1,40}\])?$")
+_NUNIT: Final = lazy_pattern(r"[0-9]{1,5}\) (?:Failed|Error|Test Failure|Test Error) : (?P<name>\S{1,400})$")
 _TOTALS: Final = (
-    re.compile(r"Failed! {1,3}- Failed: {1,10}(?P<count>[0-9]{1,7})"),
-    re.compile(r"Total tests: [0-9]{1,7}[^\n]{0,100}\n(?:[^\n]{0,80}\n){0,3}?\s{1,20}Failed: (?P<count>[0-9]{1,7})"),
-    re.compile(r"Test Count: [0-9]{1,7}, Passed: [0-9]{1,7}, Failed: (?P<count>[0-9]{1,7})"),
+    lazy_pattern(r"Failed! {1,3}- Failed: {1,10}(?P<count>[0-9]{1,7})"),
+    lazy_pattern(r"Total tests: [0-9]{1,7}[^\n]{0,100}\n(?:[^\n]{0,80}\n){0,3}?\s{1,20}Failed: (?P<count>[0-9]{1,7})"),
+    lazy_pattern(r"Test Count: [0-9]{1,7}, Passed: [0-9]{1,7}, Failed: (?P<count>[0-9]{1,7})"),
 )
 _TITLES: Final = ("Error Message:", "Stack Trace:", "Standard Output Messages:", "Standard Error Messages:")
 _VALUES: Final = ("Expected", "Actual", "But was", "String lengths", "Expected:", "actual")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import COMPILE_ERROR, MAX_DIAGNOSTICS, facts_of_diagnostics, place
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
@@ -19,30 +20,30 @@ if TYPE_CHECKING:
 
 NOT_FORMATTED: Final = "not formatted"
 
-_ROW: Final = re.compile(
+_ROW: Final = lazy_pattern(
     r" *(?P<first>\u2716|\u26a0|\u2717|\u00d7|\u2139)? *(?P<line>[0-9]{1,7}):(?P<column>[0-9]{1,7}) +"
     r"(?P<severity>error|warning|info|Error:|Warning:|\u2716|\u26a0|\u2717|\u00d7|\u2139)? *"
     r"(?P<message>[^\s(].*|\(.*)"
 )
-_RULE: Final = re.compile(r"(?:  +\(?(?P<apart>[@\w][\w@/.-]{1,100})\)?|[ ]\((?P<bracketed>[a-z][\w/-]{1,80})\))$")
-_RULE_AHEAD: Final = re.compile(r"(?P<rule>[a-z][a-z0-9]{0,30}(?:-[a-zA-Z0-9]{1,30}){1,8}) {2,}(?=\S)")
-_STANDARD: Final = re.compile(
+_RULE: Final = lazy_pattern(r"(?:  +\(?(?P<apart>[@\w][\w@/.-]{1,100})\)?|[ ]\((?P<bracketed>[a-z][\w/-]{1,80})\))$")
+_RULE_AHEAD: Final = lazy_pattern(r"(?P<rule>[a-z][a-z0-9]{0,30}(?:-[a-zA-Z0-9]{1,30}){1,8}) {2,}(?=\S)")
+_STANDARD: Final = lazy_pattern(
     r" {2}(?P<file>[^\s:].{0,300}?):(?P<line>[0-9]{1,7}):[0-9]{1,7}: (?P<message>.{1,600}?) \((?P<rule>[\w@/-]{2,80})\)"
     r"(?: \(warning\))?$"
 )
-_BIOME: Final = re.compile(
+_BIOME: Final = lazy_pattern(
     r"(?P<file>[^\s:].{0,300}?)(?::(?P<line>[0-9]{1,7}):[0-9]{1,7})? (?P<rule>[a-z][a-zA-Z]{2,20}(?:/[\w-]{1,60}){0,3})"
     r"(?: +[A-Z]{4,12})* +\u2501"
 )
-_BIOME_MESSAGE: Final = re.compile(r" {1,4}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
-_PRETTIER: Final = re.compile(r"\[(?P<severity>warn|error)\] (?P<what>\S.*)")
-_CONCLUSION: Final = re.compile(
+_BIOME_MESSAGE: Final = lazy_pattern(r" {1,4}(?P<mark>[\u00d7\u2716!\u2139i]) (?P<message>\S.*)")
+_PRETTIER: Final = lazy_pattern(r"\[(?P<severity>warn|error)\] (?P<what>\S.*)")
+_CONCLUSION: Final = lazy_pattern(
     r"(?:\[warn\] Code style issues (?:found )?in |Error occurred when checking code style in )"
 )
-_SYNTAX: Final = re.compile(
+_SYNTAX: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}): SyntaxError: (?P<message>.*?)(?: \((?P<line>[0-9]{1,7}):[0-9]{1,7}\))?$"
 )
-_FILE: Final = re.compile(r"[^\s:|].{0,300}?\.[A-Za-z]{1,10}$|\.?/[^:|]{1,300}$")
+_FILE: Final = lazy_pattern(r"[^\s:|].{0,300}?\.[A-Za-z]{1,10}$|\.?/[^:|]{1,300}$")
 _WARNINGS: Final = frozenset({"warning", "info", "Warning:", "\u26a0", "\u2139"})
 
 
@@ -146,10 +147,10 @@ FORMAT: Final = Format(
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
-        total=re.compile(
+        total=lazy_pattern(
             r"(?m)^\s{0,3}[\u2716\u00d7] [0-9]{1,6} problems? "
             r"\((?:([1-9][0-9]{0,5}) errors?|0 errors?, ([0-9]{1,6}) warn)"
         ),
-        remedy=re.compile(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
+        remedy=lazy_pattern(r"(?m)^ {1,3}([0-9]{1,6} errors? .{0,60}fixable with .{1,60}?)\.?$"),
     ),
 )

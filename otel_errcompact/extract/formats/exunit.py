@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks import beam
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 
 ASSERTION: Final = "AssertionError"
 
-_HEADING: Final = re.compile(r" {0,4}[0-9]{1,5}\) (?P<name>\S.{0,500}) \((?P<module>[A-Z][\w.]{0,300})\)$")
-_INVALIDATED: Final = re.compile(
+_HEADING: Final = lazy_pattern(r" {0,4}[0-9]{1,5}\) (?P<name>\S.{0,500}) \((?P<module>[A-Z][\w.]{0,300})\)$")
+_INVALIDATED: Final = lazy_pattern(
     r" {0,4}[0-9]{1,5}\) (?P<module>[A-Z][\w.]{0,300}): failure on (?P<name>\w{1,40}) callback,"
     r" all tests have been invalidated$"
 )
-_BLAMED: Final = re.compile(r" *The following arguments were given to (?P<function>\S.{0,300}):$")
+_BLAMED: Final = lazy_pattern(r" *The following arguments were given to (?P<function>\S.{0,300}):$")
 _FINISHED: Final = "Finished in "
-_SUMMARY: Final = re.compile(
+_SUMMARY: Final = lazy_pattern(
     r"(?:[0-9]{1,7} \w{1,40}, ){1,6}(?P<failed>[0-9]{1,7}) failures?"
     r"(?:, [0-9]{1,7} excluded)?(?:, (?P<invalid>[0-9]{1,7}) invalid)?"
 )
-_LABEL: Final = re.compile(
+_LABEL: Final = lazy_pattern(
     r" *(?P<label>code|left|right|stacktrace|mailbox|doctest|arguments|value|pattern|hint): *(?P<value>.*)"
 )
-_PLACE: Final = re.compile(r" *(?P<file>[^\s:]{1,300}\.exs?):(?P<line>[0-9]{1,9})$")
+_PLACE: Final = lazy_pattern(r" *(?P<file>[^\s:]{1,300}\.exs?):(?P<line>[0-9]{1,9})$")
 _LOG: Final = "The following output was logged:"
-_GENERIC: Final = re.compile(
+_GENERIC: Final = lazy_pattern(
     r"Assertion with .{1,12} failed|match \(.{1,6}\) failed|Expected (?:truthy|false or nil), got |Doctest failed$"
 )
-_NO_MESSAGE: Final = re.compile(r"Assertion failed, no matching message after ")
-_TIMED_OUT: Final = re.compile(r"test timed out after (?P<time>\S{1,20})\. You can change the timeout")
+_NO_MESSAGE: Final = lazy_pattern(r"Assertion failed, no matching message after ")
+_TIMED_OUT: Final = lazy_pattern(r"test timed out after (?P<time>\S{1,20})\. You can change the timeout")
 _MAX_INLINE: Final = 160
 """Characters of both sides of a comparison that are told in the cause."""
 

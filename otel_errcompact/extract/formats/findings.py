@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.diagnostics import facts_of_diagnostics
 from otel_errcompact.extract.findings.listing import Finding, read_findings
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _SHARE_OF_A_LIST: Final = 0.6
 """Lines of a text that are findings where these say neither severity nor rule."""
 
-_BEGINS_WITH_PLACE: Final = re.compile(r"[^\s:()]{1,300}(?::[0-9]{1,7}){1,2}: \S")
-_PLACED: Final = re.compile(r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|(?m:^ *[0-9]{1,6}[ :|])|[0-9] \|")
+_BEGINS_WITH_PLACE: Final = lazy_pattern(r"[^\s:()]{1,300}(?::[0-9]{1,7}){1,2}: \S")
+_PLACED: Final = lazy_pattern(r"[\w\])>][:(][0-9]|\bline:? ?[0-9]|(?m:^ *[0-9]{1,6}[ :|])|[0-9] \|")
 
 
 def read(text: Text) -> Facts | None:
@@ -114,7 +114,7 @@ FORMAT: Final = Format(
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
-        total=re.compile(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),
+        total=lazy_pattern(r"(?m)^\W{0,4}(?:[Ff]ound )?([0-9]{1,6}) (?:errors?|problems?|issues?|findings?)\b"),
         is_shared=False,
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from otel_errcompact.extract.format import Format, Hint, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import StatementTable, is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ _TYPES: Final = StatementTable(
     ),
     ("UsageError", r"(?:unrecognized argument|unknown (?:option|switch|style|subcommand)|.{1,40} requires a value)"),
 )
-_OWN_ERROR: Final = re.compile(
+_OWN_ERROR: Final = lazy_pattern(
     r"error: (?:pathspec '|patch failed: |corrupt patch|.{1,300}: patch does not apply|could not (?:apply|lock"
     r"|write|read|commit|revert|detach|resolve host) |Your local changes|The following untracked|src refspec"
     r"|cannot (?:pull|rebase|lock ref)|[Yy]ou have |Committing is not|Pulling is not|Merging is not|Entry '"
@@ -60,30 +60,30 @@ _OWN_ERROR: Final = re.compile(
     r"|object file|bad signature|invalid object|RPC failed|insufficient permission|unrecognized (?:input|argument)"
     r"|tag '.{1,200}' not found|.{1,300}: does not (?:exist in|match) index)"
 )
-_REJECTED: Final = re.compile(
+_REJECTED: Final = lazy_pattern(
     r" ! \[(?P<kind>(?:remote )?rejected"
     r"|remote failure)\] {1,20}(?P<refs>[^(]{1,300}?)(?: \((?P<reason>.{1,300})\))?$"
 )
-_CONFLICT: Final = re.compile(r"(?:Rebasing \([0-9/]{1,20}\))?CONFLICT \([^)]{1,60}\): (?P<message>.{1,600})")
-_COMMIT: Final = re.compile(r" in [0-9a-f]{7,40} (?P<subject>\([^)]{1,200}\))")
-_VERSION_LEFT: Final = re.compile(r"\. {1,2}Version .{1,300} left in tree\.$")
-_FILTER: Final = re.compile(r"(?:Error downloading object: .{1,300}?: )?Smudge error: (?P<message>.{1,600})")
-_OBJECT: Final = re.compile(r" \([0-9a-f]{7,64}\)")
-_IN_FILE: Final = re.compile(r"Merge conflict in (?P<file>.{1,400})$")
-_MARKER: Final = re.compile(r"[+ -]{0,3}(?P<mark><{7}|\|{7}|={7}|>{7})(?: (?P<name>\S.{0,200}))?$")
+_CONFLICT: Final = lazy_pattern(r"(?:Rebasing \([0-9/]{1,20}\))?CONFLICT \([^)]{1,60}\): (?P<message>.{1,600})")
+_COMMIT: Final = lazy_pattern(r" in [0-9a-f]{7,40} (?P<subject>\([^)]{1,200}\))")
+_VERSION_LEFT: Final = lazy_pattern(r"\. {1,2}Version .{1,300} left in tree\.$")
+_FILTER: Final = lazy_pattern(r"(?:Error downloading object: .{1,300}?: )?Smudge error: (?P<message>.{1,600})")
+_OBJECT: Final = lazy_pattern(r" \([0-9a-f]{7,64}\)")
+_IN_FILE: Final = lazy_pattern(r"Merge conflict in (?P<file>.{1,400})$")
+_MARKER: Final = lazy_pattern(r"[+ -]{0,3}(?P<mark><{7}|\|{7}|={7}|>{7})(?: (?P<name>\S.{0,200}))?$")
 MAX_HUNK: Final = 4
 """Lines of one side of a conflict that are shown."""
 
-_PATCH: Final = re.compile(r"patch failed: (?P<file>.{1,400}):(?P<line>[0-9]{1,9})$")
+_PATCH: Final = lazy_pattern(r"patch failed: (?P<file>.{1,400}):(?P<line>[0-9]{1,9})$")
 _CONSEQUENCES: Final = ("Could not read from remote repository", "Exiting because of", "the remote end hung up")
 _CHATTER: Final = ("Cloning into", "Warning: Permanently added")
 _NOTHING: Final = ("nothing to commit", "nothing added to commit", "no changes added to commit")
 _VERDICTS: Final = ("Passed", "Failed", "Skipped")
-_HOOK: Final = re.compile(r"\S[^.]{0,200}\.{3,200}(?:\([^)]{1,80}\))?(?:Passed|Failed|Skipped)$")
-_HOOK_FACT: Final = re.compile(
+_HOOK: Final = lazy_pattern(r"\S[^.]{0,200}\.{3,200}(?:\([^)]{1,80}\))?(?:Passed|Failed|Skipped)$")
+_HOOK_FACT: Final = lazy_pattern(
     r"- (?P<what>hook id|exit code|duration|files were modified by this hook)(?:: (?P<value>.{1,200}))?$"
 )
-_HUSKY: Final = re.compile(
+_HUSKY: Final = lazy_pattern(
     r"husky - (?P<hook>[\w-]{1,40}) (?:hook exited with code|script failed \(code) (?P<code>[0-9]{1,9})"
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -15,8 +14,10 @@ from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_member
 from otel_errcompact.extract.stacks import go
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
     from otel_errcompact.errors import Facts
@@ -27,27 +28,27 @@ _JSON: Final = '"Action":"'
 
 ASSERTION: Final = "AssertionError"
 
-_STATUS: Final = re.compile(r" *--- (?P<status>FAIL|PASS|SKIP|BENCH): (?P<test>[^\s]{1,500})(?: \([0-9.]{1,20}s\))?$")
-_SWITCH: Final = re.compile(r"=== (?P<verb>RUN|CONT|NAME|PAUSE) +(?P<test>\S{1,500})$")
-_PACKAGE: Final = re.compile(
+_STATUS: Final = lazy_pattern(r" *--- (?P<status>FAIL|PASS|SKIP|BENCH): (?P<test>[^\s]{1,500})(?: \([0-9.]{1,20}s\))?$")
+_SWITCH: Final = lazy_pattern(r"=== (?P<verb>RUN|CONT|NAME|PAUSE) +(?P<test>\S{1,500})$")
+_PACKAGE: Final = lazy_pattern(
     r"(?P<status>FAIL|ok  |---)\t(?P<package>[^\s]{1,300})"
     r"(?:\t[0-9.]{1,12}s\b|\t\(cached\)|[ \t](?P<why>\[[^\]]{1,80}\]))"
 )
-_BUILD: Final = re.compile(r"# (?P<package>[^\s\[]{1,300})(?: \[[^\]]{1,300}\])?$")
-_DIAGNOSTIC: Final = re.compile(
+_BUILD: Final = lazy_pattern(r"# (?P<package>[^\s\[]{1,300})(?: \[[^\]]{1,300}\])?$")
+_DIAGNOSTIC: Final = lazy_pattern(
     r"(?:vet: )?(?P<file>[^\s:]{1,300}\.\w{1,4}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: (?P<message>\S.*)"
 )
-_LOG: Final = re.compile(r"(?P<indent> +)(?P<file>[\w.+-]{1,200}\.go):(?P<line>[0-9]{1,9}): ?(?P<message>.*)")
-_FIELD: Final = re.compile(r"\t(?P<name>Error Trace|Error|Test|Messages):\s*(?P<value>.*)")
-_COMPARED: Final = re.compile(
+_LOG: Final = lazy_pattern(r"(?P<indent> +)(?P<file>[\w.+-]{1,200}\.go):(?P<line>[0-9]{1,9}): ?(?P<message>.*)")
+_FIELD: Final = lazy_pattern(r"\t(?P<name>Error Trace|Error|Test|Messages):\s*(?P<value>.*)")
+_COMPARED: Final = lazy_pattern(
     r"(?i)\b(?:want(?:ed|s)?|got|expect(?:ed|s|ation)?|actual|not equal|should|mismatch|must|differs?"
     r"|does not|doesn't)\b|!="
 )
-_CHANGED: Final = re.compile(r"\s*[-+](?![-+])\s*\S")
-_EXPECTED: Final = re.compile(r"(?:expected|actual) *:")
-_TEST_FUNCTION: Final = re.compile(r"(?:Test|Fuzz|Example|Benchmark)[^a-z]")
-_RUNNING: Final = re.compile(r"\t\t(?P<test>\S{1,300}) \([^)]{1,40}\)$")
-_DATE: Final = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})? ")
+_CHANGED: Final = lazy_pattern(r"\s*[-+](?![-+])\s*\S")
+_EXPECTED: Final = lazy_pattern(r"(?:expected|actual) *:")
+_TEST_FUNCTION: Final = lazy_pattern(r"(?:Test|Fuzz|Example|Benchmark)[^a-z]")
+_RUNNING: Final = lazy_pattern(r"\t\t(?P<test>\S{1,300}) \([^)]{1,40}\)$")
+_DATE: Final = lazy_pattern(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})? ")
 _OF_TOOL: Final = ("exit status ", "coverage: ", "?   \t")
 _OF_BUILD: Final = ("too many errors", "# [")
 _UNEXPECTED: Final = "Received unexpected error"

@@ -13,6 +13,7 @@ from otel_errcompact.extract.messages.calls import read_call
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.python import HEADER
 from otel_errcompact.extract.statements import is_telling, statement_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -130,8 +131,8 @@ _FORMS: Final = (
     _Form("EEXIST: ", "EEXIST", rf"file already exists, \w{{1,20}}{_OPERAND}"),
 )
 
-_PREFIX: Final = re.compile(r"(?:(?:ERROR|Error|error|Tool error|Tool execution error):\s{0,3})?\[?")
-_QUOTED: Final = re.compile(r"(?:String: ?|[`>]{0,3})(?P<line>[^\n]{0,1000})")
+_PREFIX: Final = lazy_pattern(r"(?:(?:ERROR|Error|error|Tool error|Tool execution error):\s{0,3})?\[?")
+_QUOTED: Final = lazy_pattern(r"(?:String: ?|[`>]{0,3})(?P<line>[^\n]{0,1000})")
 
 
 def read(text: Text) -> Facts | None:
@@ -188,7 +189,7 @@ def _lines(body: str, start: int = 0) -> list[str]:
 
 def _sentence(form: _Form) -> Callable[[str, int], Facts | None]:
     """Return the reader of a form whose first line says it all."""
-    pattern = re.compile(re.escape(form.begins) + form.pattern, re.DOTALL)
+    pattern = lazy_pattern(re.escape(form.begins) + form.pattern, re.DOTALL)
 
     def read(body: str, start: int) -> Facts | None:
         found = pattern.match(body, start)
@@ -214,34 +215,34 @@ def _first_quoted(lines: Sequence[str]) -> list[str]:
 
 # --- edits -----------------------------------------------------------------------------------------------------------
 
-_NOT_REPLACED: Final = re.compile(
+_NOT_REPLACED: Final = lazy_pattern(
     r"No replacement was performed, old_str [`'\"]?(?P<old>.{0,60000}?)[`'\"]? did not appear verbatim in "
     r"(?P<file>[^\s`]{1,400}?)\.?(?=\s|\Z)",
     re.DOTALL,
 )
-_NOT_UNIQUE: Final = re.compile(
+_NOT_UNIQUE: Final = lazy_pattern(
     r"No replacement was performed\. Multiple occurrences of old_str [`'\"]?(?P<old>.{0,60000}?)[`'\"]? "
     r"in lines:? (?P<lines>[^\n]{1,200})",
     re.DOTALL,
 )
 _ECHO: Final = "This is how your edit would have looked"
-_ECHOED_FILE: Final = re.compile(r"\n\[File: (?P<file>[^\n]{1,400}?) \([0-9]{1,9} lines total\)\]")
+_ECHOED_FILE: Final = lazy_pattern(r"\n\[File: (?P<file>[^\n]{1,400}?) \([0-9]{1,9} lines total\)\]")
 _ORIGINAL: Final = "This is the original code before your edit"
-_LISTED: Final = re.compile(r"(?m)^(?P<number>[0-9]{1,7})[:|](?P<code>.*)$")
+_LISTED: Final = lazy_pattern(r"(?m)^(?P<number>[0-9]{1,7})[:|](?P<code>.*)$")
 _MAX_LISTED: Final = 20_000
 """Characters of a listing in which the edges of an edit are looked for."""
 
-_LEFT_BELOW: Final = re.compile(r"(?m)^\((?P<count>[0-9]{1,9}) more lines? below\)$")
-_QUOTED_TOKEN: Final = re.compile(r"'(?P<token>[^'\s\w]{1,3})'")
+_LEFT_BELOW: Final = lazy_pattern(r"(?m)^\((?P<count>[0-9]{1,9}) more lines? below\)$")
+_QUOTED_TOKEN: Final = lazy_pattern(r"'(?P<token>[^'\s\w]{1,3})'")
 _MAX_TOKENS: Final = 2
 """Lines of an edit that are shown because they hold nothing but the token that the linter quotes."""
 
-_PLACE: Final = re.compile(r"(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?:: (?P<message>\S.*))?\Z")
-_PATCHED_FILE: Final = re.compile(
+_PLACE: Final = lazy_pattern(r"(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?:: (?P<message>\S.*))?\Z")
+_PATCHED_FILE: Final = lazy_pattern(
     r" (?:in|update|delete|file|at) (?P<file>(?:[A-Za-z]:)?[^\s:]{0,400}[./\\][^\s:]{1,400}?)(?=:|\s|\Z)"
 )
-_SEARCH_BLOCK: Final = re.compile(r"## \w{1,60}: (?P<message>[^\n]{1,300}? in (?P<file>[^\s]{1,400}))\s")
-_ACTUAL_LINES: Final = re.compile(r"\nDid you mean to match some of these actual lines[^\n]*\n\s{0,9}```[^\n]*\n")
+_SEARCH_BLOCK: Final = lazy_pattern(r"## \w{1,60}: (?P<message>[^\n]{1,300}? in (?P<file>[^\s]{1,400}))\s")
+_ACTUAL_LINES: Final = lazy_pattern(r"\nDid you mean to match some of these actual lines[^\n]*\n\s{0,9}```[^\n]*\n")
 
 
 def _not_replaced(body: str, start: int) -> Facts | None:
@@ -375,7 +376,7 @@ def _search_block(body: str, start: int) -> Facts | None:
 
 # --- time-outs, arguments, tools -------------------------------------------------------------------------------------
 
-_TIMED_OUT: Final = re.compile(
+_TIMED_OUT: Final = lazy_pattern(
     r"(?i)\[?(?:(?:the )?(?:command|execution|tool(?: call)?)(?: '[^\n]{1,500}')? (?:execution )?timed out"
     r"|execution of (?:the )?command timed out"
     r"|the command '(?P<command>.{1,2000}?)' was cancelled because it took more)"
@@ -383,33 +384,35 @@ _TIMED_OUT: Final = re.compile(
     re.DOTALL,
 )
 _TIMED_OUT_AT_END: Final = "\n[The command timed out"
-_INVALID: Final = re.compile(
+_INVALID: Final = lazy_pattern(
     r"InputValidationError: (?P<tool>[\w.:-]{1,100}) failed due to the following issues?:\s{1,3}(?P<issues>.{1,2000})",
     re.DOTALL,
 )
-_NO_VALID_TOOL: Final = re.compile(r"(?P<tool>[\w.:/-]{1,100}) is not a valid tool, try (?:one of|another one)\b")
-_EXECUTING: Final = re.compile(
+_NO_VALID_TOOL: Final = lazy_pattern(r"(?P<tool>[\w.:/-]{1,100}) is not a valid tool, try (?:one of|another one)\b")
+_EXECUTING: Final = lazy_pattern(
     r"(?:Error (?:executing|invoking|running|calling) tool|Tool|Failed to (?:execute|call) tool|Error in tool)"
     r" [`'\"]?(?P<tool>[\w.:/-]{1,100})[`'\"]?(?: with kwargs [^\n]{1,1000} with error| execution failed| failed)?:"
     r"\s{1,4}(?P<message>\S.{0,20000})",
     re.DOTALL,
 )
-_RUNNING: Final = re.compile(
+_RUNNING: Final = lazy_pattern(
     r"(?:An error occurred while running the tool\. Please try again\. Error:|Tool execution (?:failed|error):"
     r"|I encountered an error while trying to use the tool\. This was the error:"
     r"|The tool execution failed with the following error:|Code execution failed at line '[^\n]{1,500}' due to:"
     r"|exec_command failed for `[^\n]{1,2000}`:)\s{0,4}(?P<message>\S.{0,20000})",
     re.DOTALL,
 )
-_REPRESENTED: Final = re.compile(
+_REPRESENTED: Final = lazy_pattern(
     r"(?P<type>[A-Z]\w{1,80})\((?P<quote>['\"])(?P<message>.{1,4000})(?P=quote)(?:,\s?)?\)\Z", re.DOTALL
 )
-_ADVICE: Final = re.compile(
+_ADVICE: Final = lazy_pattern(
     r"\s+(?:Please fix (?:your mistakes|the error and try again)\.?|Fix the errors and try again\.?"
     r"|Tool [\w.-]{1,100} accepts these inputs: .{0,4000})\Z",
     re.DOTALL,
 )
-_INVALID_FIELDS: Final = re.compile(r"(?:\A[0-9]{1,6} validation errors?(?: for |:)|\A\s?[\w.]{1,100}: Field required)")
+_INVALID_FIELDS: Final = lazy_pattern(
+    r"(?:\A[0-9]{1,6} validation errors?(?: for |:)|\A\s?[\w.]{1,100}: Field required)"
+)
 
 
 def _timed_out(body: str, start: int) -> Facts | None:

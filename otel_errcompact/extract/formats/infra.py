@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, cast
 
@@ -13,9 +12,11 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import StatementTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.extract.text import Text
@@ -49,16 +50,16 @@ _KUBECTL: Final = StatementTable(
         ),
     ),
 )
-_TITLE: Final = re.compile(r"Error: (?P<title>\S.{0,400})$")
-_ON: Final = re.compile(r"  on (?P<file>[^\n]{1,300}?) line (?P<line>[0-9]{1,9})(?:, in (?P<block>.{1,300}))?:$")
-_WITH: Final = re.compile(r"  with (?P<address>\S{1,300}),$")
-_SOURCE: Final = re.compile(r" {1,8}[0-9]{1,9}: (?P<source>.*)")
-_FIELD: Final = re.compile(r" {2,4}[A-Z]\w{1,20}: {1,20}\S")
+_TITLE: Final = lazy_pattern(r"Error: (?P<title>\S.{0,400})$")
+_ON: Final = lazy_pattern(r"  on (?P<file>[^\n]{1,300}?) line (?P<line>[0-9]{1,9})(?:, in (?P<block>.{1,300}))?:$")
+_WITH: Final = lazy_pattern(r"  with (?P<address>\S{1,300}),$")
+_SOURCE: Final = lazy_pattern(r" {1,8}[0-9]{1,9}: (?P<source>.*)")
+_FIELD: Final = lazy_pattern(r" {2,4}[A-Z]\w{1,20}: {1,20}\S")
 _MARGIN: Final = "\u2502"
 _CORNERS: Final = ("\u2577", "\u2575")
 _SIGNS_OF_DIAGNOSTICS: Final = ("  on ", "  with ", _MARGIN, _CORNERS[0])
-_ANSIBLE: Final = re.compile(r"fatal: \[(?P<host>[^\]]{1,200})\]: (?P<outcome>[A-Z]{1,20})! => (?P<result>\{.*)")
-_TASK: Final = re.compile(r"TASK \[(?P<task>[^\]]{1,300})\]")
+_ANSIBLE: Final = lazy_pattern(r"fatal: \[(?P<host>[^\]]{1,200})\]: (?P<outcome>[A-Z]{1,20})! => (?P<result>\{.*)")
+_TASK: Final = lazy_pattern(r"TASK \[(?P<task>[^\]]{1,300})\]")
 
 
 def read(text: Text) -> Facts | None:

@@ -11,6 +11,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own_frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_HEADER: Final = re.compile(r"^(?P<type>[A-Za-z_][\w.]{0,200}) {2,}Traceback \(most recent call last\)$", re.MULTILINE)
-_FRAME: Final = re.compile(
+_HEADER: Final = lazy_pattern(
+    r"^(?P<type>[A-Za-z_][\w.]{0,200}) {2,}Traceback \(most recent call last\)$", re.MULTILINE
+)
+_FRAME: Final = lazy_pattern(
     r"^(?:File (?P<file>[^\n]{1,400}?):(?P<line>[0-9]{1,9})"
     r"|(?P<cell>Cell In ?\[[0-9]{1,6}\]), line (?P<cell_line>[0-9]{1,9}))"
     r"(?:, in (?P<function>[\w<>.]{1,200}))?[^\n]*$",
@@ -28,11 +31,11 @@ _FRAME: Final = re.compile(
 )
 _CELL: Final = "<cell>"
 _NUMBERED: Final = "Cell In"
-_LINK: Final = re.compile(
+_LINK: Final = lazy_pattern(
     r"\n(?:The above exception was the direct cause of|(?P<how>During) handling of the above exception,)"
 )
-_SKIPPED: Final = re.compile(r"(?P<function>[\w<>.]{1,200}) at line [0-9]{1,9} \((?P<count>[0-9]{1,9}) times\)")
-_CURRENT: Final = re.compile(r"^-+> ?[0-9]{1,9} ?(?P<source>[^\n]*)$", re.MULTILINE)
+_SKIPPED: Final = lazy_pattern(r"(?P<function>[\w<>.]{1,200}) at line [0-9]{1,9} \((?P<count>[0-9]{1,9}) times\)")
+_CURRENT: Final = lazy_pattern(r"^-+> ?[0-9]{1,9} ?(?P<source>[^\n]*)$", re.MULTILINE)
 
 
 def read(text: Text) -> Facts | None:

@@ -15,6 +15,7 @@ from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.stacks.javascript import ASSERTION, compiled_in, named, split_importer
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, is_own, own_frame
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,59 +35,61 @@ _MAX_LINES: Final = 300
 _BULLET: Final = "\u25cf "
 _EXITED: Final = "process.exit called with "
 _SUITE_FAILED: Final = "Test suite failed to run"
-_FILE: Final = re.compile(r"(?:FAIL|PASS) {1,2}(?:\S.{0,60} )?(?P<file>[^\s|]{1,300}\.\w{1,5})(?: \([^)]{1,20}\))?$")
-_END: Final = re.compile(
+_FILE: Final = lazy_pattern(r"(?:FAIL|PASS) {1,2}(?:\S.{0,60} )?(?P<file>[^\s|]{1,300}\.\w{1,5})(?: \([^)]{1,20}\))?$")
+_END: Final = lazy_pattern(
     r"(?:PASS |FAIL |RUNS |Test Suites: |Snapshot Summary| \u203a [0-9]+ snapshot|Summary of all failing tests"
     r"|-{5,}[-|]*$|Jest: |Tests: |\S)"
 )
-_FAIL: Final = re.compile(r" ?FAIL {2}(?:\|[^|]{1,60}\| ?)?(?P<path>\S.{0,1000})$")
-_UNHANDLED: Final = re.compile(rf"{_RULE}{{2,}} (?:Uncaught Exception|Unhandled (?:Rejection|Error)) {_RULE}{{2,}}$")
-_NUMBERED: Final = re.compile(r"\s*(?:>\s*)?[0-9]{1,7}\s?\|(?P<source>.*)")
-_MARKED: Final = re.compile(r"\s*>\s*[0-9]{1,7}\s?\|(?P<source>.*)")
-_CARET: Final = re.compile(r"\s+\|\s+\^")
-_MATCHER: Final = re.compile(
+_FAIL: Final = lazy_pattern(r" ?FAIL {2}(?:\|[^|]{1,60}\| ?)?(?P<path>\S.{0,1000})$")
+_UNHANDLED: Final = lazy_pattern(rf"{_RULE}{{2,}} (?:Uncaught Exception|Unhandled (?:Rejection|Error)) {_RULE}{{2,}}$")
+_NUMBERED: Final = lazy_pattern(r"\s*(?:>\s*)?[0-9]{1,7}\s?\|(?P<source>.*)")
+_MARKED: Final = lazy_pattern(r"\s*>\s*[0-9]{1,7}\s?\|(?P<source>.*)")
+_CARET: Final = lazy_pattern(r"\s+\|\s+\^")
+_MATCHER: Final = lazy_pattern(
     r"(?:Error: )?(?:Timed out \S{1,20} waiting for )?(?P<claim>expect\b.{0,300}?)(?= // | failed$|$)"
 )
-_LABELLED: Final = re.compile(
+_LABELLED: Final = lazy_pattern(
     r"(?P<label>(?:Expected|Received|Resolved to|Rejected to)[\w ()-]{0,40}):? +(?P<value>\S.*)"
 )
-_CALLS: Final = re.compile(
+_CALLS: Final = lazy_pattern(
     r"(?:Received|Resolved|Rejected|Matcher error|But it was|New snapshot was not written)\b.{3,200}$"
 )
-_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?: (?P<message>.*)", re.DOTALL)
-_COMMENT: Final = re.compile(r" // [^\"']{1,80}$", re.MULTILINE)
-_VERB: Final = re.compile(
+_TYPED: Final = lazy_pattern(
+    r"(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?: (?P<message>.*)", re.DOTALL
+)
+_COMMENT: Final = lazy_pattern(r" // [^\"']{1,80}$", re.MULTILINE)
+_VERB: Final = lazy_pattern(
     r" to (?P<verb>(?:strictly |deeply )?equal|match object|contain equal|be called with arguments)\b"
 )
-_TIMED_OUT: Final = re.compile(
+_TIMED_OUT: Final = lazy_pattern(
     r"(?:thrown: \")?(?P<message>(?:Exceeded timeout of|(?:Test|Hook) timed out in) [^\n\"]{1,200})"
 )
-_THROWN: Final = re.compile(r"thrown: (?P<value>.+)")
-_PARSED: Final = re.compile(
+_THROWN: Final = lazy_pattern(r"thrown: (?P<value>.+)")
+_PARSED: Final = lazy_pattern(
     r"(?P<file>(?:[A-Za-z]:)?[/\\][^\n:]{1,500}): (?P<message>[^\n]{1,500}?)(?: \((?P<line>[0-9]{1,7}):[0-9]{1,7}\))?$"
 )
-_ANALYSED: Final = re.compile(r"File: (?P<file>[^\n]{1,500}?):[0-9]{1,7}:[0-9]{1,7}$")
+_ANALYSED: Final = lazy_pattern(r"File: (?P<file>[^\n]{1,500}?):[0-9]{1,7}:[0-9]{1,7}$")
 """The file that Vite could not read; it tells line 1 wherever the fault is."""
 
-_PLACE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[/\\]?[^\s:]{1,500}):(?P<line>[0-9]{1,7})$")
-_UNLOADED: Final = re.compile(
+_PLACE: Final = lazy_pattern(r"(?P<file>(?:[A-Za-z]:)?[/\\]?[^\s:]{1,500}):(?P<line>[0-9]{1,7})$")
+_UNLOADED: Final = lazy_pattern(
     r"(?P<message>Failed to (?:load url \S{1,300}|resolve import \"[^\"]{1,300}\"))"
     r"(?: \(resolved id: [^)]{1,300}\))?(?: (?:in|from) \"?(?P<file>[^\s\"]{1,500}?)\"?)?\. Does the file exist\?"
 )
-_COUNTS: Final = re.compile(r"(?m)^ {0,8}(?:Tests:? +)?(?P<failed>[0-9]{1,7}) failed")
-_SUITES: Final = re.compile(r"(?m)^ {0,8}Test (?:Suites:|Files) +(?P<failed>[0-9]{1,7}) failed")
-_LISTED: Final = re.compile(r" *[\u2715\u00d7] (?P<name>\S.{0,300}?)(?: \([0-9.]+ m?s\)| [0-9.]+m?s)?$")
-_LISTED_FILE: Final = re.compile(r" *\u276f (?P<file>\S{1,300}) \([0-9]+ tests?")
-_ARROW: Final = re.compile(r" +\u2192 (?P<said>\S.*)")
-_PLAYWRIGHT: Final = re.compile(
+_COUNTS: Final = lazy_pattern(r"(?m)^ {0,8}(?:Tests:? +)?(?P<failed>[0-9]{1,7}) failed")
+_SUITES: Final = lazy_pattern(r"(?m)^ {0,8}Test (?:Suites:|Files) +(?P<failed>[0-9]{1,7}) failed")
+_LISTED: Final = lazy_pattern(r" *[\u2715\u00d7] (?P<name>\S.{0,300}?)(?: \([0-9.]+ m?s\)| [0-9.]+m?s)?$")
+_LISTED_FILE: Final = lazy_pattern(r" *\u276f (?P<file>\S{1,300}) \([0-9]+ tests?")
+_ARROW: Final = lazy_pattern(r" +\u2192 (?P<said>\S.*)")
+_PLAYWRIGHT: Final = lazy_pattern(
     r" *[0-9]{1,6}\) (?:\[[^\]]{1,60}\] \u203a )?(?P<file>[^\s:]{1,300}):[0-9]{1,7}:[0-9]{1,7} \u203a "
     r"(?P<name>.{1,500}?) *[\u2500=]*$"
 )
-_RETRY: Final = re.compile(r" *(?:Retry #[0-9]|attachment #[0-9]|[0-9]{1,7} (?:failed|flaky|passed)\b)")
-_NO_TESTS: Final = re.compile(r"(?m)^(?P<said>No test(?:s| files) found), exiting with code [0-9]")
+_RETRY: Final = lazy_pattern(r" *(?:Retry #[0-9]|attachment #[0-9]|[0-9]{1,7} (?:failed|flaky|passed)\b)")
+_NO_TESTS: Final = lazy_pattern(r"(?m)^(?P<said>No test(?:s| files) found), exiting with code [0-9]")
 _CAUSES: Final = ("Caused by: ", "Cause:")
-_OF_TESTS: Final = re.compile(r"[.-](?:test|spec)\.\w{1,4}$|(?:^|[/\\])__tests__[/\\]")
-_COVERAGE: Final = re.compile(
+_OF_TESTS: Final = lazy_pattern(r"[.-](?:test|spec)\.\w{1,4}$|(?:^|[/\\])__tests__[/\\]")
+_COVERAGE: Final = lazy_pattern(
     r"(?m)^(?:Jest: |ERROR: )(?P<said>(?:\".{1,200}?\" coverage threshold|Coverage) for .{1,120} "
     r"(?:not met: .{1,20}|does not meet .{1,120}))$"
 )

@@ -13,6 +13,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.jvm import chains_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,16 +30,16 @@ _ASSERTIONS: Final = (
 )  # fmt: skip
 """What the test frameworks of the JVM call an expectation that was not met."""
 
-_SUREFIRE: Final = re.compile(
+_SUREFIRE: Final = lazy_pattern(
     r"(?:\[ERROR\] )?(?:(?P<method>[^()\n]{1,300})\((?P<class>[\w.$]{1,300})\)|(?P<name>\S[^\n]{0,300}?))"
     r" {1,2}(?:-- )?Time elapsed: .{1,20}<<< (?:ERROR|FAILURE)!"
 )
-_NUMBERED: Final = re.compile(r"[0-9]{1,5}\) (?P<method>[^()\n]{1,300})\((?P<class>[\w.$]{1,300})\)$")
-_TESTNG: Final = re.compile(r"FAILED(?: CONFIGURATION)?: (?:@\w{1,40} )?(?P<name>[\w.$]{1,300})(?:\(.{0,300}\))?$")
-_GRADLE: Final = re.compile(r"(?P<name>\S.{0,400} > .{1,300}) FAILED$")
-_CONSOLE: Final = re.compile(r"  JUnit (?:Jupiter|Vintage|Platform Suite):(?P<name>\S.{0,400})$")
-_SCALATEST: Final = re.compile(r"\s{0,20}- (?P<name>.{1,400}?) \*\*\* FAILED \*\*\*(?: \(.{1,60}\))?$")
-_MUNIT: Final = re.compile(r"==> X (?P<name>.{1,400}?) {1,4}[0-9.]{1,12}s (?P<rest>\S.*)$")
+_NUMBERED: Final = lazy_pattern(r"[0-9]{1,5}\) (?P<method>[^()\n]{1,300})\((?P<class>[\w.$]{1,300})\)$")
+_TESTNG: Final = lazy_pattern(r"FAILED(?: CONFIGURATION)?: (?:@\w{1,40} )?(?P<name>[\w.$]{1,300})(?:\(.{0,300}\))?$")
+_GRADLE: Final = lazy_pattern(r"(?P<name>\S.{0,400} > .{1,300}) FAILED$")
+_CONSOLE: Final = lazy_pattern(r"  JUnit (?:Jupiter|Vintage|Platform Suite):(?P<name>\S.{0,400})$")
+_SCALATEST: Final = lazy_pattern(r"\s{0,20}- (?P<name>.{1,400}?) \*\*\* FAILED \*\*\*(?: \(.{1,60}\))?$")
+_MUNIT: Final = lazy_pattern(r"==> X (?P<name>.{1,400}?) {1,4}[0-9.]{1,12}s (?P<rest>\S.*)$")
 _HEADERS: Final = (
     ("Time elapsed: ", _SUREFIRE),
     (") ", _NUMBERED),
@@ -51,28 +52,28 @@ _HEADERS: Final = (
 )
 """The line that begins a failed test, and what each such line holds."""
 
-_SUMMARY: Final = re.compile(
+_SUMMARY: Final = lazy_pattern(
     r"\[ERROR\] {2,4}(?P<test>[A-Za-z_]\w{0,200})(?:>(?P<base>\w{1,200}))?[.>:]"
     r"(?P<method>[^\s:>.][^:\n»]{0,200}?):(?P<line>[0-9]{1,7})"
     r"(?P<calls>(?:->[\w.]{1,200}:[0-9]{1,7}){0,20})(?: » (?P<type>\w{1,200}))? ?(?P<message>.*)$"
 )
 _TOTALS: Final = (
-    re.compile(
+    lazy_pattern(
         r"(?m)^(?:\[(?:ERROR|WARNING)\] )?Tests run: {1,2}[0-9]{1,7}, {1,2}Failures: (?P<a>[0-9]{1,7})"
         r"(?:, Errors: (?P<b>[0-9]{1,7}))?[^\n<]{0,60}$"
     ),
-    re.compile(r"(?m)^[0-9]{1,7} tests? completed, (?P<a>[0-9]{1,7}) failed"),
-    re.compile(r"\n\[ {1,10}(?P<a>[0-9]{1,7}) tests failed {1,12}\]"),
-    re.compile(r"\n\*\*\* (?P<a>[0-9]{1,7}) TESTS? FAILED \*\*\*"),
+    lazy_pattern(r"(?m)^[0-9]{1,7} tests? completed, (?P<a>[0-9]{1,7}) failed"),
+    lazy_pattern(r"\n\[ {1,10}(?P<a>[0-9]{1,7}) tests failed {1,12}\]"),
+    lazy_pattern(r"\n\*\*\* (?P<a>[0-9]{1,7}) TESTS? FAILED \*\*\*"),
 )  # fmt: skip
-_SHORT: Final = re.compile(
+_SHORT: Final = lazy_pattern(
     r"(?P<cause>Caused by: )?(?P<type>[A-Za-z_][\w.$]{1,300}) at (?P<file>\w{1,200}\.\w{1,10}):(?P<line>[0-9]{1,7})$"
 )
-_SCALA_PLACE: Final = re.compile(r"(?P<message>.*) \((?P<file>[\w-]{1,200}\.\w{1,10}):(?P<line>[0-9]{1,7})\)$")
-_MUNIT_PLACE: Final = re.compile(
+_SCALA_PLACE: Final = lazy_pattern(r"(?P<message>.*) \((?P<file>[\w-]{1,200}\.\w{1,10}):(?P<line>[0-9]{1,7})\)$")
+_MUNIT_PLACE: Final = lazy_pattern(
     r"(?P<type>[\w.]{1,200}): (?P<file>[^\s:]{1,400}):(?P<line>[0-9]{1,7})(?: (?P<message>.*))?$"
 )
-_BARE_FRAME: Final = re.compile(r" {7}(?P<frame>[\w.$/@]{3,400}\([\w$. ]{1,200}(?::[0-9]{1,7})?\))$")
+_BARE_FRAME: Final = lazy_pattern(r" {7}(?P<frame>[\w.$/@]{3,400}\([\w$. ]{1,200}(?::[0-9]{1,7})?\))$")
 _MAX_SECTION: Final = 600
 """Lines of one failed test."""
 

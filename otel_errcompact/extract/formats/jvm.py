@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts, Location
@@ -10,11 +9,12 @@ from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.stacks.jvm import chains_of
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
-_CLOJURE: Final = re.compile(
+_CLOJURE: Final = lazy_pattern(
     r"\n(?:Execution error|Syntax error|Error|Execution error - invalid arguments to \S{1,200})"
     r"(?: \((?P<type>[\w.$]{1,200})\))?"
     r"(?P<what> (?:compiling|macroexpanding|reading source)[^\n]{0,200}?)? at "
@@ -22,7 +22,7 @@ _CLOJURE: Final = re.compile(
     r"(?P<message>[^\n]{1,2000})"
 )
 
-_SECTION: Final = re.compile(
+_SECTION: Final = lazy_pattern(
     r"\nDescription:\n\n(?P<said>[^\n]+(?:\n+(?!Action:)[^\n]+){0,20})"
     r"(?:\n+Action:\n\n(?P<action>[^\n]+))?"
 )

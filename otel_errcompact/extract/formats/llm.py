@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +10,14 @@ from otel_errcompact.extract.format import Format, Hint
 from otel_errcompact.extract.messages import http_answers
 from otel_errcompact.extract.payload.advice import strip_advice
 from otel_errcompact.extract.statements import GENERIC_TYPES
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 
-_OPENING: Final = re.compile(
+_OPENING: Final = lazy_pattern(
     r"[{\[]|HTTP/[0-9]|API Error|(?:Error code|HTTP|Status|status)[: ]|[45][0-9]{2}\b|An error occ"
 )
 _SIGNS: Final = (
@@ -48,26 +48,28 @@ _SHARED_CODES: Final = frozenset((
 ))  # fmt: skip
 """Codes that other APIs answer with too, so that something else must speak for a model."""
 
-_ABOUT_MODELS: Final = re.compile(
+_ABOUT_MODELS: Final = lazy_pattern(
     r"(?i)\bmodels?\b|\btokens?\b|\"type\": ?\"error\"|'type': 'error'|[\"']param[\"']:|max_tokens|\btool_"
     r"|messages[.\[]"
 )
 _PHRASES: Final = (
-    ("context_length_exceeded", re.compile(
+    ("context_length_exceeded", lazy_pattern(
         r"maximum context length|prompt is too long|[Ii]nput is too long|context (?:window|length)|input token count"
     )),
-    ("insufficient_quota", re.compile(r"exceeded your current quota|credit balance is too low|requires more credits")),
-    ("rate_limit_exceeded", re.compile(r"[Rr]ate limit (?:reached|exceeded) for|tokens per min|rate limit of [0-9]")),
-    ("invalid_api_key", re.compile(r"Incorrect API key provided|invalid x-api-key|API key not valid")),
-    ("model_not_found", re.compile(r"The model `[^`]{1,100}` does not exist|No endpoints found for ")),
-    ("content_filter", re.compile(r"content management policy|content[ _]filter")),
-    ("overloaded_error", re.compile(r"[Mm]odel is (?:currently )?overloaded|: Overloaded\b")),
-    ("invalid_request_error", re.compile(r"tool_use.? ids? |tool_call_ids?\b|\bmax_tokens\b")),
+    ("insufficient_quota", lazy_pattern(
+        r"exceeded your current quota|credit balance is too low|requires more credits"
+    )),
+    ("rate_limit_exceeded", lazy_pattern(r"[Rr]ate limit (?:reached|exceeded) for|tokens per min|rate limit of [0-9]")),
+    ("invalid_api_key", lazy_pattern(r"Incorrect API key provided|invalid x-api-key|API key not valid")),
+    ("model_not_found", lazy_pattern(r"The model `[^`]{1,100}` does not exist|No endpoints found for ")),
+    ("content_filter", lazy_pattern(r"content management policy|content[ _]filter")),
+    ("overloaded_error", lazy_pattern(r"[Mm]odel is (?:currently )?overloaded|: Overloaded\b")),
+    ("invalid_request_error", lazy_pattern(r"tool_use.? ids? |tool_call_ids?\b|\bmax_tokens\b")),
 )  # fmt: skip
 """What is said where no code is, and the code that others give it."""
 
-_INDEX: Final = re.compile(r"\b(?P<name>messages|input|contents|tools|content)(?:\.[0-9]{1,5}|\[[0-9]{1,5}\])")
-_CALL_ID: Final = re.compile(r"\b(?:toolu|call|srvtoolu|msg|fc|rs)_[\w-]{6,80}")
+_INDEX: Final = lazy_pattern(r"\b(?P<name>messages|input|contents|tools|content)(?:\.[0-9]{1,5}|\[[0-9]{1,5}\])")
+_CALL_ID: Final = lazy_pattern(r"\b(?:toolu|call|srvtoolu|msg|fc|rs)_[\w-]{6,80}")
 _LIMIT_OF_CONTEXT: Final = frozenset({"context_length_exceeded", "request_too_large", "string_above_max_length"})
 _MAX_DETAILS: Final = 3
 

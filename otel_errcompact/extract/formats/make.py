@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,47 +10,49 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
     from otel_errcompact.extract.text import Text
 
 
-_FATAL: Final = re.compile(
+_FATAL: Final = lazy_pattern(
     r"(?:(?P<program>[\w./+-]{1,100})(?:\[(?P<level>[0-9]{1,3})\])?"
     r"|(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})): \*\*\* (?P<message>\S.*)"
 )
-_RECIPE: Final = re.compile(
+_RECIPE: Final = lazy_pattern(
     r"\[(?:(?P<file>[^\s:\]]{1,300}):(?P<line>[0-9]{1,9}): )?(?P<target>[^\]]{1,300})\] (?:Error (?P<code>-?[0-9]{1,9})"
     r"|(?P<signal>(?:Killed|Terminated|Aborted|Interrupt|Hangup|Quit|Segmentation fault|Bus error"
     r"|Illegal instruction|Floating point exception|Trace/breakpoint trap|Broken pipe)(?: \(core dumped\))?))$"
 )
-_OLD_RECIPE: Final = re.compile(
+_OLD_RECIPE: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9}): recipe for target ['`][^']{1,300}' failed$"
 )
 _NO_CAUSE: Final = ("Waiting for unfinished jobs", "Deleting ", "Archive member ")
-_FOLDER: Final = re.compile(
+_FOLDER: Final = lazy_pattern(
     r"[\w./+-]{0,100}make[\w.]{0,10}(?:\[(?P<level>[0-9]{1,3})\])?: (?:Entering"
     r"|Leaving) directory ['`](?P<folder>[^'`]{1,500})['`]$"
 )
-_CHATTER: Final = re.compile(
+_CHATTER: Final = lazy_pattern(
     r"(?:[\w./+-]{0,100}make(?:\[[0-9]{1,3}\])?: (?:Entering|Leaving|Nothing|Target|\*\*\*)"
     r"|\[ {0,2}[0-9]{1,3}%\] )"
 )
-_BY_MAKE: Final = re.compile(r"[\w./+-]{0,100}make(?:\[[0-9]{1,3}\])?: (?=\S)")
-_NINJA: Final = re.compile(r"ninja: (?:error|fatal): (?P<message>\S.*)")
-_NINJA_FAILED: Final = re.compile(
+_BY_MAKE: Final = lazy_pattern(r"[\w./+-]{0,100}make(?:\[[0-9]{1,3}\])?: (?=\S)")
+_NINJA: Final = lazy_pattern(r"ninja: (?:error|fatal): (?P<message>\S.*)")
+_NINJA_FAILED: Final = lazy_pattern(
     r"FAILED: (?!Build did NOT)(?:\[code=(?P<code>-?[0-9]{1,9})\] )?(?P<target>\S.{0,300})$"
 )
-_NINJA_STEP: Final = re.compile(r"(?:\[[0-9]{1,9}/[0-9]{1,9}\] |ninja: )")
-_JUST: Final = re.compile(
+_NINJA_STEP: Final = lazy_pattern(r"(?:\[[0-9]{1,9}/[0-9]{1,9}\] |ninja: )")
+_JUST: Final = lazy_pattern(
     r"error: (?:Recipe `(?P<recipe>[^`]{1,200})`(?: failed on line (?P<line>[0-9]{1,9}))?"
     r" .{0,40}?exit code (?P<code>[0-9]{1,9})"
     r"|(?P<message>[Jj]ustfile does not contain recipes? .{1,300}))$"
 )
-_BAZEL: Final = re.compile(
+_BAZEL: Final = lazy_pattern(
     r"ERROR: (?:(?P<file>/[^\s:]{1,400}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: )?(?P<message>(?!Build did NOT"
     r"|Analysis of target|Couldn't start the build).{1,1000})"
 )

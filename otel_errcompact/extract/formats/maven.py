@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_COMPILER: Final = re.compile(
+_COMPILER: Final = lazy_pattern(
     r"(?:file://)?(?P<file>[^\s:\[(]{0,400}\.(?P<language>java|kt|kts|scala|groovy)):"
     r"(?: ?\[(?P<line>[0-9]{1,7}),(?P<column>[0-9]{1,7})\]| \((?P<row>[0-9]{1,7}), ?[0-9]{1,7}\):?)"
     r" (?P<message>\S.*)$"
 )
-_LABELLED: Final = re.compile(r"\s+(?P<label>symbol|location|required|found|reason): {1,4}(?P<said>\S.*)$")
+_LABELLED: Final = lazy_pattern(r"\s+(?P<label>symbol|location|required|found|reason): {1,4}(?P<said>\S.*)$")
 _COMPILERS: Final = {"java": "javac", "kt": "kotlinc", "kts": "kotlinc", "scala": "scalac", "groovy": "groovyc"}
-_PROJECT: Final = re.compile(r"  The project \S{0,300} ?\((?P<file>[^()\n]{1,400})\) has [0-9]{1,5} errors?$")
-_POM_LINE: Final = re.compile(r" ?@ (?:[^\n]{0,200}, )?line (?P<line>[0-9]{1,7}), column [0-9]{1,7}")
-_GOAL: Final = re.compile(
+_PROJECT: Final = lazy_pattern(r"  The project \S{0,300} ?\((?P<file>[^()\n]{1,400})\) has [0-9]{1,5} errors?$")
+_POM_LINE: Final = lazy_pattern(r" ?@ (?:[^\n]{0,200}, )?line (?P<line>[0-9]{1,7}), column [0-9]{1,7}")
+_GOAL: Final = lazy_pattern(
     r"Failed to execute goal (?:(?:[\w.-]{1,200}:)?(?P<plugin>[\w.-]{1,200}):[\w.-]{1,100}:(?P<goal>[\w-]{1,100}) "
     r"(?:\([^()\n]{1,200}\) )?)?"
     r"on project (?P<project>[\w.-]{1,200}):(?: |$)"
 )
-_HELP: Final = re.compile(r" -> \[Help [0-9]{1,3}\]$")
-_HELP_PAGE: Final = re.compile(r"\n\[ERROR\] \[Help 1\] http\S{1,200}/MAVEN/(?P<type>\w{1,100})")
+_HELP: Final = lazy_pattern(r" -> \[Help [0-9]{1,3}\]$")
+_HELP_PAGE: Final = lazy_pattern(r"\n\[ERROR\] \[Help 1\] http\S{1,200}/MAVEN/(?P<type>\w{1,100})")
 _ADVICE: Final = (
     "To see the full stack trace", "Re-run Maven", "For more information about", "[Help ", "-> [Help ",
     "Please refer to ", "After correcting the problems", "  mvn <args> -rf", "The build could not read", "[ERROR]",
@@ -42,18 +42,18 @@ _ADVICE: Final = (
 _MAX_LEAD: Final = 120
 """Characters of a line that only leads to the next one."""
 
-_CACHED: Final = re.compile(
+_CACHED: Final = lazy_pattern(
     r" (?:during a previous attempt\. This failure was cached in the local repository and resolution is not reattempted"
     r" until the update interval of \S{1,100} has elapsed or updates are forced|from/to \S{1,100} \([^()\n]{1,300}\))"
 )
-_COORDINATES: Final = re.compile(r"Could not resolve dependencies for project \S{1,300}: ")
-_LIFECYCLE: Final = re.compile(r"(Unknown lifecycle phase \"[^\"\n]{1,100}\"\.).*")
+_COORDINATES: Final = lazy_pattern(r"Could not resolve dependencies for project \S{1,300}: ")
+_LIFECYCLE: Final = lazy_pattern(r"(Unknown lifecycle phase \"[^\"\n]{1,100}\"\.).*")
 
-_WENT_WRONG: Final = re.compile(
+_WENT_WRONG: Final = lazy_pattern(
     r"\n\* What went wrong:\n(?P<said>(?:(?!\* )[^\n]+\n?|\n(?!\n|\* |[0-9]{1,4}: )){1,60})"
 )
-_WHERE: Final = re.compile(r"(?:[A-Z][\w ]{1,40})?'(?P<file>[^'\n]{1,400})' line: (?P<line>[0-9]{1,7})")
-_TASK: Final = re.compile(r"Execution failed for task '(?P<task>[^'\n]{1,200})'")
+_WHERE: Final = lazy_pattern(r"(?:[A-Z][\w ]{1,40})?'(?P<file>[^'\n]{1,400})' line: (?P<line>[0-9]{1,7})")
+_TASK: Final = lazy_pattern(r"Execution failed for task '(?P<task>[^'\n]{1,200})'")
 _NO_CAUSE: Final = (
     "Searched in the following",
     "Required by:",
@@ -62,7 +62,7 @@ _NO_CAUSE: Final = (
     "There were failing tests",
     "If the artifact you are trying",
 )
-_FAILURES: Final = re.compile(r"\nFAILURE: Build completed with (?P<count>[0-9]{1,5}) failures")
+_FAILURES: Final = lazy_pattern(r"\nFAILURE: Build completed with (?P<count>[0-9]{1,5}) failures")
 
 
 def read(text: Text) -> Facts | None:

@@ -14,6 +14,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.javascript import ASSERTION, asserted, chains_of, named
 from otel_errcompact.extract.stacks.javascript_frames import frame_of, own_frame
 from otel_errcompact.extract.statements import indentation, is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,25 +35,25 @@ _MAX_LINES: Final = 300
 _MAX_TITLE: Final = 12
 """Lines over which the name of a test goes: one for each suite it is in."""
 
-_FAILING: Final = re.compile(r"(?m)^ {0,4}(?P<count>[0-9]{1,7}) failing$")
-_ENTRY: Final = re.compile(r" {0,4}[0-9]{1,6}\) (?P<title>(?!Scenario: )\S.{0,500})$")
-_NODE_ENTRY: Final = re.compile(r"(?P<margin> {0,60})\u2716 (?P<name>\S.{0,500}) \([0-9.]{1,20}ms\)$")
-_TYPED: Final = re.compile(
+_FAILING: Final = lazy_pattern(r"(?m)^ {0,4}(?P<count>[0-9]{1,7}) failing$")
+_ENTRY: Final = lazy_pattern(r" {0,4}[0-9]{1,6}\) (?P<title>(?!Scenario: )\S.{0,500})$")
+_NODE_ENTRY: Final = lazy_pattern(r"(?P<margin> {0,60})\u2716 (?P<name>\S.{0,500}) \([0-9.]{1,20}ms\)$")
+_TYPED: Final = lazy_pattern(
     r"(?:Uncaught )?(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?(?:: (?P<message>.*)|$)", re.DOTALL
 )
-_TIMED_OUT: Final = re.compile(
+_TIMED_OUT: Final = lazy_pattern(
     r"(?P<message>Timeout of \S{1,20} exceeded)\..{0,300}?(?:\((?P<file>[^()\s]{1,500})\))?$"
 )
 
-_NOT_OK: Final = re.compile(
+_NOT_OK: Final = lazy_pattern(
     r"(?P<margin> {0,60})not ok(?: [0-9]{1,7})?(?: -)? ?(?P<name>[^#\n]{0,500})(?P<directive>#.{0,200})?$"
 )
-_EXCUSED: Final = re.compile(r"# ?(?:TODO|SKIP)\b", re.IGNORECASE)
-_FIELD: Final = re.compile(r" *(?P<name>[A-Za-z_]{1,40}) {0,4}: *(?P<value>.*)$")
-_COMMENT: Final = re.compile(r" *# ?(?P<said>.*)")
-_AT_LINE: Final = re.compile(r"at (?P<file>.{1,500}) line (?P<line>[0-9]{1,7})\.$")
-_LABELLED: Final = re.compile(r" *(?P<label>got|expected|wanted|found|actual): *(?P<value>\S.*)$")
-_PLACED: Final = re.compile(r"(?P<file>.{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")
+_EXCUSED: Final = lazy_pattern(r"# ?(?:TODO|SKIP)\b", re.IGNORECASE)
+_FIELD: Final = lazy_pattern(r" *(?P<name>[A-Za-z_]{1,40}) {0,4}: *(?P<value>.*)$")
+_COMMENT: Final = lazy_pattern(r" *# ?(?P<said>.*)")
+_AT_LINE: Final = lazy_pattern(r"at (?P<file>.{1,500}) line (?P<line>[0-9]{1,7})\.$")
+_LABELLED: Final = lazy_pattern(r" *(?P<label>got|expected|wanted|found|actual): *(?P<value>\S.*)$")
+_PLACED: Final = lazy_pattern(r"(?P<file>.{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")
 _UNFOLDED: Final = "|>"
 
 

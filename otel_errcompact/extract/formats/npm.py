@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,6 +9,7 @@ from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.recognition import facts_of_output
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ _MIN_BROKEN: Final = 40
 """Characters of a line that npm has broken to fit a terminal."""
 
 
-_NPM: Final = re.compile(r"npm (?:ERR!|error)(?: (?P<said>.*))?$")
-_NOISE: Final = re.compile(
+_NPM: Final = lazy_pattern(r"npm (?:ERR!|error)(?: (?P<said>.*))?$")
+_NOISE: Final = lazy_pattern(
     r"(?:A complete log of this run|For a full report see|To see a list of scripts"
     r"|This is (?:related to|probably not|a problem)|In most cases you or one|Note that you can also"
     r"|tarball, folder|or use --force|Usage:|Clean install|See [`']npm"
@@ -36,36 +36,36 @@ _NOISE: Final = re.compile(
     r"|\w{4,8}: (?:-?[0-9]{1,5}|'[^']{0,300}'),?$|\[Error: "
     r"|not with npm itself|/\S+-report\.txt$|/\S+\.log$|[A-Z]:\\\S+\.log$|Did you mean (?:one of )?th|Options:|\[-)"
 )
-_FIELD: Final = re.compile(r"(?P<name>code|errno|syscall|path|workspace|location|command) (?P<value>.+)$")
-_TOPIC: Final = re.compile(
+_FIELD: Final = lazy_pattern(r"(?P<name>code|errno|syscall|path|workspace|location|command) (?P<value>.+)$")
+_TOPIC: Final = lazy_pattern(
     r"^(?:404|notarget|enoent|engine|notsup|eresolve|ERESOLVE|JSON\.parse|audit|network|peerinvalid|gitlab|git dep"
     r"|shasum|bundled|dest|cwd|node-gyp|nospc|eisgit|EUSAGE|E[A-Z0-9]{3,10}) +(?=\S)"
 )
-_MISSING_SCRIPT: Final = re.compile(r"[Mm]issing script:? \"?(?P<script>[^\"\s]{1,200})\"?")
-_SUGGESTED: Final = re.compile(r"npm (?:run |start|test)\S*.{0,100}? # ")
-_FOUND: Final = re.compile(r"Found: (?P<package>\S{1,200})")
-_WANTED: Final = re.compile(
+_MISSING_SCRIPT: Final = lazy_pattern(r"[Mm]issing script:? \"?(?P<script>[^\"\s]{1,200})\"?")
+_SUGGESTED: Final = lazy_pattern(r"npm (?:run |start|test)\S*.{0,100}? # ")
+_FOUND: Final = lazy_pattern(r"Found: (?P<package>\S{1,200})")
+_WANTED: Final = lazy_pattern(
     r"(?:(?:peer|dev|optional|peerOptional) )?\S{1,200}@\"[^\"]{1,200}\" from (?:the root project|\S{1,200})$"
 )
 _RESOLVING: Final = "Could not resolve dependency:"
 _CONFLICTING: Final = "Conflicting peer dependency: "
 _REQUESTED: Final = "The requested resource "
-_LIFECYCLE: Final = re.compile(r"(?:Lifecycle script|command failed|Failed at the|ELIFECYCLE|\S+@\S+ \w+: `)")
-_SCRIPT: Final = re.compile(r"\S{1,200}@\S{1,60} \S{1,60}: `")
-_BANNER: Final = re.compile(r"> (?:\S{1,200}@\S{1,60} )?(?P<script>[\w:.-]{1,100})(?: /.{1,300})?$")
+_LIFECYCLE: Final = lazy_pattern(r"(?:Lifecycle script|command failed|Failed at the|ELIFECYCLE|\S+@\S+ \w+: `)")
+_SCRIPT: Final = lazy_pattern(r"\S{1,200}@\S{1,60} \S{1,60}: `")
+_BANNER: Final = lazy_pattern(r"> (?:\S{1,200}@\S{1,60} )?(?P<script>[\w:.-]{1,100})(?: /.{1,300})?$")
 
-_PNPM: Final = re.compile(r"\s{0,2}(?:\[ERROR\] |\u2009)?(?P<code>ERR_PNPM_[A-Z0-9_]{1,80})\s+(?P<said>.*)")
-_PNPM_LIFECYCLE: Final = re.compile(r"\s{0,2}ELIFECYCLE\s+(?P<said>(?:Command|Test) failed.*)")
+_PNPM: Final = lazy_pattern(r"\s{0,2}(?:\[ERROR\] |\u2009)?(?P<code>ERR_PNPM_[A-Z0-9_]{1,80})\s+(?P<said>.*)")
+_PNPM_LIFECYCLE: Final = lazy_pattern(r"\s{0,2}ELIFECYCLE\s+(?P<said>(?:Command|Test) failed.*)")
 
-_YARN: Final = re.compile(r"error (?P<said>\S.*)")
-_YARN_FAILED: Final = re.compile(r"Command failed with (?P<how>exit code [0-9]{1,6}|signal \S{1,20})")
-_YARN_NO_COMMAND: Final = re.compile(r"Command \"(?P<script>[^\"]{1,200})\" not found")
-_BERRY: Final = re.compile(r"\u27a4 (?P<code>YN0[0-9]{3}): (?:[\u2502\u2514\u250c] )?(?P<said>.*)")
+_YARN: Final = lazy_pattern(r"error (?P<said>\S.*)")
+_YARN_FAILED: Final = lazy_pattern(r"Command failed with (?P<how>exit code [0-9]{1,6}|signal \S{1,20})")
+_YARN_NO_COMMAND: Final = lazy_pattern(r"Command \"(?P<script>[^\"]{1,200})\" not found")
+_BERRY: Final = lazy_pattern(r"\u27a4 (?P<code>YN0[0-9]{3}): (?:[\u2502\u2514\u250c] )?(?P<said>.*)")
 _BERRY_SILENT: Final = frozenset(
     {"YN0000", "YN0002", "YN0004", "YN0005", "YN0007", "YN0013", "YN0019", "YN0085", "YN0086"}
 )
-_BERRY_USAGE: Final = re.compile(r"(?:Internal |Usage )Error: (?P<said>.{1,500})")
-_EXIT: Final = re.compile(r"exit (?:code|status) [0-9]{1,6}|signal \S{1,20}")
+_BERRY_USAGE: Final = lazy_pattern(r"(?:Internal |Usage )Error: (?P<said>.{1,500})")
+_EXIT: Final = lazy_pattern(r"exit (?:code|status) [0-9]{1,6}|signal \S{1,20}")
 
 
 class _Reader(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,24 +12,26 @@ from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.php import is_own
 from otel_errcompact.extract.stacks.printed import facts_of_stacks
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.extract.text import Text
 
-_EXCEPTION: Final = re.compile(
+_EXCEPTION: Final = lazy_pattern(
     r"(?:(?:\[[^\]\n]{1,60}\] )?(?:PHP )?Fatal error: {1,2}Uncaught |Next |.{0,300}?\[object\] \(|)"
     r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?:\(code: [^)\n]{1,20}\))?: (?P<message>.*)$"
 )
 
-_THROWN_AT: Final = re.compile(r"(?P<file>\S.{0,400}):(?P<line>[0-9]{1,7})$")
+_THROWN_AT: Final = lazy_pattern(r"(?P<file>\S.{0,400}):(?P<line>[0-9]{1,7})$")
 
-_CALL: Final = re.compile(
+_CALL: Final = lazy_pattern(
     r"#[0-9]{1,6} (?:(?P<file>.{1,400}?)\((?P<line>[0-9]{1,7})\): )?(?P<function>\S[^(\n]{0,300})(?:\(.*)?$"
 )
 
-_STATED: Final = re.compile(
+_STATED: Final = lazy_pattern(
     r"(?:\[[^\]\n]{1,60}\] )?(?:PHP )?(?P<level>Parse error|Fatal error|Recoverable fatal error|Catchable fatal error"
     r"|Compile error|User error|Warning|User Warning|Notice|Deprecated): {1,2}(?P<message>.*?)"
     r"(?: in (?P<file>[^\n]{1,400}?) on line (?P<line>[0-9]{1,7}))?$"
@@ -53,15 +54,15 @@ _ERROR_TYPES: Final = {
     "Deprecated": "Deprecated",
 }
 
-_BOX_HEAD: Final = re.compile(r"In (?P<file>\S{1,200}) line (?P<line>[0-9]{1,7}):$")
+_BOX_HEAD: Final = lazy_pattern(r"In (?P<file>\S{1,200}) line (?P<line>[0-9]{1,7}):$")
 
-_BOX_TYPE: Final = re.compile(r"\[(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?: \([^)\n]{0,60}\))?\] *$")
+_BOX_TYPE: Final = lazy_pattern(r"\[(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20})(?: \([^)\n]{0,60}\))?\] *$")
 
-_COLLISION: Final = re.compile(r"\s{0,4}(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error)$")
+_COLLISION: Final = lazy_pattern(r"\s{0,4}(?:[A-Z]\w{0,100}\\){0,20}[A-Z]\w{0,100}(?:Exception|Error)$")
 
-_COLLISION_AT: Final = re.compile(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
+_COLLISION_AT: Final = lazy_pattern(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
 
-_COLLISION_LINE: Final = re.compile(
+_COLLISION_LINE: Final = lazy_pattern(
     r" *\u279c? +(?P<mark>\u279c )?(?P<line>[0-9]{1,7})[\u2595|\u2502] ?(?P<source>.*)$"
 )
 
@@ -70,7 +71,7 @@ _MAX_MESSAGE: Final = 40
 
 _UNRESOLVED: Final = "Your requirements could not be resolved to an installable set of packages."
 
-_PROBLEM: Final = re.compile(r" {2,4}Problem [0-9]{1,4}$")
+_PROBLEM: Final = lazy_pattern(r" {2,4}Problem [0-9]{1,4}$")
 
 
 def read(text: Text) -> Facts | None:

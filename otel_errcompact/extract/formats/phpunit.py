@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +9,10 @@ from otel_errcompact.errors import Location
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.php import is_own
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from otel_errcompact.errors import Facts
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
 
 ASSERTION: Final = "AssertionError"
 
-_NUMBERED: Final = re.compile(r"[0-9]{1,5}\) (?P<name>[A-Za-z_][\w\\]{0,300}::\S.*)$")
-_TESTDOX: Final = re.compile(r" [\u2718\u2716E\u00d7] (?P<name>\S.{0,300}?)(?: \[[0-9.]{1,12} m?s\])?$")
-_PEST: Final = re.compile(r"\s{0,4}FAILED {2}(?P<name>\S.*?)(?: {2,}(?P<type>[A-Z][\w\\]{2,200}))? *$")
-_PEST_PLACE: Final = re.compile(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
-_PLACE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}\.(?:php|phpt|inc)):(?P<line>[0-9]{1,7})$")
-_TYPED: Final = re.compile(r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20}): (?P<message>.*)$")
+_NUMBERED: Final = lazy_pattern(r"[0-9]{1,5}\) (?P<name>[A-Za-z_][\w\\]{0,300}::\S.*)$")
+_TESTDOX: Final = lazy_pattern(r" [\u2718\u2716E\u00d7] (?P<name>\S.{0,300}?)(?: \[[0-9.]{1,12} m?s\])?$")
+_PEST: Final = lazy_pattern(r"\s{0,4}FAILED {2}(?P<name>\S.*?)(?: {2,}(?P<type>[A-Z][\w\\]{2,200}))? *$")
+_PEST_PLACE: Final = lazy_pattern(r"\s{0,4}at (?P<file>\S.{0,300}):(?P<line>[0-9]{1,7})$")
+_PLACE: Final = lazy_pattern(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}\.(?:php|phpt|inc)):(?P<line>[0-9]{1,7})$")
+_TYPED: Final = lazy_pattern(r"(?P<type>[A-Za-z_]\w{0,100}(?:\\\w{1,100}){0,20}): (?P<message>.*)$")
 _ASSERTIONS: Final = ("PHPUnit\\Framework\\ExpectationFailedException", "PHPUnit\\Framework\\AssertionFailedError")
-_TOTAL: Final = re.compile(
+_TOTAL: Final = lazy_pattern(
     r"(?m)^Tests: [0-9]{1,7}, Assertions: [0-9]{1,9}(?P<counts>(?:, [\w ]{1,40}: [0-9]{1,7}){0,12})\.$"
 )
-_PEST_TOTAL: Final = re.compile(r"(?m)^  Tests: {1,6}(?P<count>[0-9]{1,7}) failed")
-_COUNT: Final = re.compile(r"(?:Errors|Failures): (?P<count>[0-9]{1,7})")
+_PEST_TOTAL: Final = lazy_pattern(r"(?m)^  Tests: {1,6}(?P<count>[0-9]{1,7}) failed")
+_COUNT: Final = lazy_pattern(r"(?:Errors|Failures): (?P<count>[0-9]{1,7})")
 _ENDS: Final = ("ERRORS!", "FAILURES!", "WARNINGS!", "Time: ", "Tests: ")
 _MAX_BLOCK: Final = 300
 """Lines of one failed test."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.stacks.frames import is_own
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 # --- boxes around the output of a build ---
-_BOX: Final = re.compile(r" {0,8}\u2570\u2500> \[[0-9]{1,9} lines? of output\]$")
+_BOX: Final = lazy_pattern(r" {0,8}\u2570\u2500> \[[0-9]{1,9} lines? of output\]$")
 _BOX_END: Final = "[end of output]"
-_STEP: Final = re.compile(r" {0,8}\u00d7 (?P<step>\S.{0,300}?)(?: did not run successfully)?\.?$")
+_STEP: Final = lazy_pattern(r" {0,8}\u00d7 (?P<step>\S.{0,300}?)(?: did not run successfully)?\.?$")
 _STREAM: Final = ("[stderr]", "[stdout]")
 _SETUP: Final = ", in run_setup"
 _STRING: Final = 'File "<string>"'
@@ -31,24 +31,24 @@ _STUB: Final = 'File "<string>", line 1, '
 _RUNNER: Final = 'File "<build>"'
 
 # --- statements ---
-_UNSATISFIED: Final = re.compile(
+_UNSATISFIED: Final = lazy_pattern(
     r"ERROR: Could not find a version that satisfies the requirement (?P<what>.{1,300}?) "
     r"\(from (?:.{1,200} )??versions: (?P<versions>[^)]{1,60000})\)?"
 )
-_NO_MATCH: Final = re.compile(r"ERROR: No matching distribution found for (?P<what>.{1,300})$")
-_RETRY: Final = re.compile(
+_NO_MATCH: Final = lazy_pattern(r"ERROR: No matching distribution found for (?P<what>.{1,300})$")
+_RETRY: Final = lazy_pattern(
     r"WARNING: Retrying .{1,300} after connection broken by '(?P<type>\w{1,100})\((?P<reason>.{1,1000})\)': "
 )
-_REASON: Final = re.compile(r"(?:.{0,600}?(?:object at 0x[0-9a-f]{1,20}>|port=[0-9]{1,6}\)): )?(?P<reason>.{1,600})")
-_OTHER_PYTHON: Final = re.compile(
+_REASON: Final = lazy_pattern(r"(?:.{0,600}?(?:object at 0x[0-9a-f]{1,20}>|port=[0-9]{1,6}\)): )?(?P<reason>.{1,600})")
+_OTHER_PYTHON: Final = lazy_pattern(
     r"ERROR: (?:Ignored the following versions that require a different python"
     r"|Package '.{1,200}' requires a different Python: )"
 )
-_INSTALLED: Final = re.compile(
+_INSTALLED: Final = lazy_pattern(
     r"(?P<what>\S{1,200} \S{1,100} (?:requires .{1,300}, but you have .{1,300} which is incompatible"
     r"|requires .{1,300}, which is not installed))\.$"
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_pattern(
     r"ERROR: (?P<message>(?:Could not open requirements file|Could not install packages due to|Invalid requirement"
     r"|Could not detect requirement|.{1,400} does not appear to be a Python project"
     r"|Directory '.{1,400}' is not installable|HTTP error [0-9]{3} while|THESE PACKAGES DO NOT MATCH"
@@ -63,19 +63,19 @@ _PIP_TYPES: Final = (
     ("Invalid requirement", "InvalidRequirement"),
     ("THESE PACKAGES", "HashMismatch"),
 )
-_UV_CAUSE: Final = re.compile(r"(?:  (?:cause|Caused by): |(?:  )?(?:\u251c|\u2570)\u2500\u25b6 )(?P<cause>\S.*)")
-_POETRY: Final = re.compile(
+_UV_CAUSE: Final = lazy_pattern(r"(?:  (?:cause|Caused by): |(?:  )?(?:\u251c|\u2570)\u2500\u25b6 )(?P<cause>\S.*)")
+_POETRY: Final = lazy_pattern(
     r"(?P<message>Group\(s\) not found: .{1,300}|pyproject\.toml changed significantly since .{1,300}"
     r"|Poetry could not find a pyproject\.toml .{1,300}|Could not find a matching version of package .{1,300}"
     r"|The current project's .{0,60}Python (?:range|requirement) .{1,500})$"
 )
-_CONDA: Final = re.compile(
+_CONDA: Final = lazy_pattern(
     r"(?P<type>PackagesNotFoundError|ResolvePackageNotFound|UnsatisfiableError|LibMambaUnsatisfiableError"
     r"|EnvironmentLocationNotFound|EnvironmentNameNotFound|Conda\w{0,60}Error|SpecsConfigurationConflictError"
     r"|InvalidVersionSpec|DirectoryNotACondaEnvironmentError): ?(?P<message>.*)"
 )
-_HASHED: Final = re.compile(r"    \S.{0,300}? from \S")
-_STALE_LOCK: Final = re.compile(r"The lockfile at `[^`]{1,300}` needs to be updated.{0,300}")
+_HASHED: Final = lazy_pattern(r"    \S.{0,300}? from \S")
+_STALE_LOCK: Final = lazy_pattern(r"The lockfile at `[^`]{1,300}` needs to be updated.{0,300}")
 _LATEST: Final = 5
 _SIDES: Final = 2
 """Requirements that exclude each other: the first two are the cause, the others follow."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -25,8 +24,10 @@ from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own
 from otel_errcompact.extract.stacks.python import FATAL, HEADER, chain_of, crash_of
 from otel_errcompact.extract.statements import indentation
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.errors import Facts
@@ -39,57 +40,59 @@ NO_TESTS: Final = "no tests"
 _FAILED: Final = "Failed"
 
 _OF_FAILURES: Final = ("FAILURES", "ERRORS")
-_SECTION: Final = re.compile(r"=+ (?P<title>[^\n=][^\n]{0,300}?) =+$")
-_HEADING: Final = re.compile(r"_+ (?P<title>(?!_ )[^\n]{1,2000}?) _+$")
-_KIND: Final = re.compile(r"ERROR (?P<when>at setup of|at teardown of|collecting) |\[doctest\] ")
-_CAPTURED: Final = re.compile(r"-+ (?:Captured |generated |Hypothesis )?[^\n-][^\n]{0,200}? -+$")
-_LISTED: Final = re.compile(
+_SECTION: Final = lazy_pattern(r"=+ (?P<title>[^\n=][^\n]{0,300}?) =+$")
+_HEADING: Final = lazy_pattern(r"_+ (?P<title>(?!_ )[^\n]{1,2000}?) _+$")
+_KIND: Final = lazy_pattern(r"ERROR (?P<when>at setup of|at teardown of|collecting) |\[doctest\] ")
+_CAPTURED: Final = lazy_pattern(r"-+ (?:Captured |generated |Hypothesis )?[^\n-][^\n]{0,200}? -+$")
+_LISTED: Final = lazy_pattern(
     r"(?P<outcome>FAILED|ERROR|SUBFAILED|SUBFAIL)(?:\([^\n]{1,300}?\)|\[[^\n]{1,300}?\])? "
     r"(?P<id>[^\s:]{1,500}(?:::[^\n]{1,1000}?)?)(?: - (?P<said>[^\n]*))?$"
 )
-_PROGRESS: Final = re.compile(
+_PROGRESS: Final = lazy_pattern(
     r"(?:\[gw[0-9]{1,4}\] \[ *[0-9]{1,3}%\] (?:FAILED|ERROR) (?P<worker>\S.{0,1000})"
     r"|(?P<id>[^\s:]{1,500}::[^\s\[]{1,500}(?:\[.{1,500}\])?) (?:FAILED|ERROR)(?: +\[ *[0-9]{1,3}%\])?)$"
 )
-_LETTERS: Final = re.compile(r"[.FEsxX]{1,300} +\[ *[0-9]{1,3}%\]$")
-_COUNTS: Final = re.compile(r"=*\s?(?:[0-9]{1,9} [a-z]{4,12}(?:, | ))+in [0-9.]+s(?: \([0-9:, day]+\))?\s?=*$")
-_FAILURES: Final = re.compile(r"([0-9]{1,9}) (?:failed|errors?)\b")
-_NOTHING_RAN: Final = re.compile(r"=*\s?(?P<said>no tests (?:ran|collected)|[0-9]{1,9} deselected)\b[^\n]{0,80}\s?=*$")
+_LETTERS: Final = lazy_pattern(r"[.FEsxX]{1,300} +\[ *[0-9]{1,3}%\]$")
+_COUNTS: Final = lazy_pattern(r"=*\s?(?:[0-9]{1,9} [a-z]{4,12}(?:, | ))+in [0-9.]+s(?: \([0-9:, day]+\))?\s?=*$")
+_FAILURES: Final = lazy_pattern(r"([0-9]{1,9}) (?:failed|errors?)\b")
+_NOTHING_RAN: Final = lazy_pattern(
+    r"=*\s?(?P<said>no tests (?:ran|collected)|[0-9]{1,9} deselected)\b[^\n]{0,80}\s?=*$"
+)
 
-_ENTRY: Final = re.compile(
+_ENTRY: Final = lazy_pattern(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,500}):(?P<line>[0-9]{1,9})"
     r"(?::(?: in (?P<function>[^\n]{1,300})| (?P<type>[A-Za-z_][\w.]{0,300}))?)?$"
 )
-_ARGUMENTS: Final = re.compile(r"[A-Za-z_]\w{0,100} = \S")
-_OBJECTS: Final = re.compile(
+_ARGUMENTS: Final = lazy_pattern(r"[A-Za-z_]\w{0,100} = \S")
+_OBJECTS: Final = lazy_pattern(
     r"(?:^|, )[A-Za-z_]\w{0,100} = (?:<[^<>\n]{0,300}>|(?:Posix|Windows)Path\([^()\n]{0,400}\))"
 )
 _MAX_ARGUMENTS: Final = 2
-_ONE_LINE: Final = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,500}):(?P<line>[0-9]{1,9}): (?P<said>[^\n]+)$")
-_DEFINITION: Final = re.compile(r"[> ] {1,3}(?:async )?def (?P<name>\w{1,200})\(")
-_TYPED: Final = re.compile(r"(?P<type>(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Z_]\w{0,200})(?:: ?(?P<message>.*))?$")
-_CUT_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,300}\.\.\.$")
-_IN_FILE: Final = re.compile(r'\s{0,8}File "(?P<file>[^"\n]{1,500})", line (?P<line>[0-9]{1,9})')
-_FIXTURE: Final = re.compile(r"fixture '(?P<name>[^'\n]{1,200})' not found$")
+_ONE_LINE: Final = lazy_pattern(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,500}):(?P<line>[0-9]{1,9}): (?P<said>[^\n]+)$")
+_DEFINITION: Final = lazy_pattern(r"[> ] {1,3}(?:async )?def (?P<name>\w{1,200})\(")
+_TYPED: Final = lazy_pattern(r"(?P<type>(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Z_]\w{0,200})(?:: ?(?P<message>.*))?$")
+_CUT_TYPE: Final = lazy_pattern(r"[A-Za-z_][\w.]{0,300}\.\.\.$")
+_IN_FILE: Final = lazy_pattern(r'\s{0,8}File "(?P<file>[^"\n]{1,500})", line (?P<line>[0-9]{1,9})')
+_FIXTURE: Final = lazy_pattern(r"fixture '(?P<name>[^'\n]{1,200})' not found$")
 _FIXTURES: Final = "available fixtures: "
 _BREAKS: Final = (
     "The above exception was the direct cause of the following exception:",
     "During handling of the above exception, another exception occurred:",
 )
 
-_CRASH: Final = re.compile(r"worker '[^'\n]{1,100}' crashed while running '(?P<id>[^\n]{1,1000})'$")
-_SUM: Final = re.compile(r"contains [0-9]{1,6} failed subtests?$")
+_CRASH: Final = lazy_pattern(r"worker '[^'\n]{1,100}' crashed while running '(?P<id>[^\n]{1,1000})'$")
+_SUM: Final = lazy_pattern(r"contains [0-9]{1,6} failed subtests?$")
 _CUT_OFF: Final = "the output is cut off before what failed"
 
-_CONFTEST: Final = re.compile(r"ImportError while loading conftest '(?P<file>[^'\n]{1,500})'\.$")
+_CONFTEST: Final = lazy_pattern(r"ImportError while loading conftest '(?P<file>[^'\n]{1,500})'\.$")
 _INTERNAL: Final = "INTERNALERROR> "
 _STACK: Final = "~ Stack of MainThread ("
-_REFUSED: Final = re.compile(
+_REFUSED: Final = lazy_pattern(
     r"(?:ERROR: "
     r"(?P<said>(?:file or directory not found|not found|found no collectors for|Wrong expression passed to)\b.*)"
     r"|(?:pytest|py\.test|__main__\.py): error: (?P<usage>.+))$"
 )
-_COVERAGE: Final = re.compile(
+_COVERAGE: Final = lazy_pattern(
     r"(?:FAIL|ERROR:?) (?P<said>Required test coverage of [0-9.]{1,9}% not reached\. Total coverage: [0-9.]{1,9}%)$"
 )
 

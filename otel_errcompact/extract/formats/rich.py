@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, MAX_CHILDREN, MAX_DEPTH, Failure
 from otel_errcompact.extract.stacks.frames import Frame, is_own_frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 USAGE_ERROR: Final = "UsageError"
 
-_TRACEBACK: Final = re.compile(r"[╭+][─-]{1,300} Traceback \(most recent call last\) [─-]{1,300}[╮+]$")
-_ERROR: Final = re.compile(r"╭─ Error ─{1,300}╮$")
-_FRAME: Final = re.compile(r"(?P<file>[^\s:][^:\n]{0,1000}):(?P<line>[0-9]{1,9}) in (?P<function>\S{1,300})$")
-_CURRENT: Final = re.compile(r"[❱>] {1,8}[0-9]{1,9} (?P<source>.*)$")
-_FINAL: Final = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,300})(?:: (?P<message>.*))?$")
+_TRACEBACK: Final = lazy_pattern(r"[╭+][─-]{1,300} Traceback \(most recent call last\) [─-]{1,300}[╮+]$")
+_ERROR: Final = lazy_pattern(r"╭─ Error ─{1,300}╮$")
+_FRAME: Final = lazy_pattern(r"(?P<file>[^\s:][^:\n]{0,1000}):(?P<line>[0-9]{1,9}) in (?P<function>\S{1,300})$")
+_CURRENT: Final = lazy_pattern(r"[❱>] {1,8}[0-9]{1,9} (?P<source>.*)$")
+_FINAL: Final = lazy_pattern(r"(?P<type>[A-Za-z_][\w.]{0,300})(?:: (?P<message>.*))?$")
 _CAUSING: Final = "The above exception was the direct cause of the following exception:"
 _HANDLING: Final = "During handling of the above exception, another exception occurred:"
 _LINK_AT: Final = 3

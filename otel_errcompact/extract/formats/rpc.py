@@ -20,6 +20,7 @@ from otel_errcompact.extract.payload.walk import read_body
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.chain import public_name
 from otel_errcompact.extract.statements import GENERIC_TYPES, statement_of, strip_timestamp
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,12 +52,12 @@ _GRPC: Final = (
 )  # fmt: skip
 """Codes of gRPC by number."""
 
-_MCP: Final = re.compile(
+_MCP: Final = lazy_pattern(
     r"(?:Error: |McpError: )?MCP error (?P<code>-?[0-9]{1,6}): (?P<message>\S.{0,20000})", re.DOTALL
 )
 _OF_GO: Final = "rpc error: code = "
-_GO: Final = re.compile(rf"{_OF_GO}(?P<code>\w{{1,40}}) desc = (?P<message>[^\n]*)")
-_GRPCURL: Final = re.compile(
+_GO: Final = lazy_pattern(rf"{_OF_GO}(?P<code>\w{{1,40}}) desc = (?P<message>[^\n]*)")
+_GRPCURL: Final = lazy_pattern(
     r"(?:ERROR:)?\n  Code: (?P<code>\w{1,40})\n  Message: (?P<message>[^\n]*)(?P<details>.{0,2000})", re.DOTALL
 )
 _MAX_ERRORS: Final = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,8 +10,10 @@ from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.members import MAX_MEMBERS, Member, facts_of_members
 from otel_errcompact.extract.stacks.ruby import frame_of, is_own
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from otel_errcompact.errors import Facts
@@ -22,27 +23,27 @@ if TYPE_CHECKING:
 
 ASSERTION: Final = "AssertionError"
 
-_RSPEC: Final = re.compile(r"\s{0,12}(?P<number>[0-9]{1,5})(?:\.[0-9]{1,3})?\) (?P<name>\S.*)$")
-_PART: Final = re.compile(r"\s{0,12}[0-9]{1,5}\.[0-9]{1,3}\) Failure/Error: ")
+_RSPEC: Final = lazy_pattern(r"\s{0,12}(?P<number>[0-9]{1,5})(?:\.[0-9]{1,3})?\) (?P<name>\S.*)$")
+_PART: Final = lazy_pattern(r"\s{0,12}[0-9]{1,5}\.[0-9]{1,3}\) Failure/Error: ")
 _FIXED: Final = " FIXED"
-_UNPARSED: Final = re.compile(
+_UNPARSED: Final = lazy_pattern(
     r"(?P<file>(?:[A-Za-z]:)?[^:\n]{1,400}\.rb):(?P<line>[0-9]{1,7}): (?P<said>syntax error.*)"
 )
-_OUTSIDE: Final = re.compile(r"An error occurred (?:while loading|in) (?P<name>.{1,300}?)\.?$")
-_MINITEST: Final = re.compile(r"\s{0,8}[0-9]{1,5}\) (?P<kind>Failure|Error):$")
-_RAILS: Final = re.compile(r"(?P<kind>Failure|Error):$")
-_MINITEST_NAME: Final = re.compile(
+_OUTSIDE: Final = lazy_pattern(r"An error occurred (?:while loading|in) (?P<name>.{1,300}?)\.?$")
+_MINITEST: Final = lazy_pattern(r"\s{0,8}[0-9]{1,5}\) (?P<kind>Failure|Error):$")
+_RAILS: Final = lazy_pattern(r"(?P<kind>Failure|Error):$")
+_MINITEST_NAME: Final = lazy_pattern(
     r"(?P<name>[A-Z][\w:]{0,200}#\S.{0,300}?)(?: \[(?P<file>[^\]\n]{1,400}):(?P<line>[0-9]{1,7})\])?:$"
 )
-_TEST_UNIT: Final = re.compile(r"(?P<kind>Failure|Error): (?P<method>[^()\n]{1,300})\((?P<class>[\w:]{1,200})\):?$")
-_TYPED: Final = re.compile(r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10}):(?: (?P<message>.*))?$")
-_EXAMPLE: Final = re.compile(r"rspec (?P<file>\S{1,400}?)(?::(?P<line>[0-9]{1,7})|\[[0-9:]{1,40}\])? # (?P<name>.*)$")
+_TEST_UNIT: Final = lazy_pattern(r"(?P<kind>Failure|Error): (?P<method>[^()\n]{1,300})\((?P<class>[\w:]{1,200})\):?$")
+_TYPED: Final = lazy_pattern(r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10}):(?: (?P<message>.*))?$")
+_EXAMPLE: Final = lazy_pattern(r"rspec (?P<file>\S{1,400}?)(?::(?P<line>[0-9]{1,7})|\[[0-9:]{1,40}\])? # (?P<name>.*)$")
 _TOTALS: Final = (
-    re.compile(
+    lazy_pattern(
         r"(?m)^[0-9]{1,7} examples?, (?P<a>[0-9]{1,7}) failures?(?:, [0-9]{1,7} pending)?"
         r"(?:, (?P<b>[0-9]{1,7}) errors? occurred outside of examples)?$"
     ),
-    re.compile(
+    lazy_pattern(
         r"(?m)^[0-9]{1,7} (?:runs|tests), [0-9]{1,7} assertions, "
         r"(?P<a>[0-9]{1,7}) failures, (?P<b>[0-9]{1,7}) errors"
     ),
@@ -57,9 +58,9 @@ _NOISE: Final = (
     "bin/rails test ",
 )
 _DIFF: Final = ("Diff:", "diff:")
-_EXPECTED: Final = re.compile(r"(?P<name>expected|Expected)(?: (?!: )[^:]{0,60})?: ?(?P<value>.*)$")
-_GOT: Final = re.compile(r"\b(?P<name>got|Actual|actual)(?: [^:]{0,60})?: ?(?P<value>.*)$")
-_EXCERPT: Final = re.compile(r"(?P<mark>=> )?[0-9]{1,7}: (?P<source>.*)$|[0-9]{1,7}:$")
+_EXPECTED: Final = lazy_pattern(r"(?P<name>expected|Expected)(?: (?!: )[^:]{0,60})?: ?(?P<value>.*)$")
+_GOT: Final = lazy_pattern(r"\b(?P<name>got|Actual|actual)(?: [^:]{0,60})?: ?(?P<value>.*)$")
+_EXCERPT: Final = lazy_pattern(r"(?P<mark>=> )?[0-9]{1,7}: (?P<source>.*)$|[0-9]{1,7}:$")
 _MAX_BLOCK: Final = 300
 """Lines of one failed test."""
 

@@ -14,6 +14,7 @@ from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.ruby import PLACE, frame_of, is_own, matched_frame
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,26 +22,26 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.stacks.frames import Frame
     from otel_errcompact.extract.text import Text
 
-_HEADER: Final = re.compile(rf"{PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
+_HEADER: Final = lazy_pattern(rf"{PLACE}:in [`'](?P<function>[^'\n]{{1,300}})': (?P<message>.*)$")
 
-_TYPED: Final = re.compile(r"(?P<message>.*?) ?\((?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})\)$")
+_TYPED: Final = lazy_pattern(r"(?P<message>.*?) ?\((?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})\)$")
 
-_LOGGED: Final = re.compile(
+_LOGGED: Final = lazy_pattern(
     r"(?P<type>[A-Z]\w{0,100}(?:::[A-Z]\w{0,100}){0,10})(?: \((?P<rails>.*)\):?|: (?P<message>.*))$"
 )
 
 _UNHANDLED: Final = "unhandled exception"
 
-_SYNTAX: Final = re.compile(
+_SYNTAX: Final = lazy_pattern(
     r"(?:ruby: )?(?P<file>[^\s:][^:\n]{0,400}):(?P<line>[0-9]{1,7}): "
     r"(?P<message>syntax errors?[, ].*?)(?: \(SyntaxError\))?$"
 )
 
-_PRISM: Final = re.compile(r">\s{0,8}(?P<line>[0-9]{1,7}) \| (?P<source>.*)$")
+_PRISM: Final = lazy_pattern(r">\s{0,8}(?P<line>[0-9]{1,7}) \| (?P<source>.*)$")
 
-_PRISM_SAYS: Final = re.compile(r"\s{0,8}\|\s{1,400}\^[\^~ ]{0,200} (?P<message>[a-z'`].*)$")
+_PRISM_SAYS: Final = lazy_pattern(r"\s{0,8}\|\s{1,400}\^[\^~ ]{0,200} (?P<message>[a-z'`].*)$")
 
-_BUNDLER: Final = re.compile(
+_BUNDLER: Final = lazy_pattern(
     r"(?:(?P<type>Bundler::\w{1,60}|Gem::[\w:]{1,80}): )?"
     r"(?P<message>(?:Could not find (?:gem |compatible versions|[\w.-]{1,100}-[0-9])"
     r"|Bundler could not find compatible versions|Your Ruby version is |You have already activated "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Location
 from otel_errcompact.extract.diagnostics import facts_of_diagnostics, place
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 
-_FULL: Final = re.compile(
+_FULL: Final = lazy_pattern(
     r"(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|unformatted|syntax-error):? (?:\[\*\] )?(?P<message>\S.*)"
 )
-_ARROW: Final = re.compile(r" {0,8}--> (?P<file>.{1,400}?):(?P<line>[0-9]{1,9}):[0-9]{1,9}$")
-_GROUP: Final = re.compile(r"(?P<file>[^\s:].{0,300}):$")
-_GROUPED: Final = re.compile(
+_ARROW: Final = lazy_pattern(r" {0,8}--> (?P<file>.{1,400}?):(?P<line>[0-9]{1,9}):[0-9]{1,9}$")
+_GROUP: Final = lazy_pattern(r"(?P<file>[^\s:].{0,300}):$")
+_GROUPED: Final = lazy_pattern(
     r" +(?P<line>[0-9]{1,7}):[0-9]{1,7} +(?P<code>[A-Z]{1,4}[0-9]{2,5}|invalid-syntax|SyntaxError):? "
     r"(?:\[\*\] )?(?P<message>\S.*)"
 )
-_SUMMARY: Final = re.compile(r"(?m)^Found ([0-9]{1,6}) errors?(?: \([0-9]{1,6} fixed, [0-9]{1,6} remaining\))?\.$")
-_UNFORMATTED: Final = re.compile(
+_SUMMARY: Final = lazy_pattern(r"(?m)^Found ([0-9]{1,6}) errors?(?: \([0-9]{1,6} fixed, [0-9]{1,6} remaining\))?\.$")
+_UNFORMATTED: Final = lazy_pattern(
     r"(?:[Ww]ould reformat:? (?P<file>\S.{0,300})|ERROR: (?P<unsorted>\S.{0,300}) Imports are incorrectly sorted)"
 )
-_BROKEN: Final = re.compile(
+_BROKEN: Final = lazy_pattern(
     r"error: cannot (?:format|parse):? (?P<file>[^\s:]{1,300})(?::(?P<line>[0-9]{1,7}):[0-9]{1,7}$|: (?P<message>\S.*))"
 )
-_BROKEN_AT: Final = re.compile(r"(?:^|: )(?P<line>[0-9]{1,7}):[0-9]{1,7}: ")
-_OF_RUBY: Final = re.compile(
+_BROKEN_AT: Final = lazy_pattern(r"(?:^|: )(?P<line>[0-9]{1,7}):[0-9]{1,7}: ")
+_OF_RUBY: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}: (?P<severity>[CRWEFI]): (?:\[[A-Z][a-z]{1,20}\] ){0,2}"
     r"(?P<cop>[A-Z]\w{1,40}(?:/\w{1,60}){1,3}): (?P<message>\S.*)"
 )
@@ -93,7 +93,7 @@ def _read_line(line: str) -> Iterator[Diagnostic]:
         yield Diagnostic(found["cop"], found["message"], place(found["file"], found["line"]))
 
 
-_FIXABLE: Final = re.compile(r"(?m)^(?:\[\*\] |No fixes available \()([0-9]{1,6} fixable with .{1,80}?)(?: \(|\.?$)")
+_FIXABLE: Final = lazy_pattern(r"(?m)^(?:\[\*\] |No fixes available \()([0-9]{1,6} fixable with .{1,80}?)(?: \(|\.?$)")
 
 FORMAT: Final = Format(
     name="ruff",

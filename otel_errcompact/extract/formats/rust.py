@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +10,14 @@ from otel_errcompact.extract.clipping import details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.rust import PANICKED, Panic, failure_of_main, panics_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.extract.text import Text
 
-_OVERFLOW: Final = re.compile(
+_OVERFLOW: Final = lazy_pattern(
     r"\n *(?P<cause>thread '[^'\n]{1,300}')(?: \([0-9]{1,12}\))? (?P<what>has overflowed its stack)"
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -15,18 +14,20 @@ from otel_errcompact.extract.diagnostics import (
     place,
 )
 from otel_errcompact.extract.format import Diagnostic, Diagnostics, Format, Sign
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts, Location
     from otel_errcompact.extract.text import Text
 
 
-_HEAD: Final = re.compile(
+_HEAD: Final = lazy_pattern(
     r"(?P<severity>error|warning)(?:\[(?P<code>[\w:-]{1,80})\])?: (?:internal compiler error: )?(?P<message>\S.*)"
 )
-_PLACE: Final = re.compile(r" {0,8}--> (?P<file>.{1,400}?):(?P<line>[0-9]{1,9}):[0-9]{1,9}$")
+_PLACE: Final = lazy_pattern(r" {0,8}--> (?P<file>.{1,400}?):(?P<line>[0-9]{1,9}):[0-9]{1,9}$")
 _CONSEQUENCES: Final = (
     "aborting due to ",
     "could not compile ",
@@ -34,13 +35,13 @@ _CONSEQUENCES: Final = (
     "Recipe ",
     "process didn't exit successfully",
 )
-_CODE: Final = re.compile(r" *(?P<line>[0-9]{1,7}|\.\.\.)? *(?P<mark>[|+~-])(?: (?P<code>.*)|$)")
-_LABEL: Final = re.compile(r"(?P<marks>[ |_^~-]*[\^-]) +(?P<label>[^\s|^].*)")
-_LINT: Final = re.compile(r" *= note: .{0,60}?`(?:-[A-Z] |#\[[a-z]{4,6}\()(?P<lint>[\w:-]{3,80})")
-_QUOTED: Final = re.compile(r"`([^`]{1,200})`")
-_TELLING_NOTE: Final = re.compile(r"(?:expected |the following|required (?:by|for)|if `|in this expansion|candidate)")
+_CODE: Final = lazy_pattern(r" *(?P<line>[0-9]{1,7}|\.\.\.)? *(?P<mark>[|+~-])(?: (?P<code>.*)|$)")
+_LABEL: Final = lazy_pattern(r"(?P<marks>[ |_^~-]*[\^-]) +(?P<label>[^\s|^].*)")
+_LINT: Final = lazy_pattern(r" *= note: .{0,60}?`(?:-[A-Z] |#\[[a-z]{4,6}\()(?P<lint>[\w:-]{3,80})")
+_QUOTED: Final = lazy_pattern(r"`([^`]{1,200})`")
+_TELLING_NOTE: Final = lazy_pattern(r"(?:expected |the following|required (?:by|for)|if `|in this expansion|candidate)")
 _ADVICE: Final = ("help: for further information visit", "help: to override `-")
-_LINKER: Final = re.compile(r".*?(?P<message>(?:undefined reference to|cannot find|undefined symbol:?) .*)")
+_LINKER: Final = lazy_pattern(r".*?(?P<message>(?:undefined reference to|cannot find|undefined symbol:?) .*)")
 _GENERIC: Final = frozenset({"mismatched types"})
 _MAX_BLOCK: Final = 80
 
@@ -193,7 +194,7 @@ FORMAT: Final = Format(
     ),
     diagnostics=Diagnostics(
         read=read_diagnostics,
-        total=re.compile(
+        total=lazy_pattern(
             r"(?m)^error: (?:aborting due to (?:([0-9]{1,6}) )?previous error|could not compile .{1,200} due to "
             r"(?:([0-9]{1,6}) )?previous error)"
         ),

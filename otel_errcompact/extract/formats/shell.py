@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -12,11 +11,12 @@ from otel_errcompact.extract.evidence.choice import Choice, choose_cause
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.shell_statements import USAGE_ERROR, exit_line, shell_statement
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
-_FAILED_COMMAND: Final = re.compile(
+_FAILED_COMMAND: Final = lazy_pattern(
     r"(?i)(?:command|process|script)\b.{0,400}?\b(?:exit(?:ed)?|returned|failed|completed)\b.{0,40}?"
     r"(?:exit |status |code |with )(?:code |status )?(?P<code>-?[0-9]{1,6})(?!\w|\.\w)"
 )
@@ -26,11 +26,11 @@ _ENDED_BY: Final = {129: "SIGHUP", 130: "SIGINT", 131: "SIGQUIT", 132: "SIGILL",
 }  # fmt: skip
 """Exit statuses that shells give commands that a signal ended."""
 
-_OF_ARGPARSE: Final = re.compile(r"(?P<program>[\w. /+-]{1,100}): error: (?P<message>\S.*)")
+_OF_ARGPARSE: Final = lazy_pattern(r"(?P<program>[\w. /+-]{1,100}): error: (?P<message>\S.*)")
 
-_USAGE_LINE: Final = re.compile(r"(?i)\n(?P<usage>usage:\s{1,9}\S[^\n]{0,500})")
+_USAGE_LINE: Final = lazy_pattern(r"(?i)\n(?P<usage>usage:\s{1,9}\S[^\n]{0,500})")
 
-_SUGGESTION: Final = re.compile(
+_SUGGESTION: Final = lazy_pattern(
     r"(?i)\n\s{0,8}(?P<line>\(?(?:did you mean|tip: |perhaps you meant|\[?possible values|maybe you meant)[^\n]{1,200}"
     r"(?:\n\t[^\n]{1,100})?)"
 )
@@ -94,11 +94,11 @@ def _ended_silently(text: Text) -> Facts | None:
     return Facts(type=signal, cause=f"ended by {signal} without output (exit code {text.exit_code})")
 
 
-_POWERSHELL: Final = re.compile(r"\n\s{0,8}\+ FullyQualifiedErrorId : (?P<id>[\w.-]{1,200})")
+_POWERSHELL: Final = lazy_pattern(r"\n\s{0,8}\+ FullyQualifiedErrorId : (?P<id>[\w.-]{1,200})")
 
-_IN_POWERSHELL: Final = re.compile(r"\nAt (?P<file>(?:[A-Za-z]:)?[^\n:]{1,400}):(?P<line>[0-9]{1,7}) char:")
+_IN_POWERSHELL: Final = lazy_pattern(r"\nAt (?P<file>(?:[A-Za-z]:)?[^\n:]{1,400}):(?P<line>[0-9]{1,7}) char:")
 
-_IN_NEWER_POWERSHELL: Final = re.compile(
+_IN_NEWER_POWERSHELL: Final = lazy_pattern(
     r"(?P<what>[\w.-]{1,100}): (?P<file>(?:[A-Za-z]:)?[^\n:]{1,400}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?\nLine \|\n"
 )
 

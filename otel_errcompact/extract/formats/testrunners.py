@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from otel_errcompact.extract.testing.headings import (
     may_name_tests,
     read_list,
 )
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 CUT_OFF: Final = "TestsFailed"
 """The type of a run of tests of which only the counts are left."""
 
-_STACK: Final = re.compile(r"(?m)^Traceback |^\s+at \S|^panic: ")
-_TITLE: Final = re.compile(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,200}?) [\u2500\u2501]{4,})$")
-_BEGIN: Final = re.compile(
+_STACK: Final = lazy_pattern(r"(?m)^Traceback |^\s+at \S|^panic: ")
+_TITLE: Final = lazy_pattern(r"\s*(?:-{10,}|[\u2500\u2501]{4,} (?P<inside>\S.{0,200}?) [\u2500\u2501]{4,})$")
+_BEGIN: Final = lazy_pattern(
     r"\[ RUN      \] |\s*\(?(?:pass|fail|skip)\)|test .{1,200} \.\.\.$|Test Case .{1,300} (?:started|passed)\b"
 )
 _MAX_TITLE: Final = 16

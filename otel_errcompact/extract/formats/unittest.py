@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Location
@@ -12,8 +11,10 @@ from otel_errcompact.extract.members import Member, facts_of_members
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.chain import facts_of
 from otel_errcompact.extract.stacks.python import chain_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.errors import Facts
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 _NOT_IMPORTED: Final = "unittest.loader._FailedTest"
 
-_HEADING: Final = re.compile(
+_HEADING: Final = lazy_pattern(
     r"(?:FAIL|ERROR): (?P<method>[^\s()]{1,300}) \((?P<owner>[\w.<>-]{1,500})\)(?P<subtest> [\[(].{1,500})?$"
 )
-_VERDICT: Final = re.compile(r"FAILED \((?P<counts>(?:[a-z ]{1,30}=[0-9]{1,9}(?:, )?){1,5})\)$")
-_FAILURES: Final = re.compile(r"(?:failures|errors)=([0-9]{1,9})")
-_EXAMPLE: Final = re.compile(r'File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9}), in (?P<name>\S{1,300})$')
+_VERDICT: Final = lazy_pattern(r"FAILED \((?P<counts>(?:[a-z ]{1,30}=[0-9]{1,9}(?:, )?){1,5})\)$")
+_FAILURES: Final = lazy_pattern(r"(?:failures|errors)=([0-9]{1,9})")
+_EXAMPLE: Final = lazy_pattern(r'File "(?P<file>[^"\n]{1,1000})", line (?P<line>[0-9]{1,9}), in (?P<name>\S{1,300})$')
 _STARS: Final = "*" * 70
 _CAPTURED: Final = ("Stdout:", "Stderr:")
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.clipping import clip, details
 from otel_errcompact.extract.format import Format, Sign
 from otel_errcompact.extract.payload.validation import read_validation
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.text import Text
 
 _MAX_LEAD: Final = 300
-_LEAD: Final = re.compile(
+_LEAD: Final = lazy_pattern(
     r"(?:(?:Uncaught )?(?:[\w.]{0,100}(?:Error|Exception|Failure)|[Ee]rror|ERROR)(?: \([^)\n]{1,80}\))?: )?"
     r"(?P<said>(?:[^\n:\"'\[\]{}]{1,120}: ?){0,2})"
 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.payload.error import INVALID_ARGUMENTS, UNKNOWN_TOOL, VALIDATION
 from otel_errcompact.extract.payload.violation import Violation, key_of
 from otel_errcompact.extract.reading import Reading
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
+
+if TYPE_CHECKING:
+    import re
 
 TYPES: Final = frozenset({UNKNOWN_TOOL, INVALID_ARGUMENTS})
 """Types of calls that no tool could take; no code of anyone's has failed there."""
@@ -39,7 +42,7 @@ _ABSENT: Final = (
     r"(?:not found|does not exist|doesn't exist|do(?:es)?n't exist|not available|unavailable|not registered|not listed"
     r"|unknown|not a (?:known|valid) (?:tool|function))"
 )
-_UNKNOWN: Final = re.compile(
+_UNKNOWN: Final = lazy_pattern(
     r"(?:Error: |error: |ERROR: )?(?:"
     rf"(?:[Uu]nknown|[Uu]nsupported|[Uu]nrecogni[sz]ed|[Nn]o such|[Nn]onexistent) tool(?: name| call| available)?:? "
     rf"{_NAME.format('a')}{_END}"
@@ -56,13 +59,15 @@ _UNKNOWN: Final = re.compile(
     rf"{_NAME.format('j')}(?:[.;,]|\s{{0,4}}\Z| (?:is |was )?(?:found|available|exists|registered))"
     r")"
 )
-_OF_PROGRAMS: Final = re.compile(r"(?i)\binstall|\bPATH\b|\bon your system\b|executable")
+_OF_PROGRAMS: Final = lazy_pattern(r"(?i)\binstall|\bPATH\b|\bon your system\b|executable")
 """What tells that the tool is a program that is not installed."""
 
-_KEY_ERROR: Final = re.compile(r"(?:Error: )?(?:KeyError(?:: ?|\())?['\"](?P<tool>[\w.:/@-]{1,100})['\"],?\)?\s{0,4}\Z")
+_KEY_ERROR: Final = lazy_pattern(
+    r"(?:Error: )?(?:KeyError(?:: ?|\())?['\"](?P<tool>[\w.:/@-]{1,100})['\"],?\)?\s{0,4}\Z"
+)
 
 # --- arguments ---
-_PARSER: Final = re.compile(
+_PARSER: Final = lazy_pattern(
     r"(?P<cut>Unterminated string|EOF while parsing|[Uu]nexpected end of (?:JSON|data|input)|[Uu]nexpected EOF)"
     r"|(?P<delimiter>Expecting ['\"][,:]['\"] delimiter|[Ee]xpected [`'\"][,:][`'\"](?: or [`'\"][}\]][`'\"])?"
     r"|after (?:property value|array element|property name) in JSON)"
@@ -75,7 +80,7 @@ _PARSER: Final = re.compile(
     r"|invalid number at line|Unexpected (?:non-whitespace|string|number) )"
     r"|(?P<object>(?:expected|not|require) an? (?:valid )?(?:JSON )?(?:object|dict)|not a dict\b)"
 )
-_ABOUT_ARGUMENTS: Final = re.compile(
+_ABOUT_ARGUMENTS: Final = lazy_pattern(
     r"(?:Error: |error: |ERROR: )?(?:"
     r"(?:An )?[Ee]rror (?:occurred )?(?:while |when )?(?:parsing|decoding|loading) (?:the )?(?:tool|function)"
     r"(?: call)?(?:'s)? (?:arguments|parameters|input)"
@@ -92,13 +97,13 @@ _ABOUT_ARGUMENTS: Final = re.compile(
     r"|(?P<listed>1 validation error(?: for [^\n]{1,200}|:)?(?=\s))"
     r")"
 )
-_FIELD: Final = re.compile(r"missing field `(?P<missing>[\w.-]{1,100})`|unknown field `(?P<extra>[\w.-]{1,100})`")
-_OTHER: Final = re.compile(r":?\s{0,4}(?:invalid (?:type|value|length)|unknown variant|duplicate field)")
+_FIELD: Final = lazy_pattern(r"missing field `(?P<missing>[\w.-]{1,100})`|unknown field `(?P<extra>[\w.-]{1,100})`")
+_OTHER: Final = lazy_pattern(r":?\s{0,4}(?:invalid (?:type|value|length)|unknown variant|duplicate field)")
 """What serde misses in arguments that are JSON."""
 
-_INVALID_JSON: Final = re.compile(r"Invalid JSON: (?P<said>[^\"\[\n]{1,200})")
-_OF_FUNCTION: Final = re.compile(r"Function (?P<tool>[\w.:/-]{1,100}) arguments:\n")
-_NO_JSON: Final = re.compile(r"\bare not valid JSON\. (?:Received (?:JSONDecodeError )?)?(?P<said>[^\n]{0,300})")
+_INVALID_JSON: Final = lazy_pattern(r"Invalid JSON: (?P<said>[^\"\[\n]{1,200})")
+_OF_FUNCTION: Final = lazy_pattern(r"Function (?P<tool>[\w.:/-]{1,100}) arguments:\n")
+_NO_JSON: Final = lazy_pattern(r"\bare not valid JSON\. (?:Received (?:JSONDecodeError )?)?(?P<said>[^\n]{0,300})")
 _OF_A_CALL: Final = ("1 validation error:\n", " for call[", "nvalid arguments for", "nvalid input for")
 """What tells that a validation error is about the arguments of a call."""
 

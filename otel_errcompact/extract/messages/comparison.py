@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.clipping import CUT, clip
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ MAX_LINES: Final = 400
 MAX_VALUE: Final = 120
 """Characters of either value in the cause."""
 
-_LEGEND: Final = re.compile(
+_LEGEND: Final = lazy_pattern(
     r"[+-] (?:actual|expected|received|snapshot):?(?: +[+-] ?(?:[0-9]{1,7}|actual|expected))?$", re.IGNORECASE
 )
 _UNEQUAL: Final = (" !== ", " != ")

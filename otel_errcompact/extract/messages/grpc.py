@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from otel_errcompact.extract.clipping import clip
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MARKER: Final = "StatusCode."
 
-_STATUS: Final = re.compile(r"StatusCode\.(?P<code>[A-Z_]{2,30})\n\s{0,40}details = \"(?P<details>.*)")
+_STATUS: Final = lazy_pattern(r"StatusCode\.(?P<code>[A-Z_]{2,30})\n\s{0,40}details = \"(?P<details>.*)")
 _LINES: Final = ("debug_error_string = ", ">")
 
 

@@ -21,6 +21,7 @@ from otel_errcompact.extract.reading import Reading
 from otel_errcompact.extract.recognition import facts_of_output
 from otel_errcompact.extract.shell_statements import REASONS
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_exception_name, statement_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,16 +31,16 @@ if TYPE_CHECKING:
     from otel_errcompact.extract.payload.error import Body
     from otel_errcompact.extract.text import Text
 
-_HEAD: Final = re.compile(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
+_HEAD: Final = lazy_pattern(r"HTTP/[0-9](?:\.[0-9])? (?P<status>[1-5][0-9]{2})(?: (?P<reason>[^\n]{0,99}))?(?=\n|\Z)")
 
-_STATUS: Final = re.compile(
+_STATUS: Final = lazy_pattern(
     r"(?i)(?:\bHTTP(?:/[0-9.]{1,3})?(?: error| status(?: code)?)?:? ?|\bstatus(?: code)?\W{1,3})"
     r"(?P<told>[45][0-9]{2})\b"
     r"|(?:\b(?:code|error|returned|responded with|response)(?: code)?\W{1,3}|^)"
     r"(?P<status>[45][0-9]{2})\b(?! (?-i:[a-z0-9]))"
 )
 
-_TITLE_STATUS: Final = re.compile(r"\b[45][0-9]{2}\b")
+_TITLE_STATUS: Final = lazy_pattern(r"\b[45][0-9]{2}\b")
 
 _TOLD_BY_CLIENT: Final = "\nError code: "
 
@@ -47,7 +48,7 @@ _ANSWER_IN_TRACE: Final = "\n< HTTP/"
 
 _OF_TRACE: Final = ("* ", "> ", ">", "{ ", "} ")
 
-_REQUEST: Final = re.compile(r"(?:\A|\n)> (?P<method>[A-Z]{3,7}) (?P<path>/\S{0,500}) HTTP/")
+_REQUEST: Final = lazy_pattern(r"(?:\A|\n)> (?P<method>[A-Z]{3,7}) (?P<path>/\S{0,500}) HTTP/")
 
 _MAX_HEADERS: Final = 60
 
@@ -214,7 +215,7 @@ def _facts_of_line(content: str, status: str) -> Facts | None:
 
 # --- logs and documents ----------------------------------------------------------------------------------------------
 
-_ERROR_IN_XML: Final = re.compile(
+_ERROR_IN_XML: Final = lazy_pattern(
     r"<[\w:]{0,40}(?:[Ee]rror|[Ff]ault|[Ee]xception|failure|testcase|problem)[\w:]{0,40}[\s>]"
 )
 
@@ -266,14 +267,14 @@ def _is_stated(fields: Mapping[str, object]) -> bool:
     )
 
 
-_OUTLINE: Final = re.compile(r"(?:---\n)?(?:#[^\n]{0,200}\n)?[\w@.-]{1,60}:(?: [^\n]{0,2000})?\n")
+_OUTLINE: Final = lazy_pattern(r"(?:---\n)?(?:#[^\n]{0,200}\n)?[\w@.-]{1,60}:(?: [^\n]{0,2000})?\n")
 _STATED: Final = frozenset({"error", "errors", "message", "detail", "errordescription", "fault", "exception"})
 _NAMED: Final = _STATED | {"code", "status", "type", "reason", "title", "statuscode", "errorcode"}
 
 
 # --- clients ---------------------------------------------------------------------------------------------------------
 
-_CURL: Final = re.compile(r"\ncurl: \((?P<code>[0-9]{1,3})\) (?P<message>[^\n]{1,1000})")
+_CURL: Final = lazy_pattern(r"\ncurl: \((?P<code>[0-9]{1,3})\) (?P<message>[^\n]{1,1000})")
 
 _CURL_ERRORS: Final = {
     "1": "UnsupportedProtocol",
@@ -296,20 +297,20 @@ _CURL_ERRORS: Final = {
 }
 """What curl's exit codes mean, as its manual lists them."""
 
-_WGET: Final = re.compile(
+_WGET: Final = lazy_pattern(
     r"\n(?:[0-9-]{10} [0-9:]{8} ERROR (?P<status>[45][0-9]{2}): (?P<reason>[^\n]{1,300})"
     r"|wget: (?P<message>[^\n]{1,500})"
     r"|(?:Connecting to|Resolving) [^\n]{1,300}?\.\.\. failed: (?P<failed>[^\n]{1,300}))"
 )
 
-_OF_LIBRARY: Final = re.compile(
+_OF_LIBRARY: Final = lazy_pattern(
     r"\n(?:([45][0-9]{2}) (?:Client|Server) Error: |(?:Client|Server) error '([45][0-9]{2}) )[^\n]{1,1000}"
 )
 """What requests and httpx say, also behind other lines."""
 
-_WGET_URL: Final = re.compile(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
+_WGET_URL: Final = lazy_pattern(r"--[0-9-]{10} [0-9:]{8}--  (?P<url>\S{1,2000})")
 
-_AWS: Final = re.compile(
+_AWS: Final = lazy_pattern(
     r"[\n ]An error occurred \((?P<code>[\w.]{1,100})\) when calling the (?P<operation>\w{1,100}) operation"
     r"(?: \([^)\n]{1,100}\))?: ?(?P<message>[^\n]{0,2000})"
 )

@@ -16,6 +16,7 @@ from otel_errcompact.extract.payload.error import VALIDATION
 from otel_errcompact.extract.payload.validation import read_validation
 from otel_errcompact.extract.reading import NO_MESSAGE, Reading
 from otel_errcompact.extract.statements import GENERIC_TYPES, is_log_record, last_statement
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,18 +30,18 @@ _MAX_REASON: Final = 8
 _QUOTES: Final = '"""'
 _QUOTE_MARKS: Final = ('"', "'")
 _RECURSION: Final = "maximum recursion depth exceeded"
-_COMMAND: Final = re.compile(
+_COMMAND: Final = lazy_pattern(
     r"Command (?:'(?P<quoted>.{1,2000})'|(?P<listed>\[.{1,2000}\])) "
     r"(?P<outcome>returned non-zero exit status -?[0-9]+|died with .{1,80}|timed out after .{1,40})\.?",
     re.DOTALL,
 )
-_ARGUMENT: Final = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+_ARGUMENT: Final = lazy_pattern(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "cmd", "powershell", "pwsh"})
-_PLAIN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z_:-]*$")
-_QUERY: Final = re.compile(
+_PLAIN_WORD: Final = lazy_pattern(r"[A-Za-z][A-Za-z_:-]*$")
+_QUERY: Final = lazy_pattern(
     r"\n\[SQL: (?P<sql>[^\x00]{0,20000}?)(?:\](?=\n|$)|$)(?:\n\[parameters: (?P<parameters>[^\n]{1,2000})\])?"
 )
-_SUGGESTION: Final = re.compile(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
+_SUGGESTION: Final = lazy_pattern(r"\. ((?:Did you (?:mean|forget)|Or did you).{1,300}\?)$")
 
 
 def read_message(message: str) -> Reading:

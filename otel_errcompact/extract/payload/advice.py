@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 # Begins with a blank, which is searched for at the speed of C.
-_SENTENCES: Final = re.compile(r" (?:(?<=[.!?] )|(?<=[.!?]['\")] )) {0,2}(?=[A-Z(*])")
-_ADVICE: Final = re.compile(
+_SENTENCES: Final = lazy_pattern(r" (?:(?<=[.!?] )|(?<=[.!?]['\")] )) {0,2}(?=[A-Z(*])")
+_ADVICE: Final = lazy_pattern(
     r"(?:Please (?!wait|(?:re)?try )|For (?:more|further|additional|help|details)|To learn|Learn more|See |Visit |Read "
     r"|You can (?:find|learn|read|see|obtain|get)|Check out |Contact |Go to |Refer to "
     r"|If you (?:continue|believe|think)|.{0,200}?https?://)"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.payload.literals import find_values
 from otel_errcompact.extract.payload.walk import read_body
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.payload.error import Body
 
 _MAX_FENCE: Final = 20
-_FENCE_BEFORE: Final = re.compile(r"\s{0,64}```\w{0,12}\s{0,64}\Z")
-_FENCE_BEHIND: Final = re.compile(r"\A\s{0,64}```\s{0,64}")
+_FENCE_BEFORE: Final = lazy_pattern(r"\s{0,64}```\w{0,12}\s{0,64}\Z")
+_FENCE_BEHIND: Final = lazy_pattern(r"\A\s{0,64}```\s{0,64}")
 
 
 class Embedded(NamedTuple):

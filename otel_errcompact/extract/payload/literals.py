@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,24 +21,24 @@ MAX_DEPTH: Final = 24
 """Values inside values that are parsed where they are no JSON."""
 
 _MAX_STARTS: Final = 4
-_START: Final = re.compile(
+_START: Final = lazy_pattern(
     r"\{\s{0,64}(?:[\"']|(?<![A-Za-z] \{ )(?<![A-Za-z]\{)(?<![A-Za-z] \{\n):?[A-Za-z_$][\w$-]{0,60}(?:: |=>))"
     r"|\[\s{0,64}\{\s{0,64}[\"'A-Za-z]"
 )
 """Where an object or a list of objects begins; behind a name it is a structure as Rust prints it."""
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy_pattern(
     r"\s*(?:(?P<string>[ub]?'(?:[^'\\]|\\.)*(?:'|\\?\Z)|[ub]?\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))|(?P<arrow>=>)"
     r"|(?P<sign>[{}\[\](),:])|(?P<object><[^<>]{1,300}>)|(?P<word>(?:[^\s{}\[\](),:'\"<>=]|(?<=[0-9]):(?=[0-9]))+|[=<>])|(?P<end>\Z))",
     re.DOTALL,
 )
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4})|(.))", re.DOTALL)
+_ESCAPE: Final = lazy_pattern(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(00(?:0[0-9a-f]|10)[0-9a-f]{4})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _WORDS: Final[dict[str, object]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "undefined": None,
     "nil": None,
 }  # fmt: skip
-_NUMBER: Final = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
+_NUMBER: Final = lazy_pattern(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
 
 _decoder: Final = json.JSONDecoder()
 

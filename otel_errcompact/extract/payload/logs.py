@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,6 +12,7 @@ from otel_errcompact.extract.payload.error import Body
 from otel_errcompact.extract.payload.literals import parse
 from otel_errcompact.extract.payload.values import MAX_FIELDS, is_object
 from otel_errcompact.extract.payload.walk import read_body
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ _STACKS: Final = (
     "extendedstacktrace",
 )
 _CALLERS: Final = ("caller", "source", "file", "src", "location", "filename", "pathname")
-_PLACE: Final = re.compile(r"(?P<file>[^\s:()]{1,300}\.\w{1,8}):(?P<line>[0-9]{1,9})")
+_PLACE: Final = lazy_pattern(r"(?P<file>[^\s:()]{1,300}\.\w{1,8}):(?P<line>[0-9]{1,9})")
 
 
 class Record(NamedTuple):

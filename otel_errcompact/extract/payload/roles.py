@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,14 +50,14 @@ STATUSES: Final = ("status", "statuscode", "httpstatus", "httpstatuscode", "http
 _OWN_NAMES: Final = {"@type": "attype"}
 """Names that mean something else than the same letters do."""
 
-_STATUS: Final = re.compile(r"[3-5][0-9]{2}")
-_UPPER_CASE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_CODE: Final = re.compile(r"-?[\w.:#/-]{1,120}")
-_RETRY: Final = re.compile(
+_STATUS: Final = lazy_pattern(r"[3-5][0-9]{2}")
+_UPPER_CASE: Final = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_CODE: Final = lazy_pattern(r"-?[\w.:#/-]{1,120}")
+_RETRY: Final = lazy_pattern(
     r"retr(?:y|i)|ratelimit(?:reset|remaining|limit)?|reset(?:at|time|in|s|after|on)?\Z|backoff|attempt|idempot|transient"
     r"|cooldown|wait(?:for|seconds|ms)?\Z|charged|resetrequests|resettokens|temporary"
 )
-_NOISE: Final = re.compile(
+_NOISE: Final = lazy_pattern(
     r"(?:request|trace|span|correlation|activity|event|host|session|client|log|ray|incident|debug|error|parent|operation|connection|message)"
     r"(?:id|uuid|guid)\Z"
     r"|(?:doc|help|support|moreinfo|learnmore|info|faq|reference|contact)\w{0,20}(?:url|link|uri|s)?\Z"
@@ -70,7 +70,7 @@ _NO_CODES: Final = frozenset((
     "error", "errors", "failed", "fail", "failure", "exception", "text", "ok", "success", "null", "none", "about:blank",
     "undefined", "true", "false", "status", "field", "unknown", "diagnostic",
 ))  # fmt: skip
-_ERROR_WORDS: Final = re.compile(
+_ERROR_WORDS: Final = lazy_pattern(
     r"err|fault|fail|exception|violation|issue|problem|invalid|cause|diagnostic|warning|reason|rejected|conflict"
 )
 _WRAPPING: Final = frozenset({"detail", "details", "messages", "message", "fields", "validation", "nonfielderrors"})
@@ -79,7 +79,7 @@ LISTING: Final = frozenset({
 })  # fmt: skip
 """Names under which errors are listed, and which are no field of an input."""
 
-_ROOTS: Final = re.compile(r"(?:root)?cause|causedby|inner|previous")
+_ROOTS: Final = lazy_pattern(r"(?:root)?cause|causedby|inner|previous")
 _ECHOES: Final = frozenset({
     "request", "headers", "config", "requestbody", "query", "kwargs", "arguments", "environment", "stack", "stacktrace",
     "trace", "backtrace", "traceback", "data", "links", "schema", "tags",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -10,28 +9,30 @@ from otel_errcompact.extract.payload.embedded import find_body
 from otel_errcompact.extract.payload.error import VALIDATION
 from otel_errcompact.extract.payload.violation import MAX_VIOLATIONS, Violation, describe, key_of
 from otel_errcompact.extract.reading import Reading
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _MAX_LINES: Final = 1_000
 _MAX_TEXT: Final = 20_000
 
 # --- pydantic ---
-_HEADER: Final = re.compile(r"[0-9]{1,9} validation errors?(?: for (?P<model>[^\n]{1,200}?))?:?(?=\n|\Z)")
-_NAME: Final = re.compile(r"[\w$.\[\]-]{1,200}")
-_KIND: Final = re.compile(r" [\[(]type=([\w.]{1,80})")
-_INPUT: Final = re.compile(r", input_value=(?P<value>.{1,400}?)(?:, input_type=[\w.]{1,80})?\]?\Z")
-_FIELD_LINE: Final = re.compile(
+_HEADER: Final = lazy_pattern(r"[0-9]{1,9} validation errors?(?: for (?P<model>[^\n]{1,200}?))?:?(?=\n|\Z)")
+_NAME: Final = lazy_pattern(r"[\w$.\[\]-]{1,200}")
+_KIND: Final = lazy_pattern(r" [\[(]type=([\w.]{1,80})")
+_INPUT: Final = lazy_pattern(r", input_value=(?P<value>.{1,400}?)(?:, input_type=[\w.]{1,80})?\]?\Z")
+_FIELD_LINE: Final = lazy_pattern(
     r"\s{0,8}(?:[-*\u2022] )?[`']?(?P<path>[\w$.\[\]-]{1,200})[`']?: (?P<reason>(?:Input should |Field required"
     r"|Extra inputs are|(?:String|List|Tuple|Set|Dictionary|Value|Decimal|URL|UUID) (?:input )?should |Value error, "
     r"|Missing required argument|Unexpected keyword argument|Assertion failed, )[^\n]{0,400})"
 )
 
 # --- JSON Schema ---
-_FAILED: Final = re.compile(r"Failed validating '(?P<rule>[\w$-]{1,40})' in [^\n]{1,300}")
-_INSTANCE: Final = re.compile(r"On instance(?P<path>(?:\[[^\]\n]{1,100}\]){0,20}):\n(?P<value>[^\n]{0,400})")
-_SCHEMA: Final = re.compile(
+_FAILED: Final = lazy_pattern(r"Failed validating '(?P<rule>[\w$-]{1,40})' in [^\n]{1,300}")
+_INSTANCE: Final = lazy_pattern(r"On instance(?P<path>(?:\[[^\]\n]{1,100}\]){0,20}):\n(?P<value>[^\n]{0,400})")
+_SCHEMA: Final = lazy_pattern(
     r"(?:(?:In|Out)put validation error: |(?:jsonschema\.)?ValidationError: )?(?:(?P<path>[\w$./\[\]-]{1,100}): )?"
     r"(?P<message>(?=['\"0-9\[{-]|None |True |False ).{1,300} (?:is not of type|is not one of|does not match '"
     r"|is not valid under|is less than the min|is greater than the max|is too (?:long|short)|is not a '|has non-unique"
@@ -41,22 +42,22 @@ _SCHEMA: Final = re.compile(
 )
 
 # --- others ---
-_AJV: Final = re.compile(
+_AJV: Final = lazy_pattern(
     r"(?:\A|(?<=, )|(?<=: )|(?<=\n)|(?<=- ))(?:data|params|body|args|arguments|querystring|headers|instance|input)"
     r"(?P<path>(?:[/.][\w~$-]{1,80}|\[[0-9]{1,6}\]){1,12}|(?= must (?:have required|NOT have)))"
     r" (?P<message>(?:must|should) (?:be|have|NOT|match|contain|pass)[^,\n]{1,200})"
 )
-_ZOD: Final = re.compile(r"\s{0,4}[\u2716\u2717x] (?P<message>[^\n]{1,300})\n\s{1,6}\u2192 at (?P<path>[^\n]{1,200})")
-_GO: Final = re.compile(
+_ZOD: Final = lazy_pattern(r"\s{0,4}[\u2716\u2717x] (?P<message>[^\n]{1,300})\n\s{1,6}\u2192 at (?P<path>[^\n]{1,200})")
+_GO: Final = lazy_pattern(
     r"Key: '(?P<path>[\w.\[\]]{1,200})' Error:"
     r"(?P<message>Field validation for '[^'\n]{1,100}' failed on the '(?P<rule>\w{1,40})' tag)"
 )
-_MSGSPEC: Final = re.compile(
+_MSGSPEC: Final = lazy_pattern(
     r"(?P<message>(?:Expected `[^`\n]{1,60}`|Object missing required field|Object contains unknown field|Invalid )"
     r"[^\n]{0,200}?) - at `\$?\.?(?P<path>[^`\n]{1,200})`"
 )
-_VOLUPTUOUS: Final = re.compile(r"(?P<message>[^\n@]{1,200}?) @ data(?P<path>(?:\[[^\]\n]{1,80}\]){1,12})")
-_PARAMETER: Final = re.compile(
+_VOLUPTUOUS: Final = lazy_pattern(r"(?P<message>[^\n@]{1,200}?) @ data(?P<path>(?:\[[^\]\n]{1,80}\]){1,12})")
+_PARAMETER: Final = lazy_pattern(
     r"(?:The )?(?P<missing>required parameter `(?P<required>[\w.\[\]]{1,100})` is missing)"
     r"|An (?P<extra>unexpected parameter `(?P<unexpected>[\w.\[\]]{1,100})` was provided)"
     r"|The parameter `(?P<path>[\w.\[\]]{1,100})` type is expected as `(?P<expected>[\w ]{1,40})`"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MAX_VIOLATIONS: Final = 100
 
-GENERIC_CODES: Final = re.compile(
+GENERIC_CODES: Final = lazy_pattern(
     r"(?i)validation|zod|invalid_?(?:type|input|argument|request|param|field|format)s?|bad_?request|unprocessable"
     r"|schema|toolinput|\A-32602\Z|parse_error"
 )
@@ -23,11 +23,11 @@ _MIN_SAID: Final = 5
 
 _MAX_VALUE: Final = 60
 _MAX_INLINE: Final = 200
-_LONG_WINDED: Final = re.compile(r", unable to parse string as an? \w{1,20}$|^Value error, ")
-_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_INDEX: Final = re.compile(r"(?<![^.])[0-9]+(?![^.])")
-_BRACKETS: Final = re.compile(r"\[['\"]?([^\]'\"]{1,80})['\"]?\]")
-_PROPERTY: Final = re.compile(
+_LONG_WINDED: Final = lazy_pattern(r", unable to parse string as an? \w{1,20}$|^Value error, ")
+_HUMP: Final = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
+_INDEX: Final = lazy_pattern(r"(?<![^.])[0-9]+(?![^.])")
+_BRACKETS: Final = lazy_pattern(r"\[['\"]?([^\]'\"]{1,80})['\"]?\]")
+_PROPERTY: Final = lazy_pattern(
     r"(?:required property|the required component|[Mm]issing (?:properties|property|required argument|key)s?:?"
     r"|unexpected keyword argument|additional (?:property|properties)|[Uu]nrecognized key(?:\(s\)|s)?(?: in object)?:?)"
     r"(?: named)? ?['\"](?P<behind>[\w.$-]{1,80})['\"]"
@@ -42,7 +42,7 @@ _TYPES: Final = (
     ("date", r"\bdate|\btime"), ("uuid", r"\buuid"), ("url", r"\bur[li]\b|\burl_"),
 )  # fmt: skip
 _RULES: Final = tuple(
-    (name, re.compile(pattern))
+    (name, lazy_pattern(pattern))
     for name, pattern in (
         ("type", r"\ba valid (?:\w{2,20} )?\w{2,20} is required"),
         ("required", (
@@ -82,12 +82,12 @@ _RULES: Final = tuple(
 _BOUNDED: Final = frozenset({"min", "max", "length"})
 """Rules that another bound makes another rule."""
 
-_NUMBER: Final = re.compile(r"(?P<bound>-?[0-9][0-9._]{0,20})")
-_BOUND: Final = re.compile(
+_NUMBER: Final = lazy_pattern(r"(?P<bound>-?[0-9][0-9._]{0,20})")
+_BOUND: Final = lazy_pattern(
     r"(?i)(?:(?:least|most|more than|less than|greater than|fewer than|than|minimum|maximum|min|max|limit|up to"
     r"|exceeds?)(?: or equal to| value)?(?: of| is| be)?|[<>]=?)[ :]{0,2}(?P<bound>-?[0-9](?:[0-9._]{0,20}[0-9])?)"
 )
-_IS_NULL: Final = re.compile(r"(?:received|got) null\b")
+_IS_NULL: Final = lazy_pattern(r"(?:received|got) null\b")
 
 
 class Violation(NamedTuple):
@@ -194,7 +194,7 @@ def _type_in(text: str) -> str:
     return next((name for name, pattern in _EXPECTED_TYPES if pattern.search(text)), "type")
 
 
-_EXPECTED_TYPES: Final = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
+_EXPECTED_TYPES: Final = tuple((name, lazy_pattern(pattern)) for name, pattern in _TYPES)
 
 
 def _path_of_key(path: str) -> str:

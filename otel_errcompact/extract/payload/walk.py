@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from otel_errcompact.extract.payload import roles
@@ -12,6 +11,7 @@ from otel_errcompact.extract.payload.entries import read_entry, read_fields
 from otel_errcompact.extract.payload.error import Body, Error
 from otel_errcompact.extract.payload.values import MAX_DEPTH, fields_of, is_list, is_object, open_text
 from otel_errcompact.extract.payload.violation import MAX_VIOLATIONS, Violation
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,7 +107,7 @@ def _tells(message: str) -> bool:
     return bool(message) and _EMPTY.fullmatch(message) is None
 
 
-_EMPTY: Final = re.compile(
+_EMPTY: Final = lazy_pattern(
     r"(?i)(?:(?:provider|upstream|server|service|api) (?:has )?returned (?:an )?error"
     r"|(?:the )?request failed(?: with status code [0-9]{3})?|something went wrong|operation failed|failed"
     r"|(?:an? )?(?:(?:internal|unknown|unexpected|server|upstream) ){0,3}error(?: has)?(?: occurred)?)\W{0,3}"
@@ -146,7 +146,7 @@ def _read_child(name: str, value: object, depth: int) -> Error | None:
     return error if is_full or (error.message and name in _WRAPPERS) else None
 
 
-_LISTS_FIELDS: Final = re.compile(r"err|violation|invalid|issue|problem|validation|field")
+_LISTS_FIELDS: Final = lazy_pattern(r"err|violation|invalid|issue|problem|validation|field")
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.runtime.foreign import attribute_of, bases_of, module_of, string_of
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ _VALUES: Final = frozenset({"datetime", "decimal", "uuid", "pathlib", "ipaddress
 
 _STATUSES: Final = ("status_code", "status")
 
-_RETRYING: Final = re.compile(r"(?i)(?:retry-after(?:-ms)?|(?:x-)?rate-?limit-[\w-]{1,60}|x-should-retry)$")
+_RETRYING: Final = lazy_pattern(r"(?i)(?:retry-after(?:-ms)?|(?:x-)?rate-?limit-[\w-]{1,60}|x-should-retry)$")
 
 _DICT: Final[Any] = BaseException.__dict__["__dict__"]
 

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.statements import indentation
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-HEADER: Final = re.compile(r"(?P<indent> *)\*\* \((?P<type>[A-Za-z][^)\n]{0,200})\)(?: (?P<message>.*))?$")
+HEADER: Final = lazy_pattern(r"(?P<indent> *)\*\* \((?P<type>[A-Za-z][^)\n]{0,200})\)(?: (?P<message>.*))?$")
 
 _MODULE: Final = r"(?::[a-z]\w{0,60}|[A-Z][\w.]{0,200})"
 
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_pattern(
     r" *(?:\((?P<app>[a-z][a-z0-9_]{0,60})(?: [0-9][^)\s]{0,40})?\) )?"
     r"(?:(?P<file>[^\s:()\"']{1,300}\.(?:exs?|erl|[a-z]?eex|[xy]rl)|nofile|iex):(?P<line>[0-9]{1,9}): "
     r"(?P<function>\S.*)"
     rf"|(?P<call>{_MODULE}\.[^\s(]{{1,200}})\(.*\)$|(?P<bare>{_MODULE}\.[^\s(]{{1,200}}/[0-9]{{1,3}})$)"
 )
 
-_ANONYMOUS: Final = re.compile(
+_ANONYMOUS: Final = lazy_pattern(
     r"anonymous fn/[0-9]{1,3} in |-fun-[0-9]{1,4}-|\"-(?P<of>[^/\"]{1,200})/[0-9]{1,3}-[^\"]{0,100}\""
 )
 
 _NOT_FUNCTIONS: Final = ("(file)", "(module)", "(test)")
 
-_RAISED: Final = re.compile(r"an exception was raised:$")
+_RAISED: Final = lazy_pattern(r"an exception was raised:$")
 
 _EXIT_FROM: Final = " from #PID<"
 
-_PLACED: Final = re.compile(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: (?P<message>[^\n]+)")
+_PLACED: Final = lazy_pattern(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?: (?P<message>[^\n]+)")
 
 _COMPILING: Final = frozenset({"CompileError", "SyntaxError", "TokenMissingError", "MismatchedDelimiterError"})
 
-_NUMBER: Final = re.compile(r"# (?P<number>[0-9]{1,3})$")
+_NUMBER: Final = lazy_pattern(r"# (?P<number>[0-9]{1,3})$")
 
 _HEADINGS: Final = ("The following arguments were given to ", "Attempted function clauses ")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from otel_errcompact.extract.stacks.groups import Child, facts_of_group
 from otel_errcompact.extract.stacks.places import Places
 from otel_errcompact.extract.stacks.recursion import MAX_CYCLE
 from otel_errcompact.extract.stacks.wrappers import extras_of, write_wrappers
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_WRAPPERS: Final = 16
 
-_PRIVATE_MODULE: Final = re.compile(r"\b_\w{1,100}\.")
+_PRIVATE_MODULE: Final = lazy_pattern(r"\b_\w{1,100}\.")
 
 _RAISE: Final = ("raise ", "throw ", ".format(", "% ", ")")
 """How a source line begins that says no more than type and message do."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.extract.stacks.frames import Frame
@@ -19,7 +20,7 @@ MAX_DEPTH: Final = 10
 """Groups inside groups that are looked into; as deep as Python prints them."""
 
 
-_SAYS_ALL: Final = re.compile(
+_SAYS_ALL: Final = lazy_pattern(
     r"\[Errno -?[0-9]{1,5}\] |No module named '|name '[^']{1,200}' is not defined"
     r"|(?:list|tuple|string) index out of range\b|(?:integer |float )?division by zero\b"
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ _MAX_VALUE: Final = 80
 _MIN_WORDS: Final = 3
 _MAX_DIFFERING: Final = 2
 
-_VALUE: Final = re.compile(r"[^\s'\"`,;()\[\]{}<>=]+")
+_VALUE: Final = lazy_pattern(r"[^\s'\"`,;()\[\]{}<>=]+")
 
 
 def fold(causes: Sequence[str]) -> str:

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from otel_errcompact.errors import Location
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_REMEMBERED_FILES: Final = 4_096
 
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"""
     [/\\](?:site|dist)-packages[/\\]
     | [/\\]lib(?:64)?[/\\](?:python|pypy)[0-9]
@@ -24,11 +25,11 @@ _FOREIGN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_PLUMBING: Final = re.compile(
+_PLUMBING: Final = lazy_pattern(
     r"[/\\](?:opentelemetry[/\\](?:sdk|trace|context|util|instrumentation|metrics|_logs|_events|exporter)|wrapt)[/\\]"
     r"|[/\\]otel_errcompact[/\\](?!(?:cli|tests|examples|benchmarks|otel_errcompact)[/\\])"
 )
-_INSTALLED_IN: Final = re.compile(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
+_INSTALLED_IN: Final = lazy_pattern(r".*[/\\](?:(?:site|dist)-packages|(?:python|pypy)[0-9.]+)[/\\]", re.DOTALL)
 _HANDED_OVER: Final = "<string>"
 _TYPED_IN: Final = (
     _HANDED_OVER, "<stdin>", "<console>", "<ipython-input", "<python-input", "<input", "<cell", "<command-",

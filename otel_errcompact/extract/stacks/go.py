@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,8 +12,10 @@ from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Sequence
 
     from otel_errcompact.extract.text import Text
@@ -23,7 +24,7 @@ RACE: Final = "WARNING: DATA RACE"
 
 CUT_OFF: Final = "the panic's message is cut off"
 
-_STARTS: Final = re.compile(r"\n(?P<kind>panic|fatal error): (?P<message>[^\n]*)")
+_STARTS: Final = lazy_pattern(r"\n(?P<kind>panic|fatal error): (?P<message>[^\n]*)")
 
 _AGAIN: Final = "\tpanic: "
 
@@ -33,17 +34,17 @@ _OVERFLOW: Final = "stack overflow"
 
 _RECOVERED: Final = (" [recovered, repanicked]", " [recovered]")
 
-_GOROUTINE: Final = re.compile(
+_GOROUTINE: Final = lazy_pattern(
     r"\ngoroutine [0-9]{1,12} (?:[a-z]{1,4}=[^ \n]{1,30} ){0,4}\[(?P<state>[^\]\n]{1,80})\]:(?=\n)"
 )
 
-_PLACE: Final = re.compile(r"[\t ]+(?P<file>[^\n]{1,500}?\.(?:go|s|c)):(?P<line>[0-9]{1,9})(?: |$)")
+_PLACE: Final = lazy_pattern(r"[\t ]+(?P<file>[^\n]{1,500}?\.(?:go|s|c)):(?P<line>[0-9]{1,9})(?: |$)")
 
 _CREATED: Final = "created by "
 
 _IN_GOROUTINE: Final = " in goroutine "
 
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"[/\\]pkg[/\\]mod[/\\]|[/\\]vendor[/\\]|@v[0-9]|(?:^|[/\\])_(?:testmain|cgo_gotypes)\.go$"
     # The standard library, wherever Go is installed; below a GOPATH the first folder is a host's name.
     r"|[/\\](?i:go)[-.0-9]{0,12}(?:[/\\](?:[0-9][0-9.]{0,12}|x64|libexec)){0,3}[/\\]src[/\\](?=[a-z0-9]{1,20}[/\\])"
@@ -51,7 +52,7 @@ _FOREIGN: Final = re.compile(
     r"|^(?:runtime|testing|internal|reflect|sync|syscall|net|time|os|io|log|context|encoding|database)/"
 )
 
-_ACCESS: Final = re.compile(
+_ACCESS: Final = lazy_pattern(
     r"\n(?P<access>(?:Previous )?(?:(?:atomic )?(?:read|write)|Read|Write|Atomic read|Atomic write))"
     r" at 0x[0-9a-f]{1,16} by (?P<by>[^\n:]{1,100}):"
 )

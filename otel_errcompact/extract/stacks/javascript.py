@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import Facts, Location
@@ -15,6 +14,7 @@ from otel_errcompact.extract.stacks.printed import facts_of_stacks
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import GENERIC_TYPES, Statement, indentation, is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,25 +39,25 @@ _MAX_BEFORE_TYPE: Final = 400
 _UNNAMED_WITHIN: Final = 8
 """Lines above the first frame in which an error whose name does not look like one is looked for."""
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"(?<![\w$.'`/-])(?P<type>[A-Za-z_$][\w$.]{0,100})(?: \[(?P<code>\w{1,60})\])?(?:: |:?\]?(?: \{)?$)"
 )
 
-_UNNAMED: Final = re.compile(
+_UNNAMED: Final = lazy_pattern(
     r"(?:Uncaught |Unhandled |error: |Caused by: |\(in promise\) ){0,4}"
     r"(?P<type>error|[A-Z][\w$]{1,60}): (?P<message>.*)"
 )
 
-_SYSTEM: Final = re.compile(r"(?:[a-z]{2,12} (?:[^\s:]{1,200} )?)?(?P<code>E[A-Z][A-Z0-9]{2,14})(?=:| |$)")
+_SYSTEM: Final = lazy_pattern(r"(?:[a-z]{2,12} (?:[^\s:]{1,200} )?)?(?P<code>E[A-Z][A-Z0-9]{2,14})(?=:| |$)")
 
 _OF_NODE: Final = "ERR_"
 """What codes of Node's own errors begin with; their messages say as much."""
 
-_MISSING: Final = re.compile(r"Cannot find (?:module|package) ['\"][^'\"]{1,500}['\"]")
+_MISSING: Final = lazy_pattern(r"Cannot find (?:module|package) ['\"][^'\"]{1,500}['\"]")
 
-_IMPORTER: Final = re.compile(r" (?:imported from|from) ['\"]?(?P<file>[^'\"\n]{1,1000}?\.\w{1,5})['\"]?\.?$")
+_IMPORTER: Final = lazy_pattern(r" (?:imported from|from) ['\"]?(?P<file>[^'\"\n]{1,1000}?\.\w{1,5})['\"]?\.?$")
 
-_COMPILED: Final = re.compile(
+_COMPILED: Final = lazy_pattern(
     r"(?P<file>[^\s:]{1,500}):(?P<line>[0-9]{1,7}):[0-9]{1,7} - error (?P<code>TS[0-9]{1,6}): (?P<message>.{1,500})"
 )
 
@@ -65,7 +65,7 @@ _REJECTION: Final = "UnhandledPromiseRejection"
 
 _REASON: Final = 'The promise rejected with the reason "'
 
-_PROPERTY: Final = re.compile(r"\s*(?P<name>[\w$]{1,60}): (?P<value>[^\s{\[].{0,300}|[{\[].{0,300}[}\]]),?$")
+_PROPERTY: Final = lazy_pattern(r"\s*(?P<name>[\w$]{1,60}): (?P<value>[^\s{\[].{0,300}|[{\[].{0,300}[}\]]),?$")
 
 _UNTOLD: Final = frozenset(
     {
@@ -81,17 +81,17 @@ _INNER: Final = frozenset({"data", "body", "detail", "reason"})
 
 _EMPTY: Final = ("undefined", "null", "<ref", "[Object", "[Function", "[Array", "{}", "[]")
 
-_NUMBERED: Final = re.compile(r" *[0-9]{1,7} \| ?")
+_NUMBERED: Final = lazy_pattern(r" *[0-9]{1,7} \| ?")
 
-_PLACE_ABOVE: Final = re.compile(r"(?P<file>\S.{0,1000}):(?P<line>[0-9]{1,7})$")
+_PLACE_ABOVE: Final = lazy_pattern(r"(?P<file>\S.{0,1000}):(?P<line>[0-9]{1,7})$")
 
 _THROWN: Final = "(Use `node --trace-uncaught"
 
-_NO_MEMORY: Final = re.compile(r"(?m)^FATAL ERROR: (?P<message>.{0,300}heap out of memory)")
+_NO_MEMORY: Final = lazy_pattern(r"(?m)^FATAL ERROR: (?P<message>.{0,300}heap out of memory)")
 
-_BUN: Final = re.compile(r"(?m)^Bun v[0-9]")
+_BUN: Final = lazy_pattern(r"(?m)^Bun v[0-9]")
 
-_QUOTED_STACK: Final = re.compile(r'"stack": ?"(?P<stack>(?:[^"\\]|\\.){1,20000})')
+_QUOTED_STACK: Final = lazy_pattern(r'"stack": ?"(?P<stack>(?:[^"\\]|\\.){1,20000})')
 
 _QUOTED_FRAME: Final = "\\n    at "
 

@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"""
     (?:^|[/\\])node_modules[/\\]
     | ^(?:node|bun|ext|wasm|deno|jsr|chrome|chrome-extension|moz-extension|resource):
@@ -24,9 +25,9 @@ _FOREIGN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_ORIGIN: Final = re.compile(r"(?:file://(?=/)|webpack-internal:///|webpack://[^/]{0,100}/|address at )")
-_LAYER: Final = re.compile(r"(?:\([\w-]{1,40}\)/)?\./")
-_OWNER: Final = re.compile(r"(?:Object|Module|exports|module\.exports|Context|TestContext)\.(?=.)")
+_ORIGIN: Final = lazy_pattern(r"(?:file://(?=/)|webpack-internal:///|webpack://[^/]{0,100}/|address at )")
+_LAYER: Final = lazy_pattern(r"(?:\([\w-]{1,40}\)/)?\./")
+_OWNER: Final = lazy_pattern(r"(?:Object|Module|exports|module\.exports|Context|TestContext)\.(?=.)")
 
 
 def frame_of(line: str) -> Frame | None:

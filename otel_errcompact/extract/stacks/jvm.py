@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -10,8 +9,10 @@ from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.statements import indentation, is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
 
@@ -46,7 +47,7 @@ _FOREIGN: Final = _RUNTIME + _LIBRARIES
 
 _SILENT: Final = ("kotlinx.", "reactor.")
 
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_pattern(
     r"at (?P<class>[^\s():][^():\n]{0,500})\.(?P<method>[^():.\n]{1,200})"
     r"\((?:Native Method|Unknown Source|<generated>|(?P<file>[\w$@+. -]{1,200}))(?::(?P<line>[0-9]{1,7}))?\)"
     r"(?P<jar> ~?\[[^\]\n]{1,200}\])?$"
@@ -54,16 +55,16 @@ _FRAME: Final = re.compile(
 
 _NAME: Final = r"(?P<type>[A-Za-z_$][\w$]{0,200}(?:\.[\w$]{1,200}){0,30})"
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r'(?P<kind>Exception in thread "[^"\n]{0,200}" |Caused by: |Suppressed: |Wrapped by: |Uncaught Kotlin exception: |)'
     rf"{_NAME}(?::[ ]?(?P<message>.*))?$"
 )
 
-_LAUNCHER: Final = re.compile(
+_LAUNCHER: Final = lazy_pattern(
     r"Error: (?P<message>(?:Could not find or load|LinkageError occurred while loading) main .*)"
 )
 
-_IN_RECORD: Final = re.compile(
+_IN_RECORD: Final = lazy_pattern(
     r"(?:^|[\s:(])(?P<type>(?:[a-z_]\w{0,100}\.){1,30}[A-Z][\w$]{0,200})(?:: (?P<message>.*))?$"
 )
 
@@ -78,7 +79,7 @@ _EXPLICIT: Final = (
 
 _THROWABLE: Final = ("Exception", "Error", "Throwable")
 
-_UNQUALIFIED: Final = re.compile(
+_UNQUALIFIED: Final = lazy_pattern(
     r"(?:java\.(?:[a-z]\w{0,40}\.){1,6}|(?:org\.opentest4j|org\.junit|junit\.framework)\.)(?=[A-Z]\w{0,200}$)"
 )
 
@@ -88,12 +89,12 @@ _MAX_SUPPRESSED: Final = 12
 _MAX_LOOSE: Final = 40
 """Lines before the first frame among which the line with type and message is looked for."""
 
-_LAMBDA: Final = re.compile(
+_LAMBDA: Final = lazy_pattern(
     r"lambda\$(?P<java>\w{1,100})\$[0-9]+$|\$anonfun\$(?P<scala>[a-zA-Z]\w{0,100})\$[0-9]+$"
     r"|(?P<outer>[a-zA-Z]\w{0,100})(?:\$lambda|\$\$anonfun|\$mc[A-Z]{1,4}\$sp)[\w$]{0,60}$"
 )
 
-_ANONYMOUS: Final = re.compile(r"(?:\$\$anon(?:fun)?|\$[0-9]{1,6}|\$package)(?![A-Za-z])|\$\$?$")
+_ANONYMOUS: Final = lazy_pattern(r"(?:\$\$anon(?:fun)?|\$[0-9]{1,6}|\$package)(?![A-Za-z])|\$\$?$")
 
 
 def chains_of(lines: Iterable[str]) -> list[tuple[Failure, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +12,7 @@ from otel_errcompact.extract.stacks.frames import Frame, is_own_frame, is_plumbi
 from otel_errcompact.extract.stacks.recursion import recursion_of
 from otel_errcompact.extract.stacks.roots import choose_own
 from otel_errcompact.extract.statements import is_exception_name
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,16 +24,16 @@ CUT_OFF: Final = "the traceback is cut off before its last line"
 
 FATAL: Final = "Fatal Python error"
 
-_CRASH: Final = re.compile(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
+_CRASH: Final = lazy_pattern(rf"\n(?:[.FEsxX]{{1,300}})?{FATAL}: (?P<reason>[^\n]{{1,300}})")
 
-_CRASH_FRAME: Final = re.compile(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
+_CRASH_FRAME: Final = lazy_pattern(r'\n  File "([^"\n]{1,1000})", line ([0-9]{1,9}) in ([^\n]{1,300})')
 
 GROUP: Final = "Exception Group "
 
 # All patterns begin with a line feed, which is searched for at the speed of C; an anchor is tried at each character.
-_HEADER: Final = re.compile(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
+_HEADER: Final = lazy_pattern(r"\n(?:Exception Group )?Traceback \(most recent call last\):")
 
-_CHAINED: Final = re.compile(
+_CHAINED: Final = lazy_pattern(
     r"\n(The above exception was the direct cause of the following exception"
     r"|During handling of the above exception, another exception occurred):[ ]*(?=\n|\Z)"
 )
@@ -43,21 +43,21 @@ _FRAME_FORM: Final = (
     r'(?:\n(?! *File ")[ ]+(?![ ^~])(?P<source>[^\n]*))?'
 )
 
-_FRAME: Final = re.compile(rf"\n{_FRAME_FORM}")
+_FRAME: Final = lazy_pattern(rf"\n{_FRAME_FORM}")
 
-_FRAME_OR_COUNT: Final = re.compile(
+_FRAME_OR_COUNT: Final = lazy_pattern(
     rf"\n(?:{_FRAME_FORM}| *\[Previous line repeated (?P<count>[0-9]{{1,9}}) more times?\](?=\n|\Z))"
 )
 
-_FINAL: Final = re.compile(r"\n(?P<type>[A-Za-z_][\w.<>]{0,300})(?::[ ]?(?P<message>[^\n]*))?(?=\n|\Z)")
+_FINAL: Final = lazy_pattern(r"\n(?P<type>[A-Za-z_][\w.<>]{0,300})(?::[ ]?(?P<message>[^\n]*))?(?=\n|\Z)")
 
-_DIVIDER: Final = re.compile(r"( *(?:\+-)?)\+-{4,} (?:[0-9]+|\.\.\.) -{4,}$")
+_DIVIDER: Final = lazy_pattern(r"( *(?:\+-)?)\+-{4,} (?:[0-9]+|\.\.\.) -{4,}$")
 
-_CLOSING: Final = re.compile(r"( *)\+-{4,}$")
+_CLOSING: Final = lazy_pattern(r"( *)\+-{4,}$")
 
-_MARGIN: Final = re.compile(r"( *)(?:\|(?: |$)|\+ (?=Exception Group ))")
+_MARGIN: Final = lazy_pattern(r"( *)(?:\|(?: |$)|\+ (?=Exception Group ))")
 
-_CHILDREN: Final = re.compile(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
+_CHILDREN: Final = lazy_pattern(r"\n\x00([0-9]{1,6})(?=\n|\Z)")
 
 
 def chain_of(text: str) -> tuple[Failure, ...]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.runtime.lazy import lazy_pattern
+
+if TYPE_CHECKING:
+    import re
 
 _FOREIGN: Final = ("/gems/", "/usr/lib/ruby", "<internal:", "vendor/", "/lib/ruby/", "/rubygems", "(eval", "/bin/")
 
 PLACE: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]{0,400}|<internal:[^>\n]{1,300}>):(?P<line>[0-9]{1,7})"
 
-_FRAME: Final = re.compile(rf"(?:from |# |[0-9]{{1,5}}: from )?{PLACE}(?::in [`'](?P<function>[^'\n]{{1,300}})')?$")
+_FRAME: Final = lazy_pattern(rf"(?:from |# |[0-9]{{1,5}}: from )?{PLACE}(?::in [`'](?P<function>[^'\n]{{1,300}})')?$")
 
 
 def is_own(file: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.extract.stacks.failure import Failure
 from otel_errcompact.extract.stacks.frames import Frame
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
 
 PANICKED: Final = " panicked at "
 
-_PANIC: Final = re.compile(
+_PANIC: Final = lazy_pattern(
     r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at "
     r"(?:'(?P<message>[^\n]{0,2000})', )?"
     r"(?P<file>[^\s:][^\n:]{0,300}(?::[\\/][^\n:]{0,300})?):(?P<line>[0-9]{1,9}):[0-9]{1,9}:?(?=\n|\Z)"
 )
 
-_MULTILINE: Final = re.compile(r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at '")
+_MULTILINE: Final = lazy_pattern(r"\n *thread '(?P<thread>[^'\n]{1,300})'(?: \([0-9]{1,12}\))? panicked at '")
 
-_OLD_END: Final = re.compile(r"', (?P<file>[^\s:'][^\n:']{0,300}):(?P<line>[0-9]{1,9}):[0-9]{1,9}(?=\n|\Z)")
+_OLD_END: Final = lazy_pattern(r"', (?P<file>[^\s:'][^\n:']{0,300}):(?P<line>[0-9]{1,9}):[0-9]{1,9}(?=\n|\Z)")
 
-_RETURNED: Final = re.compile(r"\nError: (?P<message>[^\n]+)")
+_RETURNED: Final = lazy_pattern(r"\nError: (?P<message>[^\n]+)")
 
-_DEBUG: Final = re.compile(r"(?P<name>[A-Z]\w{0,100})(?: \{ .+ \}|\(.+\))$")
+_DEBUG: Final = lazy_pattern(r"(?P<name>[A-Z]\w{0,100})(?: \{ .+ \}|\(.+\))$")
 
 _CAUSED_BY: Final = "\n\nCaused by:\n"
 
-_NUMBERED: Final = re.compile(r" *[0-9]{1,3}: ")
+_NUMBERED: Final = lazy_pattern(r" *[0-9]{1,3}: ")
 
-_PLACE: Final = re.compile(r"\n\nLocation:\n *(?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9})")
+_PLACE: Final = lazy_pattern(r"\n\nLocation:\n *(?P<file>[^\n:]{1,300}):(?P<line>[0-9]{1,9})")
 
-_STACK: Final = re.compile(r"\n(?:stack backtrace|Stack backtrace):(?=\n)")
+_STACK: Final = lazy_pattern(r"\n(?:stack backtrace|Stack backtrace):(?=\n)")
 
-_AT: Final = re.compile(r" {6,40}at (?P<file>[^\n]{1,500}?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?$")
+_AT: Final = lazy_pattern(r" {6,40}at (?P<file>[^\n]{1,500}?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?$")
 
-_CALL: Final = re.compile(r" {1,6}[0-9]{1,6}: +(?:0x[0-9a-f]{1,16} - )?(?P<function>\S.*)")
+_CALL: Final = lazy_pattern(r" {1,6}[0-9]{1,6}: +(?:0x[0-9a-f]{1,16} - )?(?P<function>\S.*)")
 
-_HASH: Final = re.compile(r"::h[0-9a-f]{16}$|\[[0-9a-f]{8,16}\]|(?:::\{\{closure\}\}|::\{closure#[0-9]{1,4}\}){1,8}$")
+_HASH: Final = lazy_pattern(r"::h[0-9a-f]{16}$|\[[0-9a-f]{8,16}\]|(?:::\{\{closure\}\}|::\{closure#[0-9]{1,4}\}){1,8}$")
 
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"^/rustc/|[/\\]\.?cargo[/\\](?:registry|git)[/\\]|[/\\]rustlib[/\\]|[/\\]\.rustup[/\\]"
     r"|^/usr/src/|[/\\]csu[/\\]|^library[/\\]"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.messages.message import read_message
 from otel_errcompact.extract.reading import NO_MESSAGE
 from otel_errcompact.extract.stacks.failure import MAX_CHAIN, says_all
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 8
 """Wrappers of a chain that are shown, from either end half of them."""
 
-_SUB_EXCEPTIONS: Final = re.compile(r" \([0-9]{1,9} sub-exceptions?\)$")
+_SUB_EXCEPTIONS: Final = lazy_pattern(r" \([0-9]{1,9} sub-exceptions?\)$")
 _JOINTS: Final = " :;,.([<"
 _CLOSED: Final = " :;,.([<)]"
 _DETAILS: Final = ("> ", "parameters: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from otel_errcompact.extract.clipping import clip
 from otel_errcompact.extract.findings.places import Place, find_place
 from otel_errcompact.extract.members import Member
 from otel_errcompact.extract.statements import indentation, is_telling, statement_of, strip_timestamp
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,28 +25,28 @@ _MAX_VALUES: Final = 240
 """Characters of values that are told in the cause."""
 
 _MAX_OTHERS: Final = 6
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_pattern(
     r"\s*(?:(?:at|from|in|by) |[\u203a#@\u25b6] ?|-> ?|\(in test file |Failed at |(?:test|tests|spec|package)[/:])"
 )
-_EXCERPT: Final = re.compile(
+_EXCERPT: Final = lazy_pattern(
     r"\s*(?P<mark>[>\u2771\u25b6]?)\s*[0-9]{1,7} ?[|:\u2502\u2506] ?(?P<code>.*)"
     r"|\s*[>\u2771] [0-9]{1,7} (?P<marked>\S.*)"
 )
-_CARETS: Final = re.compile(r"[\s|\u2502:]*[\^~\u2501\u2500-]*[\^~][\s^~-]*$")
-_VALUE: Final = re.compile(
+_CARETS: Final = lazy_pattern(r"[\s|\u2502:]*[\^~\u2501\u2500-]*[\^~][\s^~-]*$")
+_VALUE: Final = lazy_pattern(
     r"(?i)\s*(?P<label>expected|actual|received|got|but (?:got|was)|obtained|found|wanted?|evaluated|expression"
     r"|left|right"
     r"|which is|passed in|with expansion|values?|result|output|exit code|returned|difference|diff)"
     r"(?=(?: (?:value|result|was|object|string|is))?(?: ?[:=<(]| {2,}|$))(?P<rest>.{0,300})$"
 )
-_TITLE: Final = re.compile(
+_TITLE: Final = lazy_pattern(
     r"\s*(?:Message|Stack(?:trace)?|Error Message|Stack Trace|Failures?|Errors?|Error|Difference|logic|Logs?|Output"
     r"|Error thrown in test|Differences?)(?: \([^)]{1,60}\))?:$"
 )
-_CHANGED: Final = re.compile(r"\s*(?:[-+]|--|\+\+)(?![-+]) *\S")
-_COUNTED_DIFF: Final = re.compile(r"\s*[-+] (?:Expected|Received|expected|actual|Actual) {1,2}[-+] ?[0-9]{1,5}$")
-_RULE: Final = re.compile(r"[\s=_*.\u2500-\u257f-]{4,}$")
-_END: Final = re.compile(
+_CHANGED: Final = lazy_pattern(r"\s*(?:[-+]|--|\+\+)(?![-+]) *\S")
+_COUNTED_DIFF: Final = lazy_pattern(r"\s*[-+] (?:Expected|Received|expected|actual|Actual) {1,2}[-+] ?[0-9]{1,5}$")
+_RULE: Final = lazy_pattern(r"[\s=_*.\u2500-\u257f-]{4,}$")
+_END: Final = lazy_pattern(
     r"\s*(?:[\u2713\u2714\u221a\u25cf] (?!(?:Given|When|Then|And|But) )|\u2705|ok\b|PASS\b|passed\b|\(pass\)|\[\+\]"
     r"|\[       OK \]|\[[-=]{10}\]|\[  PASSED  \]|(?:Failing|Failed|Errored) \w{1,20}:$"
     r"|test cases: |assertions: |Test Summary|Captured |--- Captured"
@@ -55,19 +55,19 @@ _END: Final = re.compile(
     r"|FAILURES$|ERRORS$)"
     r"|.{1,400}(?:\.\.\. ?ok\b|\| PASS \|$|: OK$|\bPASSED$)"
 )
-_BARE_FRAME: Final = re.compile(r"\s*(?:at [<\w]|package:|\[[0-9]{1,4}\] \w)")
-_OF_DART: Final = re.compile(r"\s*(?P<file>[^\s:]{1,300}\.dart) (?P<line>[0-9]{1,7}):[0-9]{1,7} {1,60}\S")
-_VERDICT_BEFORE: Final = re.compile(r"(?:ERROR|[Ee]rror|Failure|FAILED): ?")
-_VERDICT: Final = re.compile(r"\s*:? *(?:Failure|FAILED|FAIL|ERROR|Error)?:?$")
-_STEP: Final = re.compile(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|But) .{1,300}$")
-_UNDEFINED: Final = re.compile(r"\s*(?P<step>(?:Given|When|Then|And|But) .{1,300}?) +# None$|.*Undefined\. Implement")
+_BARE_FRAME: Final = lazy_pattern(r"\s*(?:at [<\w]|package:|\[[0-9]{1,4}\] \w)")
+_OF_DART: Final = lazy_pattern(r"\s*(?P<file>[^\s:]{1,300}\.dart) (?P<line>[0-9]{1,7}):[0-9]{1,7} {1,60}\S")
+_VERDICT_BEFORE: Final = lazy_pattern(r"(?:ERROR|[Ee]rror|Failure|FAILED): ?")
+_VERDICT: Final = lazy_pattern(r"\s*:? *(?:Failure|FAILED|FAIL|ERROR|Error)?:?$")
+_STEP: Final = lazy_pattern(r"\s*[\u2714\u2713\u2716-]? ?(?:Given|When|Then|And|But) .{1,300}$")
+_UNDEFINED: Final = lazy_pattern(r"\s*(?P<step>(?:Given|When|Then|And|But) .{1,300}?) +# None$|.*Undefined\. Implement")
 _OF_LIBRARIES: Final = (
     "node_modules/", "site-packages/", "node:", "ext:", "/usr/lib", "internal/", "<Jasmine>", "vendor/", ".pub-cache",
     "package:test", "lib/python", "https://",
 )  # fmt: skip
-_EXPECTING: Final = re.compile(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")
+_EXPECTING: Final = lazy_pattern(r"(?i)expect|assert|equal|should|to ?be\b|require|match|==|!=|CHECK")
 _EMPTY: Final = (_RULE, _TITLE, _CARETS)
-_STOP: Final = re.compile(
+_STOP: Final = lazy_pattern(
     r"(?i)\s*(?:stdout|stderr|console\.\w{1,10}|captured .{1,40}|standard (?:output|error))[ :]*$"
 )
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
 from otel_errcompact.extract.findings.places import is_file
+from otel_errcompact.runtime.lazy import lazy_pattern
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
 _TIME: Final = r"(?: *[\[(]?\b[0-9][0-9.,]{0,11} ?(?:ms|s|m|sec|\u00b5s|us)\b[^\n]{0,40})?"
@@ -33,67 +34,68 @@ class _Form(NamedTuple):
 
 
 _FORMS: Final = (
-    _Form("(fail) ", re.compile(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
+    _Form("(fail) ", lazy_pattern(rf"\(fail\) (?P<name>\S.{{0,400}}?){_TIME}$"), is_below=True),
     _Form(
         "[  FAILED  ] ",
-        re.compile(rf"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{{0,400}}).{{0,200}}?{_TIME}$"),
+        lazy_pattern(rf"\[  FAILED  \] (?P<name>[^\s,0-9][^\s,]{{0,400}}).{{0,200}}?{_TIME}$"),
         is_below=True,
     ),
-    _Form("| FAIL |", re.compile(r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$")),
-    _Form(" => ", re.compile(r"(?P<name>\S.{0,400}) => (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")),
+    _Form("| FAIL |", lazy_pattern(r"(?P<name>\S.{0,300}?) {0,200}\| FAIL \|$")),
+    _Form(" => ", lazy_pattern(r"(?P<name>\S.{0,400}) => (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}):[0-9]{1,7}$")),
     _Form(
         " in (",
-        re.compile(r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})\)$"),
+        lazy_pattern(r"(?:FAIL|ERROR) in \((?P<name>[^()]{1,300})\) \((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})\)$"),
     ),
     _Form(
         " at ",
-        re.compile(
+        lazy_pattern(
             r"(?P<name>.{0,300}?)(?:: )?(?:Test Failed|Error During Test) at "
             r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7})$"
         ),
     ),
     _Form(
         "): ",
-        re.compile(
+        lazy_pattern(
             r"(?:\u2500\u2500 )?(?:[0-9]{1,5}\. )?(?:Failure|Error) "
             r"\((?P<file>[^():]{1,300}):(?P<line>[0-9]{1,7})(?::[0-9]{1,7})?\)"
             r": (?P<name>.{1,300}?) ?\u2500*$"
         ),
     ),
-    _Form(" [E]", re.compile(r"[0-9:]{4,9} \+[0-9]{1,7}(?: ~[0-9]{1,7})? -[0-9]{1,7}: (?P<name>.{1,400}?) \[E\]$")),
+    _Form(" [E]", lazy_pattern(r"[0-9:]{4,9} \+[0-9]{1,7}(?: ~[0-9]{1,7})? -[0-9]{1,7}: (?P<name>.{1,400}?) \[E\]$")),
     _Form(
         "[FAIL",
-        re.compile(r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
+        lazy_pattern(r"\[FAIL(?:[.:] (?:Reason: )?(?P<said>.{1,400}?))?\] (?P<name>\w{1,200}\(.{0,200}?\)).{0,80}$"),
     ),
     _Form(
         ": error: ",
-        re.compile(
+        lazy_pattern(
             r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): error: "
             r"(?:-\[(?P<objc>[^\]]{1,300})\]|(?P<name>\w{1,100}\.test\w{0,200}))"
             r" : (?P<said>\S.*)$"
         ),
         is_exact=True,
     ),
-    _Form("[-] ", re.compile(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
-    _Form('FAIL  "', re.compile(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
+    _Form("[-] ", lazy_pattern(r"\s{0,12}\[-\] (?P<name>\S.{0,400}?) [0-9.,]{1,12} ?m?s(?: \(.{1,60}\))?$")),
+    _Form('FAIL  "', lazy_pattern(r"\s{0,6}FAIL {1,4}\"(?P<name>[^\"]{1,400})\"$")),
     _Form(
-        "Failure in test ", re.compile(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$")
+        "Failure in test ",
+        lazy_pattern(r"(?:.{0,40} )?Failure in test (?P<name>\S{1,300}) \((?P<file>[^()]{1,300})\)$"),
     ),
-    _Form(": FAILED:", re.compile(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$"), is_exact=True),
-    _Form("TEST CASE: ", re.compile(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
+    _Form(": FAILED:", lazy_pattern(r"(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}): FAILED:$"), is_exact=True),
+    _Form("TEST CASE: ", lazy_pattern(r"TEST CASE: {1,4}(?P<name>\S.{0,300})$"), is_sure=False),
     _Form(
         "[fail]: ",
-        re.compile(rf"\s{{0,8}}\S{{1,2}} \[fail\]: (?P<name>\S.{{0,400}}?)(?: Error thrown in test)?{_TIME}$"),
+        lazy_pattern(rf"\s{{0,8}}\S{{1,2}} \[fail\]: (?P<name>\S.{{0,400}}?)(?: Error thrown in test)?{_TIME}$"),
         is_whole=False,
     ),
-    _Form("[FAILED] ", re.compile(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$")),
+    _Form("[FAILED] ", lazy_pattern(rf"\s{{0,8}}\[FAILED\] (?P<name>\S.{{0,400}}?){_TIME}$")),
     _Form(
         " @ ",
-        re.compile(r"(?:Failure|Error) (?:\u2192|->) (?P<file>[^\s:]{1,300}) @ (?P<line>[0-9]{1,7})$"),
+        lazy_pattern(r"(?:Failure|Error) (?:\u2192|->) (?P<file>[^\s:]{1,300}) @ (?P<line>[0-9]{1,7})$"),
     ),
     _Form(
         "Scenario",
-        re.compile(
+        lazy_pattern(
             r"\s{0,8}(?:[0-9]{1,5}\) )?Scenario(?: Outline)?: (?P<name>\S.{0,300}?)"
             r"(?: +# (?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}))?$"
         ),
@@ -101,7 +103,7 @@ _FORMS: Final = (
     ),
     _Form(
         "FAIL",
-        re.compile(
+        lazy_pattern(
             rf"(?P<name>[\w\"'/.:<>#-][^|\n]{{0,300}}?)(?: ?\.{{2,80}} ?| \.\.\. | +)"
             rf"\*{{0,3}}(?:FAIL|FAILED|Failed)(?![\w:]){_TIME}$"
         ),
@@ -110,42 +112,42 @@ _FORMS: Final = (
     ),
     _Form(
         "FAIL",
-        re.compile(
+        lazy_pattern(
             rf"\s{{0,4}}(?:FAIL|FAILED)(?::| -)? {{1,4}}(?P<name>[^\s(\[|=:*].{{0,400}}?){_TIME}(?: +[0-9]{{1,3}}%)?$"
         ),
         is_sure=False,
     ),
     _Form(
         "",
-        re.compile(
+        lazy_pattern(
             r"\s{0,12}[\u2717\u2718\u2716\u2715\u00d7\u274c]\ufe0f? {1,3}"
             rf"(?P<name>(?!(?:Given|When|Then|And|But) )[^\s\[|].{{0,400}}?){_TIME}$"
         ),
         is_sure=False,
     ),
-    _Form(") ", re.compile(r"\s{0,6}[0-9]{1,5}\) (?P<name>\S.{0,400})$"), is_sure=False),
+    _Form(") ", lazy_pattern(r"\s{0,6}[0-9]{1,5}\) (?P<name>\S.{0,400})$"), is_sure=False),
 )
 _SURE_NEEDLES: Final = tuple(form.needle for form in _FORMS if form.is_sure)
 _MARKS: Final = frozenset("\u2717\u2718\u2716\u2715\u00d7\u274c")
-_LISTED: Final = re.compile(r" {2,8}(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}) {1,3}(?:# )?(?P<name>\S.{0,300})$")
-_LIST_TITLE: Final = re.compile(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
+_LISTED: Final = lazy_pattern(r" {2,8}(?P<file>[^\s:]{1,300}):(?P<line>[0-9]{1,7}) {1,3}(?:# )?(?P<name>\S.{0,300})$")
+_LIST_TITLE: Final = lazy_pattern(r"(?:Failing|Failed|Errored) (?:scenarios|tests|specs|examples):$")
 
 _ENDS_OF_TITLES: Final = (" scenarios:", " tests:", " specs:", " examples:")
 
-_COUNT: Final = re.compile(
+_COUNT: Final = lazy_pattern(
     r"(?:\b(?P<before>[1-9][0-9]{0,6}) (?:\w{1,12} )?(?:failed|failing|failures?|fail|errors?|broken|not ok)\b"
     r"|\b(?:failed|failures?|fail|errors)\b ?[:=] ?(?P<behind>[1-9][0-9]{0,6})\b| -(?P<minus>[1-9][0-9]{0,6}): )"
 )
-_BESIDE: Final = re.compile(
+_BESIDE: Final = lazy_pattern(
     r"\b(?:[0-9]{1,7} (?:\w{1,12} )?(?:pass(?:ed|ing|es)?|succe\w{1,12}|ok|skipped|pending|ignored|tests?|specs?"
     r"|scenarios?|examples?|assertions?|checks?|total|cases?|suites?)"
     r"|(?:pass(?:ed|ing)?|tests?|total|succeeded)(?: \w{1,12})? ?[:=|] ?[0-9]{1,7})\b|[0-9] \+[0-9]"
 )
-_DIGIT: Final = re.compile(r"[1-9]")
+_DIGIT: Final = lazy_pattern(r"[1-9]")
 _COUNTED: Final = ("fail", "error", "broken", "not ok", " -")
 """Strings of which each line with such a count has one, in small letters as the patterns."""
 
-_ONLY_COUNT: Final = re.compile(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
+_ONLY_COUNT: Final = lazy_pattern(r"\s*[1-9][0-9]{0,6} (?:FAILED TESTS?|fail|failed|failures?)$")
 
 
 class Heading(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from otel_errcompact.lab.analysis.counts import Counts
 
-_VOLATILE: Final = re.compile(
+_VOLATILE: Final = lazy_pattern(
     r"(?:\b[A-Za-z]:)?(?:[/\\][\w.@+~-]+)+[/\\]?|0[xX][0-9a-fA-F]+|\b(?=[a-f]{0,40}[0-9])[0-9a-f]{6,64}\b|[0-9]+"
 )
 """Paths, hexadecimal numbers and digits: what differs between two tellings of the same."""

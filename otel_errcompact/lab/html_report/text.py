@@ -7,12 +7,14 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 _BIDIRECTIONAL: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_SPECIAL: Final = re.compile(
+_SPECIAL: Final = lazy_pattern(
     # Of CRLF the parser would make LF, and an ampersand form of it is kept; any other carriage return is a mark.
     rf"\r\n|([\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDIRECTIONAL}\ufeff\ud800-\udfff])\1*"
 )
-_DIFF: Final = re.compile(r"^(?:@@ |--- .*\n\+\+\+ |\*\*\* (?:Begin|Update|Add) )", re.MULTILINE)
+_DIFF: Final = lazy_pattern(r"^(?:@@ |--- .*\n\+\+\+ |\*\*\* (?:Begin|Update|Add) )", re.MULTILINE)
 _LATIN: Final = 0xFF
 
 

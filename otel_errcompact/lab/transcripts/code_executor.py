@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.run_builder import RunBuilder
 
@@ -15,8 +17,8 @@ TOOL: Final = "code_executor"
 _NAMES: Final = frozenset({"codeexecutor", "codeexecutoragent", "computerterminal", "executor"})
 """Names of participants that run code, without case, spaces and underscores."""
 
-_BLOCK: Final = re.compile(r"```([^\S\n]?[\w+#-]{0,20})[^\n]{0,200}\n(.*?)```", re.DOTALL)
-_STATUS: Final = re.compile(
+_BLOCK: Final = lazy_pattern(r"```([^\S\n]?[\w+#-]{0,20})[^\n]{0,200}\n(.*?)```", re.DOTALL)
+_STATUS: Final = lazy_pattern(
     r"\s{0,20}(?:exitcode: (-?[0-9]{1,9}) \(execution (?:failed|succeeded)\)"
     r"|The script ran, then exited with (?:an )?error \(POSIX exit code: (-?[0-9]{1,9})\)"
     r"|The script ran, then exited with (?:POSIX|Unix) exit code: (-?[0-9]{1,9})"

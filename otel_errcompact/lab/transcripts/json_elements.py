@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from otel_errcompact.lab.transcripts.json_text import refuse, without_halves
 from otel_errcompact.lab.transcripts.records import Place
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ Tells whether an element of a document may be read as if it were alone; of one t
 field's name.
 """
 
-_OPENING: Final = re.compile(r'\ufeff?\s*(?:\{\s*"(?P<field>\w{1,60})"\s*:\s*)?\[\s*')
-_BETWEEN: Final = re.compile(r"\s*(?P<mark>,\s*|\])?")
+_OPENING: Final = lazy_pattern(r'\ufeff?\s*(?:\{\s*"(?P<field>\w{1,60})"\s*:\s*)?\[\s*')
+_BETWEEN: Final = lazy_pattern(r"\s*(?P<mark>,\s*|\])?")
 _CHUNK_BYTES: Final = 1024 * 1024
 _LONGEST_TOKEN: Final = 16
 """Distance from the end of the read text up to which an error only means that more has to be read."""

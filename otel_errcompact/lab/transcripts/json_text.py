@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Place
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from otel_errcompact.lab.transcripts.records import Value
 
 _DECODER: Final = json.JSONDecoder()
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = lazy_pattern(r"\s+")
 
 
 def parse(raw: bytes, place: Place, *, first_line: int = 1) -> Iterator[Value]:

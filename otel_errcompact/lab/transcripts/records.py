@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Final, TypeAlias, TypeGuard
 
 from otel_errcompact.lab.transcripts.exceptions import TranscriptError
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 OnProblem: TypeAlias = Callable[[TranscriptError], None]
 """Takes each malformed file, line or field."""
@@ -19,11 +20,11 @@ OnProblem: TypeAlias = Callable[[TranscriptError], None]
 Value: TypeAlias = "tuple[object, Place]"
 """A JSON value of a transcript file (one a line, or the whole document), or a line of a text, and where it stands."""
 
-_TIME: Final = re.compile(
+_TIME: Final = lazy_pattern(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):?(\d\d))?",
     re.ASCII,
 )
-_NUMBER: Final = re.compile(r"-?\d{1,20}", re.ASCII)
+_NUMBER: Final = lazy_pattern(r"-?\d{1,20}", re.ASCII)
 _LARGEST: Final = sys.float_info.max
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SHOWN: Final = 40

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 MAX_PARAMETERS: Final = 64
 """Parameters of one call that are read."""
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"\[(?P<tool>[a-z]\w{1,60})(?: for '[^\n]{0,4000}?'[^\]\n]{0,200}| [^\]\n]{0,400})?\] Result:\s{0,4}"
 )
-_OPENING: Final = re.compile(r"<(\w{1,60})>")
+_OPENING: Final = lazy_pattern(r"<(\w{1,60})>")
 _FAILED: Final = "The tool execution failed with the following error:"
 _MISSING: Final = "Missing value for required parameter"
 _ABOUT: Final = ("<environment_details>", "[TASK RESUMPTION]", "<feedback>", "<user_message>")

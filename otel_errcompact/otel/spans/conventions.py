@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.otel import semconv
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,8 +81,8 @@ def _read_description(span: EndedSpan) -> str:
 
 
 _QUOTED: Final = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_AGENTS_ERROR: Final = re.compile(rf"""['"]error['"]: ?{_QUOTED}""", re.DOTALL)
-_AGNO_FAILED: Final = re.compile(rf"status='failure' [^'\"]{{0,100}}error={_QUOTED}", re.DOTALL)
+_AGENTS_ERROR: Final = lazy_pattern(rf"""['"]error['"]: ?{_QUOTED}""", re.DOTALL)
+_AGNO_FAILED: Final = lazy_pattern(rf"status='failure' [^'\"]{{0,100}}error={_QUOTED}", re.DOTALL)
 
 
 def _read_quoted(pattern: re.Pattern[str], source: Callable[[EndedSpan], str]) -> Callable[[EndedSpan], str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from threading import get_ident
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -17,6 +16,7 @@ from otel_errcompact.otel.spans.marks import (
 from otel_errcompact.otel.spans.reading import is_agent, read_http_status, read_http_url
 from otel_errcompact.otel.spans.recorded import bare_name, mentions
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ MAX_MESSAGE: Final = 2_000
 HANDLED: Final = ""
 """In place of a class: the failure was handled."""
 
-_STATUS: Final = re.compile(r"(?<![\w.:/-])[45][0-9]{2}(?![\w.:/-])")
+_STATUS: Final = lazy_pattern(r"(?<![\w.:/-])[45][0-9]{2}(?![\w.:/-])")
 
 _NONE: Final = frozenset[int]()
 

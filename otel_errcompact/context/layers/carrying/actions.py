@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 from otel_errcompact.detector.operation import invocations_of, runs_commands
 from otel_errcompact.detector.operation.fingerprint import parse_arguments
 from otel_errcompact.digest import one_line
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,10 +46,10 @@ _READERS: Final = frozenset({"cat", "head", "tail", "nl", "less", "more", "bat",
 """Programs that print a file, where nothing is written or piped."""
 
 _ACTIONS: Final = ("action", "operation", "command", "method", "subcommand")
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_ACTION: Final = re.compile(r"[A-Za-z][\w-]{0,30}\Z")
-_PATCHED: Final = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)([^\s].{0,290})$", re.MULTILINE)
-_LINES: Final = re.compile(r"(?:-n|--quiet|[0-9,$]+p)\Z")
+_WORD: Final = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ACTION: Final = lazy_pattern(r"[A-Za-z][\w-]{0,30}\Z")
+_PATCHED: Final = lazy_pattern(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)([^\s].{0,290})$", re.MULTILINE)
+_LINES: Final = lazy_pattern(r"(?:-n|--quiet|[0-9,$]+p)\Z")
 
 
 class Action(NamedTuple):

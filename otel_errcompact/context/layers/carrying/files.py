@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context import formats
@@ -10,8 +9,10 @@ from otel_errcompact.context.formats.costs import FRAME_TOKENS
 from otel_errcompact.context.layers.carrying.actions import find_actions
 from otel_errcompact.context.markers import marker, marker_of
 from otel_errcompact.context.shortening import shorten
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping, Sequence
 
     from otel_errcompact.context.archive import Archive
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _LEAST_TOKENS: Final = 48
 """A file of which less could be shown stays in the archive."""
 
-_TOLD: Final = re.compile(r"file (?P<path>.{1,250}?)(?P<part>, a part of it)?, as last read, ([0-9,]{1,20}) tokens\Z")
+_TOLD: Final = lazy_pattern(r"file (?P<path>.{1,250}?)(?P<part>, a part of it)?, as last read, ([0-9,]{1,20}) tokens\Z")
 """What the marker of a file says that a compaction has put back."""
 
 

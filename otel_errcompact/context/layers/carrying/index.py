@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from otel_errcompact.digest import one_line
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ _SHARES: Final[Mapping[Section, float]] = {
 
 _BETWEEN: Final = " | "
 _BETWEEN_NAMES: Final = ", "
-_MORE: Final = re.compile(r"\+[0-9,]{1,12} more\Z")
+_MORE: Final = lazy_pattern(r"\+[0-9,]{1,12} more\Z")
 _MAX_ENTRY: Final = 600
 _LEAST_TOKENS: Final = 24
 """An index that may cost less says nothing."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 MAX_NAME: Final = 100
 """Characters of a name; what is longer is data, and lies in the archive."""
 
@@ -15,7 +17,7 @@ _LEAST_ID: Final = 4
 _LEAST_NUMBER: Final = 4
 """Digits from which on a number is not guessed."""
 
-_WORD: Final = re.compile(
+_WORD: Final = lazy_pattern(
     r"""
     [A-Za-z]:\\[^\s"'`<>|,;*?]+                     # a path of Windows, or
     | (?<![^\s\\"'`<>()\[\]{},;|*$])                # from its beginning on a word
@@ -27,10 +29,10 @@ _WORD: Final = re.compile(
 )
 _BEFORE: Final = "-:!?=&#^"
 _AFTER: Final = "-.:!?=&#~^/"
-_FIELDS: Final = re.compile(r"=|(?<=[A-Za-z_]):(?!\\)|:(?![0-9\\])")
+_FIELDS: Final = lazy_pattern(r"=|(?<=[A-Za-z_]):(?!\\)|:(?![0-9\\])")
 """What stands between a field and its value, and not inside a time or an address with its port."""
 
-_NAME: Final = re.compile(
+_NAME: Final = lazy_pattern(
     r"""
     (?=.{3,100}\Z)(?:
       [^\W\d_]*(?:[A-Z]{3}|[a-z][A-Z])\w*           # capitals, or several words in one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +11,10 @@ from otel_errcompact.detector.results import may_have_failed
 from otel_errcompact.digest import one_line, wording
 from otel_errcompact.engine.pipeline import Pipeline
 from otel_errcompact.errors import RawError
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from otel_errcompact.context.layers.workspace import Workspace
@@ -28,8 +29,8 @@ _LABEL: Final = 4
 _MAX_CLASSIFIED: Final = 24
 """Failures that are classified; more open ones than a reader could use."""
 
-_COUNT: Final = re.compile(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
-_DIGEST: Final = re.compile(
+_COUNT: Final = lazy_pattern(r"#[0-9a-f]{4,16} .{1,80} x([0-9]{1,9}), ")
+_DIGEST: Final = lazy_pattern(
     r"(?P<head>\[[^\[\]\n]{1,80}\][^\n]{0,2400}? )?#(?P<key>[0-9a-f]{4,16})(?: again \(x(?P<count>[0-9]{1,9}))?"
 )
 """The first line of a digest, ours in the list or one that a boundary has handed out."""

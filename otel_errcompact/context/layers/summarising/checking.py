@@ -6,14 +6,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, cast
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from otel_errcompact.context.messages import Message
     from otel_errcompact.digest.tokens import TokenCounter
 
-_ANALYSIS: Final = re.compile(r"<analysis>.*?(?:</analysis>|(?=<summary>)|\Z)", re.DOTALL | re.IGNORECASE)
-_SUMMARY: Final = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
+_ANALYSIS: Final = lazy_pattern(r"<analysis>.*?(?:</analysis>|(?=<summary>)|\Z)", re.DOTALL | re.IGNORECASE)
+_SUMMARY: Final = lazy_pattern(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _STEM: Final = 5
 """Letters by which a word is known again: `module` in `Modules`."""
@@ -21,8 +23,8 @@ _STEM: Final = 5
 _LEAST_WORDS: Final = 2
 """Words that a task must have before its absence means anything."""
 
-_WORDS: Final = re.compile(r"[^\W\d_]{4,}")
-_LATIN: Final = re.compile(r"[a-z\u00c0-\u024f]+\Z")
+_WORDS: Final = lazy_pattern(r"[^\W\d_]{4,}")
+_LATIN: Final = lazy_pattern(r"[a-z\u00c0-\u024f]+\Z")
 
 
 def cut_analysis(text: str) -> str:
@@ -76,14 +78,14 @@ def _stems_of(text: str) -> set[str]:
     return {word[:_STEM] for word in words if _LATIN.match(word) is not None}
 
 
-_CALL_MARKUP: Final = re.compile(
+_CALL_MARKUP: Final = lazy_pattern(
     # What models write where they may not call a tool but want to: at the beginning of a line, since a summary may
     # well speak of such things within a sentence.
     r"^[ \t]*(?:<(?:antml:)?(?:tool_use|tool_calls?|function_calls?|function=|invoke\b)|"
     r"<\|(?:tool_call|python_tag|plugin)|<start_function_call>|\[TOOL_CALLS\]|```(?:tool_code|tool_call|tool_use)\b)",
     re.MULTILINE,
 )
-_JSON_OPENING: Final = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_JSON_OPENING: Final = lazy_pattern(r"^[ \t]*(?=[\[{])", re.MULTILINE)
 _CALL_TYPES: Final = frozenset({"tool_use", "function_call", "tool_call", "server_tool_use", "function"})
 _CALL_INPUTS: Final = ("arguments", "input", "parameters", "args")
 

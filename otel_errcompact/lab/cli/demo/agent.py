@@ -14,16 +14,18 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from otel_errcompact.runtime.lazy import lazy_pattern
+
 TASK: Final = "Publish the sales report. Repair what stands in the way."
 
 MODEL: Final = "scripted"
 """The name of its model in telemetry."""
 
-_MISSING_COMMA: Final = re.compile(r"Expecting ',' delimiter: line (?P<line>\d+)")
-_NO_SUCH_COLUMN: Final = re.compile(r"no such column: (?P<column>\w+)")
-_DIVISION_BY_ZERO: Final = re.compile(r"\[ZeroDivisionError\] at [^(]*\((?P<file>[^()]+):(?P<line>\d+)\)")
-_CHOICES: Final = re.compile(r"invalid choice: '(?P<wrong>\w+)' \(choose from '?(?P<right>\w+)")
-_ORDERED_ADDRESS: Final = re.compile(r"^OPERATOR: .*?(?P<url>http://\S+)", re.MULTILINE)
+_MISSING_COMMA: Final = lazy_pattern(r"Expecting ',' delimiter: line (?P<line>\d+)")
+_NO_SUCH_COLUMN: Final = lazy_pattern(r"no such column: (?P<column>\w+)")
+_DIVISION_BY_ZERO: Final = lazy_pattern(r"\[ZeroDivisionError\] at [^(]*\((?P<file>[^()]+):(?P<line>\d+)\)")
+_CHOICES: Final = lazy_pattern(r"invalid choice: '(?P<wrong>\w+)' \(choose from '?(?P<right>\w+)")
+_ORDERED_ADDRESS: Final = lazy_pattern(r"^OPERATOR: .*?(?P<url>http://\S+)", re.MULTILINE)
 _PUBLISHED: Final = "HTTP/1.1 201"
 _REFUSED: Final = "NOT EXECUTED"
 

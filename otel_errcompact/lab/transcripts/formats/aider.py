@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import TextLine, parse_time
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,12 +38,12 @@ _TOLD: Final = ">"
 _LINE_END: Final = "  "
 """What aider writes at the end of a line, so that Markdown keeps the line."""
 
-_RAN: Final = re.compile(
+_RAN: Final = lazy_pattern(
     r"\s*I ran this command:\s*\n(?P<command>.*?)\n\s*And got this output:\s*\n(?P<output>.*)\Z", re.DOTALL
 )
-_LINTED: Final = re.compile(r"\s*# Fix any (?:linting )?errors below, if possible\.")
-_LINTER: Final = re.compile(r"^## Running: (.+)$", re.MULTILINE)
-_BAD_EDIT: Final = re.compile(
+_LINTED: Final = lazy_pattern(r"\s*# Fix any (?:linting )?errors below, if possible\.")
+_LINTER: Final = lazy_pattern(r"^## Running: (.+)$", re.MULTILINE)
+_BAD_EDIT: Final = lazy_pattern(
     r"\s*(?:# [0-9]{1,6} SEARCH/REPLACE blocks? failed to match!|UnifiedDiffNo|UnifiedDiffNotUnique"
     r"|## SearchReplaceNoExactMatch|The LLM did not conform to the edit format|Exception while updating files:"
     r"|Error (?:parsing patch content|applying action)|[^\n]{1,300}\n\^\^\^ )"
@@ -59,8 +60,8 @@ _COMMANDS: Final = ("/", "!")
 _MIN_REPEATED: Final = 20
 """Characters that show that a message repeats what the user was told."""
 
-_ASKED: Final = re.compile(r"(?:(?P<run>/run |!)|/test\b) ?(?P<command>[^\n]*)")
-_HOUSEKEEPING: Final = re.compile(
+_ASKED: Final = lazy_pattern(r"(?:(?P<run>/run |!)|/test\b) ?(?P<command>[^\n]*)")
+_HOUSEKEEPING: Final = lazy_pattern(
     r"Added [0-9,]{1,12} lines? of output to the chat\.|Add (?:[0-9.]{1,12}k tokens of command|the) output "
     r"to the chat\?"
     r"|Attempt to fix |https?://\S{1,300}\Z"

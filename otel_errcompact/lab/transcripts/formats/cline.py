@@ -8,13 +8,13 @@ both are there. Here a call is what Cline asked to do or did, and its result the
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import fields_of, items_of
 from otel_errcompact.lab.transcripts.records import records as records_in
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ _SPOKEN: Final = frozenset({"completion_result", "followup", "plan_mode_respond"
 _APPROVAL: Final = "REQ_APP"
 """What stands behind a command that needs approval."""
 
-_INCOMPLETE: Final = re.compile(r"Cline tried to use (?P<tool>\w{1,60})\b")
+_INCOMPLETE: Final = lazy_pattern(r"Cline tried to use (?P<tool>\w{1,60})\b")
 _NS: Final = 1_000_000
 
 

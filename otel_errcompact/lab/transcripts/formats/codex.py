@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, items_of, kind_of, record
 from otel_errcompact.lab.transcripts.responses_items import Answer, answer_of, is_item, take_answer, take_item
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _WRAPPERS: Final = frozenset({"compacted", "event_msg", "response_item", "sessio
 _ITEM_TEXTS: Final = frozenset({"input_image", "input_text", "output_text"})
 """Kinds of a message's parts that other interfaces do not have."""
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines):?[^\n]{0,200}\n){0,4}"
     r"(?:Process exited with code|Exit code:) (-?[0-9]{1,9})\n"
 )

@@ -6,12 +6,12 @@ An event is `{"type", "data", "id", "timestamp", "parentId"}`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.lab.transcripts.records import Record, fields_of, is_object, record
 from otel_errcompact.lab.transcripts.run_builder import RunBuilder
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 AGENT: Final = "copilot-cli"
 
-_KINDS: Final = re.compile(
+_KINDS: Final = lazy_pattern(
     r"(?:assistant|hook|permission|session|skill|subagent|system|tool|user)\.[a-z_.]{1,60}|abort"
 )
-_EXITED: Final = re.compile(r"<(?:command with [^<>\n]{1,80} )?exited with exit code (-?[0-9]{1,9})[^<>\n]{0,80}>\s*\Z")
+_EXITED: Final = lazy_pattern(
+    r"<(?:command with [^<>\n]{1,80} )?exited with exit code (-?[0-9]{1,9})[^<>\n]{0,80}>\s*\Z"
+)
 """How the result of a command ends: the call itself succeeded, whatever the command did."""
 
 _EXIT_LENGTH: Final = 300

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.lab.transcripts.model import RecordedEvent, RecordedSpan, RecordedTrace, in_order_of_end
 from otel_errcompact.lab.transcripts.records import Record, fields_of, items_of, record
 from otel_errcompact.lab.transcripts.run_builder import FIRST_NS
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +45,7 @@ _NS_PER_US: Final = 1_000
 _MAX_US: Final = 2**62 // _NS_PER_US
 """A start and a duration up to this give an end that fits into 64 bits."""
 
-_ID: Final = re.compile(r"[0-9a-fA-F]{1,32}", re.ASCII)
+_ID: Final = lazy_pattern(r"[0-9a-fA-F]{1,32}", re.ASCII)
 
 
 def detect(value: object) -> bool:
