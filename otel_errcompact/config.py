@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-import typing
 import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.escalator.thresholds import Mode, Thresholds
 from otel_errcompact.history.stores.memory import MemoryLimits
+from otel_errcompact.runtime.models import FrozenModel, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 PREFIX: Final = "OTEL_ERRCOMPACT_"
 
@@ -34,12 +31,10 @@ _LISTS: Final = (frozenset, tuple)
 """Types of options whose variables hold several values, separated by commas."""
 
 
-class TelemetryOptions(BaseModel):
+class TelemetryOptions(FrozenModel):
     """The metrics and spans that are sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    class_labels: int = Field(default=200, ge=1, le=1_500)
+    class_labels: int = setting(default=200, ge=1, le=1_500)
     """How many error classes of this process get a metric label of their own; later ones are `other`."""
 
     record_unsampled: bool = False
@@ -49,10 +44,8 @@ class TelemetryOptions(BaseModel):
     """How the raw errors of our own boundaries are sent; read from `OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN`."""
 
 
-class TrajectoryOptions(BaseModel):
+class TrajectoryOptions(FrozenModel):
     """Where raw errors are kept whole."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     """Whether a file is written at all; raw errors stay on the spans in any case."""
@@ -60,10 +53,10 @@ class TrajectoryOptions(BaseModel):
     path: Path = Path("errcompact-trajectory.jsonl")
     """The OTLP/JSON-lines file of raw errors; what became of their runs is beside it, in `*.runs.jsonl`."""
 
-    max_bytes: int = Field(default=16_777_216, ge=65_536)
+    max_bytes: int = setting(default=16_777_216, ge=65_536)
     """Size in bytes at which each of the two files is rotated to `<path>.1`."""
 
-    backups: int = Field(default=3, ge=0)
+    backups: int = setting(default=3, ge=0)
     """How many rotated files are kept."""
 
     redact: bool = False
@@ -75,7 +68,7 @@ def runs_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.runs{path.suffix}")
 
 
-class ContextOptions(BaseModel):
+class ContextOptions(FrozenModel):
     """
     Says when the whole context is compacted, and how far.
 
@@ -83,88 +76,84 @@ class ContextOptions(BaseModel):
     prefix.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     model: str = ""
     """The model, by whose window `window_tokens` is set where it is not given."""
 
-    window_tokens: int = Field(default=200_000, ge=1)
+    window_tokens: int = setting(default=200_000, ge=1)
     """The model's context window; if not given, that of `model`, and this default for a model that is not known."""
 
-    reserve_tokens: int | None = Field(default=None, ge=0)
+    reserve_tokens: int | None = setting(default=None, ge=0)
     """What stays free for the answer; by default 20,000 or a quarter of the window, whichever is less."""
 
-    trigger_share: float = Field(default=0.9, gt=0, le=1)
+    trigger_share: float = setting(default=0.9, gt=0, le=1)
     """The share of the room (the window less the reserve) at which snip, micro and summary begin."""
 
-    target_share: float = Field(default=0.6, gt=0, le=1)
+    target_share: float = setting(default=0.6, gt=0, le=1)
     """The share of the room to which they cut; not above the trigger's."""
 
-    result_budget_tokens: int = Field(default=25_000, ge=1)
+    result_budget_tokens: int = setting(default=25_000, ge=1)
     """What the newest results may cost together; beyond, the largest go to the archive and a preview stays."""
 
-    preview_tokens: int = Field(default=500, ge=20)
+    preview_tokens: int = setting(default=500, ge=20)
     """How much of an archived result stays to be seen."""
 
-    snip_messages: int = Field(default=400, ge=8)
+    snip_messages: int = setting(default=400, ge=8)
     """How many messages a conversation may have before its middle is taken out."""
 
-    head_messages: int = Field(default=4, ge=1)
+    head_messages: int = setting(default=4, ge=1)
     """How many messages at the beginning are never taken out: the task."""
 
-    keep_results: int = Field(default=5, ge=1)
+    keep_results: int = setting(default=5, ge=1)
     """How many of the newest results stay whole."""
 
     clearable_tools: frozenset[str] = frozenset()
     """Tools whose old results may become one line; empty means all."""
 
-    recall_tokens: int = Field(default=5_000, ge=100)
+    recall_tokens: int = setting(default=5_000, ge=100)
     """What the model's tool `recall` returns at most; less in a small window."""
 
-    cache_seconds: float = Field(default=0, ge=0)
+    cache_seconds: float = setting(default=0, ge=0)
     """After how long without a request the provider's cache has expired, so that old results go; 0 for never."""
 
-    words_share: float = Field(default=0.1, ge=0, le=1)
+    words_share: float = setting(default=0.1, ge=0, le=1)
     """The share of the window that words of users and system may keep where messages are taken out."""
 
-    index_tokens: int = Field(default=3_000, ge=0)
+    index_tokens: int = setting(default=3_000, ge=0)
     """What the index below a marker of messages may cost: files, commands, open errors, names; 0 for none."""
 
-    restore_files: int = Field(default=5, ge=0)
+    restore_files: int = setting(default=5, ge=0)
     """How many of the files read last are put back where messages are taken out."""
 
-    restore_file_tokens: int = Field(default=5_000, ge=0)
+    restore_file_tokens: int = setting(default=5_000, ge=0)
     """What each of them may cost."""
 
-    restore_tokens: int = Field(default=50_000, ge=0)
+    restore_tokens: int = setting(default=50_000, ge=0)
     """What all of them may cost together."""
 
-    retries: int = Field(default=2, ge=0, le=10)
+    retries: int = setting(default=2, ge=0, le=10)
     """How often a call is made again after its context was compacted."""
 
     refusals: tuple[str, ...] = ()
     """Further forms in which a provider refuses a too long context, as `refusals.register` takes them."""
 
-    breaker_failures: int = Field(default=3, ge=1)
+    breaker_failures: int = setting(default=3, ge=1)
     """After how many failures in a row a conversation is compacted no more until the cool-down is over."""
 
-    breaker_seconds: float = Field(default=60, gt=0)
+    breaker_seconds: float = setting(default=60, gt=0)
     """How long that cool-down is, in seconds."""
 
     folder: Path | None = None
     """Where the whole of what was cut is kept; by default `state_folder()`, outside the working directory."""
 
-    folder_max_bytes: int = Field(default=1_000_000_000, ge=0)
+    folder_max_bytes: int = setting(default=1_000_000_000, ge=0)
     """How much the folder may hold; beyond, the oldest texts are removed. 0 for any amount."""
 
-    folder_max_days: float = Field(default=30, ge=0)
+    folder_max_days: float = setting(default=30, ge=0)
     """How many days a text stays after it was kept or read last; 0 for ever."""
 
 
-class Options(BaseModel):
+class Options(FrozenModel):
     """All options of the library."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     """The off switch: with `False`, `install()` installs nothing."""
@@ -181,7 +170,7 @@ class Options(BaseModel):
     telemetry: TelemetryOptions = TelemetryOptions()
     trajectory: TrajectoryOptions = TrajectoryOptions()
     context: ContextOptions = ContextOptions()
-    ask_timeout_seconds: float = Field(default=3_600, ge=0)
+    ask_timeout_seconds: float = setting(default=3_600, ge=0)
     """
     How long an escalation handler may take to answer; 0 for as long as it likes. After it the run continues as it does
     without a handler. An asynchronous handler is cancelled; a synchronous one keeps its own thread until it returns.
@@ -209,7 +198,7 @@ class Options(BaseModel):
         application from starting.
         """
         environ = os.environ if environ is None else environ
-        return cls.model_validate(_read(cls, PREFIX, environ))
+        return cls(**_read(cls, PREFIX, environ))
 
     @classmethod
     def from_section(cls, section: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
@@ -262,6 +251,8 @@ def _can_be_written(folder: Path) -> bool:
 
 @cache
 def _make_temporary_folder() -> Path:
+    import tempfile
+
     return Path(tempfile.mkdtemp(prefix="otel-errcompact-"))
 
 
@@ -270,19 +261,17 @@ def environment_variables() -> dict[str, str]:
     return dict(_list_variables(Options, PREFIX))
 
 
-def _is_model(annotation: object) -> typing.TypeGuard[type[BaseModel]]:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _read(model: type[BaseModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _read(model: type[FrozenModel], prefix: str, environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, info in model.model_fields.items():
+    for name, field in model.model_fields.items():
         variable = prefix + name.upper()
-        nested = info.annotation
-        if _is_model(nested):
-            values[name] = nested.model_validate(_read(nested, f"{variable}_", environ))
+        if isinstance(field.default, FrozenModel):
+            nested = type(field.default)
+            if given := _read(nested, f"{variable}_", environ):
+                values[name] = nested(**given)
         elif standard := _STANDARD.get(variable):
-            values[name] = _read_opt_in(environ.get(standard, ""))
+            if standard in environ:
+                values[name] = _read_opt_in(environ[standard])
         elif (text := environ.get(variable, "").strip()) and (value := _parse(model, name, variable, text)) is not None:
             values[name] = value
     return values
@@ -306,37 +295,37 @@ def _read_opt_in(text: str) -> ExceptionSignal:
     return "logs/dup" if "logs/dup" in wanted else "logs" if "logs" in wanted else "events"
 
 
-def _parse(model: type[BaseModel], name: str, variable: str, text: str) -> Any:
+def _parse(model: type[FrozenModel], name: str, variable: str, text: str) -> Any:
     """Return the value of one field, or None with a warning."""
-    kind = typing.get_origin(model.model_fields[name].annotation)
+    from pydantic import ValidationError
+
+    default = model.model_fields[name].default
     value: Any = text
-    if kind in _LISTS:
+    if isinstance(default, _LISTS):
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        value = frozenset(parts) if kind is frozenset else tuple(parts)
+        value = frozenset(parts) if isinstance(default, frozenset) else tuple(parts)
     try:
         return getattr(model.model_validate({name: value}), name)
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
-        default = model.model_fields[name].default
         warnings.warn(
             f"{variable}={text!r} is ignored ({problem}); the default {default!r} is used", RuntimeWarning, stacklevel=4
         )
         return None
 
 
-def _list_variables(model: type[BaseModel], prefix: str) -> list[tuple[str, str]]:
+def _list_variables(model: type[FrozenModel], prefix: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for name, info in model.model_fields.items():
-        nested = info.annotation
-        if _is_model(nested):
-            found += _list_variables(nested, f"{prefix}{name.upper()}_")
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, FrozenModel):
+            found += _list_variables(type(field.default), f"{prefix}{name.upper()}_")
         else:
             variable = prefix + name.upper()
-            found.append((_STANDARD.get(variable, variable), _write_default(nested, info.default)))
+            found.append((_STANDARD.get(variable, variable), _write_default(field.default)))
     return found
 
 
-def _write_default(annotation: object, default: Any) -> str:
-    if typing.get_origin(annotation) in _LISTS:
-        return ",".join(sorted(default))
+def _write_default(default: Any) -> str:
+    if isinstance(default, _LISTS):
+        return ",".join(sorted(map(str, cast("Iterable[object]", default))))
     return "" if default is None else str(default)

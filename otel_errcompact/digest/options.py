@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from otel_errcompact.runtime.models import FrozenModel, setting
 
 Audience = Literal["developer", "user"]
 
 
-class DigestOptions(BaseModel):
+class DigestOptions(FrozenModel):
     """How long digests may be, and for whom they are written."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    inline_tokens: int = Field(default=400, ge=40)
+    inline_tokens: int = setting(default=400, ge=40)
     """The most tokens that replace one failed call's result."""
 
-    whole_tokens: int = Field(default=100, ge=0)
+    whole_tokens: int = setting(default=100, ge=0)
     """The most tokens of a raw error that stays whole, with the mark of its class behind it."""
 
-    block_tokens: int = Field(default=600, ge=60)
+    block_tokens: int = setting(default=600, ge=60)
     """The most tokens of the block of recent errors."""
 
-    line_characters: int = Field(default=400, ge=80)
+    line_characters: int = setting(default=400, ge=80)
     """The most characters of one line."""
 
     verbatim_tools: frozenset[str] = frozenset()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from otel_errcompact.digest import one_line
 from otel_errcompact.escalator.escalation import AnsweredEscalation  # noqa: TC001 - pydantic reads the annotations
+from otel_errcompact.runtime.models import FrozenModel
 
 if TYPE_CHECKING:
     from otel_errcompact.history.history import ErrorClass
@@ -23,10 +22,8 @@ No run reports `unknown` itself: it is the result of a run whose record holds ra
 """
 
 
-class ClassReport(BaseModel):
+class ClassReport(FrozenModel, checks=False):
     """One error class of a run."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     status: Status
@@ -45,10 +42,8 @@ class ClassReport(BaseModel):
     last_seen_ns: int
 
 
-class RunReport(BaseModel):
+class RunReport(FrozenModel, checks=False):
     """The account of one run."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: str
     agent: str

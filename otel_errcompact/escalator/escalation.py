@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from otel_errcompact.errors import SpanRef  # noqa: TC001 - pydantic reads the annotations
 from otel_errcompact.escalator.thresholds import Threshold  # noqa: TC001 - as above
+from otel_errcompact.runtime.models import FrozenModel, setting
 
 ActionName = Literal["halt", "continue", "pause", "unhandled"]
 
 
-class Escalation(BaseModel):
+class Escalation(FrozenModel, checks=False):
     """A threshold was reached; a handler decides on it."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: str
     agent: str
@@ -37,26 +34,24 @@ class Escalation(BaseModel):
 
     time_ns: int
 
-    tick: int = Field(default=0, exclude=True, repr=False)
+    tick: int = setting(default=0, exclude=True, repr=False)
     """When it was raised, in the sequence of the ledger."""
 
-    span: SpanRef | None = Field(default=None, exclude=True, repr=False)
+    span: SpanRef | None = setting(default=None, exclude=True, repr=False)
     """The span of that occurrence, if there is one."""
 
     def __str__(self) -> str:
         return f"{_REACHED[self.threshold]} ({self.count} of {self.limit}): [{self.type}] {self.cause}"
 
 
-class AnsweredEscalation(BaseModel):
+class AnsweredEscalation(FrozenModel, checks=False):
     """An escalation and its answer."""
-
-    model_config = ConfigDict(frozen=True)
 
     escalation: Escalation
     action: ActionName
     message: str = ""
 
-    tick: int = Field(default=0, exclude=True, repr=False)
+    tick: int = setting(default=0, exclude=True, repr=False)
     """When it was answered, in the ledger's sequence."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from otel_errcompact.runtime.models import FrozenModel, setting
 
 Threshold = Literal["same", "rejected", "loop", "consecutive", "total"]
 Mode = Literal["observe", "advise", "enforce"]
@@ -17,34 +17,32 @@ ASKING: Final[frozenset[Threshold]] = frozenset({"same", "rejected", "loop"})
 """Thresholds that ask the escalation handler, whatever `Thresholds.halts` holds."""
 
 
-class Thresholds(BaseModel):
+class Thresholds(FrozenModel):
     """
     Sets the counts at which a run escalates.
 
     All but `total` count turns: failures that the agent could not have read yet count once.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    same: int = Field(default=3, ge=1)
+    same: int = setting(default=3, ge=1)
     """Failures of one class in one operation since that operation last succeeded, where the calls were executed."""
 
-    rejected: int = Field(default=5, ge=1)
+    rejected: int = setting(default=5, ge=1)
     """The same where nothing was executed: input that was refused, unknown tools, commands that do not exist."""
 
-    loop: int = Field(default=4, ge=1)
+    loop: int = setting(default=4, ge=1)
     """Failures and refusals of identical calls of an agent since any of its calls succeeded."""
 
-    loop_halt: int = Field(default=6, ge=1)
+    loop_halt: int = setting(default=6, ge=1)
     """The same count, at which a run is halted that no handler has answered for."""
 
-    refuse: int = Field(default=2, ge=1)
+    refuse: int = setting(default=2, ge=1)
     """Failures of identical calls, none of them transient, after which the next one is refused."""
 
-    consecutive: int = Field(default=6, ge=1)
+    consecutive: int = setting(default=6, ge=1)
     """Failures in a row, of any class, with no success between; an alert."""
 
-    total: int = Field(default=30, ge=1)
+    total: int = setting(default=30, ge=1)
     """Occurrences in the run: the error budget; an alert."""
 
     halts: frozenset[Threshold] = frozenset()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import BaseModel
 
 from dashboards import metrics
 from dashboards.alerts import ALERTS
 from otel_errcompact.config import environment_variables
+from otel_errcompact.runtime.models import FrozenModel
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
@@ -65,7 +65,7 @@ def constant(name: str) -> object:
     except ModuleNotFoundError:
         options = constant(module)
         assert isinstance(options, type)
-        assert issubclass(options, BaseModel)
+        assert issubclass(options, FrozenModel)
         return options.model_fields[last].default
 
 

@@ -7,35 +7,32 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Generic
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from otel_errcompact.history.stores import S
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import Held, ReentrantLock
+from otel_errcompact.runtime.models import FrozenModel, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
 
-class MemoryLimits(BaseModel):
+class MemoryLimits(FrozenModel):
     """How much is remembered; the least recently used goes first."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    runs: int = Field(default=1_000, ge=1)
+    runs: int = setting(default=1_000, ge=1)
     """Runs in this process."""
 
-    classes_per_run: int = Field(default=100, ge=1)
+    classes_per_run: int = setting(default=100, ge=1)
     """Error classes of one run."""
 
-    classes: int = Field(default=5_000, ge=1)
+    classes: int = setting(default=5_000, ge=1)
     """Error classes of all runs together."""
 
-    raw_characters: int = Field(default=4_000_000, ge=1_000)
+    raw_characters: int = setting(default=4_000_000, ge=1_000)
     """Characters of raw errors kept for `run.raw()`, of all runs together."""
 
-    raw_text_characters: int = Field(default=100_000, ge=1_000)
+    raw_text_characters: int = setting(default=100_000, ge=1_000)
     """Characters of one such raw error; a longer one loses its middle, visibly. The trajectory keeps it whole."""
 
 
