@@ -6,8 +6,6 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from google.protobuf.json_format import MessageToDict
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, format_span_id, format_trace_id
@@ -15,6 +13,7 @@ from opentelemetry.trace import SpanContext, format_span_id, format_trace_id
 from otel_errcompact.digest import encodable
 from otel_errcompact.otel import semconv
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,6 +92,10 @@ def redact_value(value: Value) -> Value:
 
 def build_span_envelope(resource: Resource) -> tuple[str, str]:
     """Return the text around the span, equal in all lines."""
+    with FORKS_WAIT:
+        from google.protobuf.json_format import MessageToDict
+        from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+
     scope = InstrumentationScope(semconv.SCOPE)
     context = SpanContext(1, 1, is_remote=False)
     span = ReadableSpan("", context=context, resource=resource, instrumentation_scope=scope, start_time=0, end_time=0)

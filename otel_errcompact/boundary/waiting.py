@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from concurrent import futures
 from contextlib import suppress
@@ -61,6 +60,8 @@ class AsyncioWaiter:
     """
 
     def __init__(self) -> None:
+        import asyncio
+
         self._loop = asyncio.get_running_loop()
         self._woken = self._loop.create_future()
 
@@ -71,6 +72,8 @@ class AsyncioWaiter:
 
     async def wait(self, seconds: float | None) -> None:
         """Wait until `wake` is called, for so many seconds at most."""
+        import asyncio
+
         await asyncio.wait((self._woken,), timeout=seconds)
 
     def _wake(self) -> None:
@@ -122,6 +125,8 @@ async def within(seconds: float | None, awaitable: Any) -> Any:
         with loaded_trio().fail_after(seconds):
             return await awaitable
     if library == "asyncio":
+        import asyncio
+
         async with asyncio.timeout(seconds):
             return await awaitable
     return await awaitable
@@ -188,6 +193,9 @@ def _find_work(frame: FrameType | None) -> Any:
 
 def _find_contexts(work: Any) -> Iterator[Context]:
     # Tasks that wait for a future of a pool, as `loop.run_in_executor` returns it.
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
     for callback in tuple(getattr(work, "_done_callbacks", None) or ()):
         for cell in getattr(callback, "__closure__", None) or ():
             chained: Any = cell.cell_contents

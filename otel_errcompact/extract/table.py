@@ -13,7 +13,9 @@ from otel_errcompact.errors import Facts
 from otel_errcompact.extract.format import Format, Listing
 from otel_errcompact.extract.index import INDEX
 from otel_errcompact.extract.prefilter import Prefilter
+from otel_errcompact.runtime.entry_points import entry_points
 from otel_errcompact.runtime.forks import FORKS_WAIT
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +32,7 @@ LAST_RESORT: Final = INDEX[-1]
 _PORTION: Final = 15
 """Formats whose markers are searched for at once; those behind the format that takes a text are never searched for."""
 
-_START_OF_WORD: Final = re.compile(r"[A-Za-z0-9]|\[[A-Za-z0-9]+\]")
+_START_OF_WORD: Final = lazy_pattern(r"[A-Za-z0-9]|\[[A-Za-z0-9]+\]")
 
 _logger = logging.getLogger("otel_errcompact")
 
@@ -66,10 +68,8 @@ def _built_in(name: str) -> Format:
 
 def _load_installed() -> Iterator[Format]:
     """Yield the formats of other packages, sorted by name; a faulty one is left out with a warning."""
-    from importlib.metadata import entry_points
-
     names = {row.name for row in INDEX}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(GROUP), key=lambda point: (point.name, point.value)):
         found = _format_of(point, names)
         if found is not None:
             names.add(found.name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from otel_errcompact.runtime.forks import FORKS_WAIT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -29,6 +30,9 @@ def running_library() -> Literal["asyncio", "trio", ""]:
             pass
         else:
             return "trio"
+    asyncio = sys.modules.get("asyncio")  # never imported for this: it takes longer than a tool call
+    if asyncio is None:
+        return ""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -52,6 +56,8 @@ def run_awaited(answer: Awaitable[T]) -> T:
 
     No event loop may run in this thread.
     """
+    with FORKS_WAIT:
+        import asyncio
     return asyncio.run(_wait_for(answer))
 
 

@@ -105,7 +105,7 @@ def installed(monkeypatch):
         points = [EntryPoint(f"p{number}", f"{__name__}:p{number}", table.GROUP) for number in range(len(found))]
         objects = dict(zip((point.value for point in points), found, strict=True))
         monkeypatch.setattr(EntryPoint, "load", lambda point: objects[point.value])
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points if group == table.GROUP else [])
+        monkeypatch.setattr(table, "entry_points", lambda group: points if group == table.GROUP else [])
         for cached in caches():
             cached.cache_clear()
 

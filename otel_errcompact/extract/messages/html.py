@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import TYPE_CHECKING, Final
 
+from otel_errcompact.extract.entities import unescape
 from otel_errcompact.extract.statements import is_telling
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,11 +18,11 @@ MAX_TAGS: Final = 4_000
 
 _HIDDEN: Final = frozenset({"script", "style", "svg", "noscript"})
 _INLINE: Final = frozenset({"a", "b", "i", "em", "strong", "code", "span", "small", "u", "font", "abbr", "time"})
-_TAG_NAME: Final = re.compile(r"/?([A-Za-z][A-Za-z0-9]{0,20})")
+_TAG_NAME: Final = lazy_pattern(r"/?([A-Za-z][A-Za-z0-9]{0,20})")
 _MIN_WORDS: Final = 4
 """Words of a sentence; what has fewer is a label."""
 
-_WORD: Final = re.compile(r"[\w-]+")
+_WORD: Final = lazy_pattern(r"[\w-]+")
 _WORDS_OF_REASON: Final = 2
 """Words that the name of an HTTP status has: `bad gateway`."""
 

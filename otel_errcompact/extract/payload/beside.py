@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from http import HTTPStatus
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from otel_errcompact.extract.payload import roles
 from otel_errcompact.extract.payload.values import MAX_DEPTH, MAX_FIELDS, in_line, is_list, is_object, is_scalar
+from otel_errcompact.runtime.forks import FORKS_WAIT
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_LEAVES: Final = 16
 _MAX_WORDS: Final = 8
 _MAX_ITEMS: Final = 10
-_WORD: Final = re.compile(r"[A-Za-z][A-Za-z_.:/-]{2,60}")
+_WORD: Final = lazy_pattern(r"[A-Za-z][A-Za-z_.:/-]{2,60}")
 
 
 class Beside(NamedTuple):
@@ -55,7 +56,7 @@ def read_beside(values: Mapping[str, tuple[str, Any]], used: Container[str]) -> 
     return Beside(tuple(retry[:_MAX_LEAVES]), tuple(context), tuple(words[:_MAX_WORDS]))
 
 
-_NAMING: Final = re.compile(
+_NAMING: Final = lazy_pattern(
     r"(?:code|type|reason|status|param|parameter|field|path|category|kind|scope|policy|constraint|rule|needed|column|table"
     r"|keyword|permission|action|limit|provided)s?\Z"
 )
@@ -93,9 +94,18 @@ def _is_telling(name: str, value: object) -> bool:
 _LINKS: Final = ("http://", "https://")
 _EMPTY: Final = frozenset({
     "error", "failed", "failure", "fail", "null", "none", "about:blank", "undefined", "status", "sender", "receiver",
-    "text", "diagnostic", "safe", *(status.phrase.lower() for status in HTTPStatus),
+    "text", "diagnostic", "safe",
 })  # fmt: skip
 
 
 def _is_empty(value: str) -> bool:
-    return value.lower() in _EMPTY
+    lowered = value.lower()
+    return lowered in _EMPTY or lowered in _phrases()
+
+
+@cache
+def _phrases() -> frozenset[str]:
+    """Return what statuses of HTTP say, in small letters."""
+    with FORKS_WAIT:
+        from http import HTTPStatus
+    return frozenset(status.phrase.lower() for status in HTTPStatus)

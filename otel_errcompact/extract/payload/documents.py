@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from otel_errcompact.extract.entities import unescape
 from otel_errcompact.extract.payload.values import is_list, is_object
+from otel_errcompact.runtime.lazy import lazy_pattern
 
 MAX_TAGS: Final = 2_000
 """Tags of an XML document that are read."""
@@ -18,18 +18,18 @@ MAX_DEPTH: Final = 32
 _MAX_LINES: Final = 200
 _MAX_DIGITS: Final = 18
 _MAX_FORM: Final = 4_096
-_TAG: Final = re.compile(r"/?(?P<name>[A-Za-z_][\w:.-]{0,80})")
-_ATTRIBUTE: Final = re.compile(r"([A-Za-z_][\w:.-]{0,80})=(?:\"([^\"]{0,2000})\"|'([^']{0,2000})')")
+_TAG: Final = lazy_pattern(r"/?(?P<name>[A-Za-z_][\w:.-]{0,80})")
+_ATTRIBUTE: Final = lazy_pattern(r"([A-Za-z_][\w:.-]{0,80})=(?:\"([^\"]{0,2000})\"|'([^']{0,2000})')")
 _CHARACTERS: Final = "![CDATA["
 _ENDS_OF_MARKUP: Final = {"!--": "-->", _CHARACTERS: "]]>"}
-_FORM: Final = re.compile(r"[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}(?:&[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}){1,40}")
-_PAIR: Final = re.compile(
+_FORM: Final = lazy_pattern(r"[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}(?:&[\w.%\[\]-]{1,80}=[^\s&=]{0,1000}){1,40}")
+_PAIR: Final = lazy_pattern(
     r"(?P<name>[A-Za-z_@][\w.@-]{0,60})=(?:\"(?P<quoted>(?:[^\"\\]|\\.){0,4000})\"?|(?P<plain>[^\s\"]{0,1000}))(?: |$)"
 )
-_ENTRY: Final = re.compile(
+_ENTRY: Final = lazy_pattern(
     r"(?P<indent> {0,40})(?P<item>- )?(?P<name>[A-Za-z_@][\w.@-]{0,60}):(?: (?P<value>\S.{0,2000}))?$"
 )
-_ITEM: Final = re.compile(r"(?P<indent> {0,40})- (?P<value>\S.{0,2000})$")
+_ITEM: Final = lazy_pattern(r"(?P<indent> {0,40})- (?P<value>\S.{0,2000})$")
 
 
 def read_xml(text: str) -> dict[str, Any] | None:

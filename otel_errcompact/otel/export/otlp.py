@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 from otel_errcompact.exceptions import MissingExtraError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.export.queue import BatchPolicy
+from otel_errcompact.runtime.entry_points import entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,8 @@ def _make_exporter(signal: Literal["traces", "metrics", "logs"], environ: Mappin
     if not _is_wanted(signal, environ):
         return None
     name = _ENTRY_POINTS[_protocol(signal, environ)]
-    found = next(iter(entry_points(group=f"opentelemetry_{signal}_exporter", name=name)), None)
+    points = entry_points(f"opentelemetry_{signal}_exporter")
+    found = next((point for point in points if point.name == name), None)
     if found is None:
         _logger.warning("%s", MissingExtraError(f"export of {signal} by OTLP", "otlp"))
         return None

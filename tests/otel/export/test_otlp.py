@@ -67,7 +67,7 @@ def test_unknown_protocol(caplog):
 
 def test_missing_extra(caplog, monkeypatch):
     """Where the extra is not installed, the log says how to get it."""
-    monkeypatch.setattr(otlp, "entry_points", lambda **_: ())
+    monkeypatch.setattr(otlp, "entry_points", lambda _: [])
     assert otlp.span_exporter(ENDPOINT) is None
     assert [record.getMessage() for record in caplog.records] == [
         "export of traces by OTLP needs an optional dependency: pip install 'otel-errcompact[otlp]'"
