@@ -20,7 +20,6 @@ from otel_errcompact.errors import SpanRef
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
-from otel_errcompact.runtime.lazy import lazy
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
@@ -80,8 +79,9 @@ class TrajectoryFile(Listener):
         self._options = options
         self._ids = ids or RandomIdGenerator()
         self._clock_ns = clock_ns
-        self._resource = resource or Resource.create()
-        self._life_head, self._life_tail = otlp_json.build_log_envelope(self._resource)
+        resource = resource or Resource.create()
+        self._head, self._tail = otlp_json.build_span_envelope(resource)
+        self._life_head, self._life_tail = otlp_json.build_log_envelope(resource)
         self._ledger_id = format_span_id(self._ids.generate_span_id())
         self._numbers = itertools.count(1)
         self._records: BoundedTable[int, int] = BoundedTable(MAX_RECORDS)
@@ -222,12 +222,7 @@ class TrajectoryFile(Listener):
             if self._options.redact:
                 named = {name: otlp_json.redact_value(value) for name, value in named.items()}
             fields["attributes"] += otlp_json.to_key_values(named)
-        head, tail = self._envelope
-        return f"{head}{otlp_json.to_json(fields)}{tail}\n".encode("ascii")
-
-    @lazy
-    def _envelope(self) -> tuple[str, str]:
-        return otlp_json.build_span_envelope(self._resource)
+        return f"{self._head}{otlp_json.to_json(fields)}{self._tail}\n".encode("ascii")
 
     def _forget(self) -> None:
         """Start empty in a child process; the parent writes its own lines."""

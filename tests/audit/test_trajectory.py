@@ -22,10 +22,12 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, Status, StatusCode
 
 from otel_errcompact.audit import line_file, otlp_json
 from otel_errcompact.audit.line_file import MAX_PENDING
+from otel_errcompact.audit.otlp_json import build_span_envelope
 from otel_errcompact.audit.trajectory import TrajectoryFile
 from otel_errcompact.config import TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
@@ -540,3 +542,31 @@ def test_a_line_is_what_the_official_encoder_makes_of_it(sink: TrajectoryFile, d
         end_time=5,
     )
     assert ours == encode_spans((official,)).resource_spans[0].scope_spans[0].spans[0]
+
+
+ATTRIBUTE = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+)
+
+
+@given(
+    attributes=st.dictionaries(
+        st.text("abc.", min_size=1, max_size=9), st.one_of(ATTRIBUTE, st.lists(st.booleans()), st.lists(st.floats()))
+    ),
+    schema=st.sampled_from(["", "https://opentelemetry.io/schemas/1.37.0"]),
+)
+def test_what_is_around_a_line_is_what_the_official_encoder_makes_of_it(
+    attributes: dict[str, Any], schema: str
+) -> None:
+    """To the byte, whatever the resource holds."""
+    resource = Resource(attributes, schema)
+    scope = InstrumentationScope("otel_errcompact")
+    context = SpanContext(1, 1, is_remote=False)
+    span = ReadableSpan("", context=context, resource=resource, instrumentation_scope=scope, start_time=0, end_time=0)
+    official = json_format.MessageToDict(encode_spans((span,)), use_integers_for_enums=True)
+    official["resourceSpans"][0]["scopeSpans"][0]["spans"] = ["here"]
+    head, tail = build_span_envelope(resource)
+    assert f'{head}"here"{tail}' == json.dumps(official, separators=(",", ":"))
