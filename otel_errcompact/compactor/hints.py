@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.format import Hint
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 def hint_for(facts: Facts) -> str:
     """Return advice in one line, or nothing if the cause gives it."""
     text = f"{facts.type}: {facts.cause[:_MAX_CAUSE]}"
+    if not has_any(text, _words()):
+        return ""
     pattern, numbers = _joined()
     found = sorted({numbers[(sign.lastindex or 0) - 1] for sign in pattern.finditer(text)})
     # The words of a server outweigh a general rule, which may contradict them.
@@ -148,6 +151,23 @@ _HINTS: Final[tuple[Hint, ...]] = (
     ),
 )
 """Hints that belong to no format, the narrower ones first."""
+
+
+@cache
+def _words() -> tuple[str, ...]:
+    """Return strings of which every text that a sign matches holds one; found without compiling any sign."""
+    return tuple({_word_in(sign) for hint in hints() for sign in hint.signs})
+
+
+def _word_in(sign: str) -> str:
+    plain = sign.partition("]")[2] if sign[0] == "[" else sign
+    word = "".join(takewhile(lambda character: character not in _SPECIAL, plain))
+    # A quantifier is about the last character alone, and an alternative leaves nothing that is always there.
+    return "" if "|" in sign else word[:-1] if plain[len(word) : len(word) + 1] in _QUANTIFIERS else word
+
+
+_SPECIAL: Final = frozenset("\\[](){}.*+?|^$")
+_QUANTIFIERS: Final = frozenset("*?{")
 
 
 @cache

@@ -7,16 +7,14 @@ documentation prints them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Parts = Literal[
     "command", "data", "dimensions", "here", "hexadecimal", "ip", "ip6", "name", "path", "port", "row", "url"
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaskRule:
+class MaskRule(NamedTuple):
     """One kind of text, and how a template shows it."""
 
     name: str

@@ -21,9 +21,6 @@ from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.exceptions import ConfigurationError
 from otel_errcompact.otel import semconv
 from otel_errcompact.otel.export import otlp
-from otel_errcompact.otel.export.metric_reader import MetricReader
-from otel_errcompact.otel.export.queue import MAX_BYTES
-from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor, span_processor
 from otel_errcompact.otel.logs.processor import ErrorCompactionLogRecordProcessor
 from otel_errcompact.otel.metrics.instruments import Telemetry
 from otel_errcompact.otel.sdk import TakesLogProcessors, TakesProcessors, put_first, read_processors, take_out
@@ -272,6 +269,8 @@ def _global_meter_provider() -> MeterProvider:
     provider = metrics.get_meter_provider()
     if hasattr(provider, "force_flush") or (exporter := otlp.metric_exporter()) is None:
         return provider
+    from otel_errcompact.otel.export.metric_reader import MetricReader
+
     metrics.set_meter_provider(SdkMeterProvider([MetricReader(exporter)], resource=_resource()))
     return metrics.get_meter_provider()
 
@@ -292,6 +291,9 @@ def _set_global_logger_provider(ledger: Ledger) -> None:
     """
     if hasattr(_logs.get_logger_provider(), "force_flush") or (exporter := otlp.log_exporter()) is None:
         return
+    from otel_errcompact.otel.export.queue import MAX_BYTES
+    from otel_errcompact.otel.export.resending import MAX_LOG_BYTES, log_processor
+
     loggers = SdkLoggerProvider(resource=_resource())
     signal = ledger.options.telemetry.exception_signal
     loggers.add_log_record_processor(
@@ -314,6 +316,8 @@ def _add(tracers: TracerProvider, listening: _Listening, *, export: bool, automa
         tracers.add_span_processor(processor)
         put_first(tracers, processor)
         if export and (exporter := otlp.span_exporter()) is not None:
+            from otel_errcompact.otel.export.resending import span_processor
+
             exported = True
             tracers.add_span_processor(span_processor(exporter, processor.class_of, ledger.guard))
         if not exported and not automatic:

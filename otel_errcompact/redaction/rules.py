@@ -6,12 +6,10 @@ The tests run each rule's examples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedactionRule:
+class RedactionRule(NamedTuple):
     """One kind of secret and where it stands."""
 
     name: str

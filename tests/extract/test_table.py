@@ -118,7 +118,14 @@ def installed(monkeypatch):
 def caches():
     """Return what is remembered of the table."""
     hidden = import_module("otel_errcompact.compactor.hints"), import_module("otel_errcompact.detector.hidden")
-    return table.listings, table.prefilters, hidden[0].hints, hidden[0]._joined, hidden[1].signs_of_formats
+    return (
+        table.listings,
+        table.prefilters,
+        hidden[0].hints,
+        hidden[0]._words,
+        hidden[0]._joined,
+        hidden[1].signs_of_formats,
+    )
 
 
 def test_a_format_of_a_user(installed):
