@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
-import traceback
 import warnings
 from typing import Final
 
 from otel_errcompact.exceptions import ConfigurationError, ErrcompactError, MissingExtraError
+from otel_errcompact.lab.cli.direct import run_directly
 from otel_errcompact.lab.cli.output import PROGRAM, OneLineHandler, say
 from otel_errcompact.lab.cli.statuses import FAULT, FINE, INCOMPLETE, INTERRUPTED, READER_GONE, UNWRITABLE, USAGE
 from otel_errcompact.lab.cli.streams import OutputError, ReaderGoneError, drop_output, guard_streams
@@ -51,6 +51,9 @@ def _run() -> int:
 
 
 def _run_command() -> int:
+    status = run_directly(sys.argv[1:])
+    if status is not None:
+        return status
     try:
         from otel_errcompact.lab.cli.app import app
 
@@ -91,6 +94,8 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _describe_fault(error: Exception) -> str:
+    import traceback
+
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return (
         f"internal fault, please report it: {type(error).__name__}: {error} "

@@ -118,7 +118,7 @@ def test_without_the_extra_the_cure_is_named(missing: str) -> None:
 def test_another_missing_module_is_a_fault(in_process, monkeypatch: pytest.MonkeyPatch) -> None:
     """Installing the extra would not help."""
     monkeypatch.setitem(sys.modules, "otel_errcompact.lab.cli.app", None)
-    code, _, err = in_process("--version")
+    code, _, err = in_process("--help")
     assert code == 70
     assert err.startswith("errcompact: internal fault, please report it: ModuleNotFoundError: ")
 
