@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from otel_errcompact.extract.stacks.live import read_chain
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.extract.text import read_source
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import dataclass
 from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:

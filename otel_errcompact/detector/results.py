@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from otel_errcompact.detector.hidden import begins_with_error, may_tell_of_failure, sign_of_failure
@@ -12,6 +11,7 @@ from otel_errcompact.detector.refusals import is_of_harness
 from otel_errcompact.detector.roles import Call, kind_by_name
 from otel_errcompact.extract.cleaning.envelope import open_envelope
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import dataclass
 
 Outcome = Literal["failure", "success", "ignored"]
 

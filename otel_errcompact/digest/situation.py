@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_errcompact.escalator.decision import CARRY_ON, Decision
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import ActionName

@@ -10,7 +10,6 @@ or events has no run to stop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +22,7 @@ from otel_errcompact.digest.tokens import TokenCounter, estimate_tokens
 from otel_errcompact.errors import Facts
 from otel_errcompact.extract.stacks.roots import ANYWHERE
 from otel_errcompact.runtime.guard import Guard
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.compactor.model import ModelExtractor

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otel_errcompact.detector.operation import call_fingerprint
 from otel_errcompact.digest import render_refusal
 from otel_errcompact.engine.observations import Refusal
 from otel_errcompact.escalator.decision import Rows
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.digest import DigestOptions

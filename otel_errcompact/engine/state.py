@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from otel_errcompact.digest import cut_middle
 from otel_errcompact.engine.observations import CONTINUES, BegunRun, Standing, Verdict
 from otel_errcompact.engine.pipeline import FailureMemory
 from otel_errcompact.engine.report import Result, RunReport, report_class
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.engine.pipeline import Pipeline

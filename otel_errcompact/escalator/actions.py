@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.escalator.escalation import Escalation
 from otel_errcompact.exceptions import ConfigurationError
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.escalator.escalation import ActionName

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from otel_errcompact.errors import NOWHERE, Location
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     import re

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,6 +11,7 @@ from otel_errcompact.dedup.masking import mask
 from otel_errcompact.errors import NOWHERE, Facts, Location
 from otel_errcompact.extract.clipping import CUT, MAX_DETAIL, clip, details
 from otel_errcompact.redaction.redact import redact
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.extract.cleaning.unwrapping import unwrap
 from otel_errcompact.extract.clipping import MAX_DETAIL, clip
 from otel_errcompact.runtime.lazy import lazy
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from otel_errcompact.errors import RawError

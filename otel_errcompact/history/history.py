@@ -7,13 +7,14 @@ The history counts and never acts on its counts.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal
 
 from otel_errcompact.detector.kinds import EXECUTED, FailureKind
 from otel_errcompact.detector.operation import covers
 from otel_errcompact.history.repeats import RepeatedCalls
 from otel_errcompact.history.streaks import Attempts, Streak
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from otel_errcompact.history.streaks import Attempts
+from otel_errcompact.runtime.records import dataclass
 
 MAX_CALLS: Final = 64
 """Calls of one agent that are remembered; the least recently failed goes first."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -27,6 +26,7 @@ from otel_errcompact.otel.sdk import TakesLogProcessors, TakesProcessors, put_fi
 from otel_errcompact.otel.spans.processor import ErrorCompactionSpanProcessor
 from otel_errcompact.otel.spans.sampling import record_unsampled, restore_sampler
 from otel_errcompact.otel.spans.tracker import FailureTracker
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider

@@ -85,3 +85,46 @@ def test_a_lazy_pattern_does_not_wait_for_a_wrong_expression() -> None:
     pattern = lazy_pattern("(")
     with pytest.raises(re.error):
         pattern.search("x")
+
+
+def test_a_lazy_pattern_does_what_a_compiled_one_does() -> None:
+    """Each method and attribute, as the first use and as a later one."""
+    compiled = re.compile(r"(?P<word>[a-z]+)|-", re.IGNORECASE)
+    for name in ("pattern", "flags", "groups", "groupindex"):
+        pattern = lazy_pattern(compiled.pattern, re.IGNORECASE)
+        assert getattr(pattern, name) == getattr(pattern, name) == getattr(compiled, name)
+    for name in ("search", "match", "fullmatch"):
+        pattern = lazy_pattern(compiled.pattern, re.IGNORECASE)
+        for _ in range(2):
+            assert str(getattr(pattern, name)("One")) == str(getattr(compiled, name)("One"))
+    assert str(list(lazy_pattern("b").finditer("abb"))) == str(list(re.compile("b").finditer("abb")))
+    for name in ("sub", "subn"):
+        assert getattr(lazy_pattern("b+"), name)("x", "abbc") == getattr(re.compile("b+"), name)("x", "abbc")
+    for name in ("split", "findall"):
+        assert getattr(lazy_pattern("b+"), name)("abbc") == getattr(re.compile("b+"), name)("abbc")
+
+
+def test_a_lazy_pattern_has_nothing_else() -> None:
+    """What looks for special methods compiles nothing."""
+    pattern = lazy_pattern("(")
+    assert not hasattr(pattern, "__wrapped__")
+    assert not hasattr(pattern, "scan")
+
+
+def test_threads_that_meet_at_the_first_use() -> None:
+    """All of them match."""
+    for _ in range(50):
+        pattern = lazy_pattern(r"(?:a|b){1,50}" * 20)
+        barrier = threading.Barrier(8)
+        found: list[bool] = []
+
+        def use(pattern=pattern, barrier=barrier, found=found) -> None:
+            barrier.wait()
+            found.append(pattern.fullmatch("ab" * 20) is not None and pattern.search("c") is None)
+
+        threads = [threading.Thread(target=use) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [True] * 8

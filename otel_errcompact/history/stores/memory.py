@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Generic
 
 from otel_errcompact.history.stores import S
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import Held, ReentrantLock
 from otel_errcompact.runtime.models import FrozenModel, setting
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

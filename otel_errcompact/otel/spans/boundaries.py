@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import trace
@@ -13,6 +13,7 @@ from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL,
 from otel_errcompact.otel.spans.recorded import bare_name
 from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.locks import ReentrantLock
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from otel_errcompact.otel import semconv
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

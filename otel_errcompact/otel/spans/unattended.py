@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry.trace import format_trace_id
@@ -20,6 +19,7 @@ from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import current_run_id, is_unbound, unbound_run_id
 from otel_errcompact.otel.spans.reading import is_agent, read_call, read_conversation, read_span
 from otel_errcompact.runtime.bounded import BoundedTable
+from otel_errcompact.runtime.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
