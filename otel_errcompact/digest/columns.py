@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
+    import re
+
     from otel_errcompact.errors import Facts
 
 MAX_PLACES: Final = 64
@@ -24,8 +25,8 @@ _PLACE: Final = lazy_pattern(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![
 _ROW: Final = r"[ \t]*(?:[A-Z]{1,4}[0-9]{1,5}[ \t]+)?([0-9]{1,7}):([0-9]{1,5})(?![^ \t\n])(.{0,200})"
 """A finding below the name of its file."""
 
-_FIRST_ROW: Final = re.compile(_ROW)
-_LATER_ROW: Final = re.compile(r"\n" + _ROW)
+_FIRST_ROW: Final = lazy_pattern(_ROW)
+_LATER_ROW: Final = lazy_pattern(r"\n" + _ROW)
 """One that begins with a newline is found ten times as fast as one with `^`."""
 
 MAX_ROWS: Final = 65_536
