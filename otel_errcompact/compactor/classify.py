@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.dedup.key import dedup_key, template_of
-from otel_errcompact.errors import Location
+from otel_errcompact.errors import Evidence, Location
 from otel_errcompact.extract.arguments import file_in_call
 from otel_errcompact.extract.extraction import extract, extract_text, facts_of_exceptions
 from otel_errcompact.extract.messages.calls import MAX_BARE, cause_of_call
@@ -112,12 +112,12 @@ def _redact_facts(facts: Facts) -> Facts:
 
     Mostly there are none, and one look at all lines is enough.
     """
-    lines = "\n".join((facts.cause, facts.key_cause, *facts.details))
+    lines = "\n".join((facts.cause, facts.key_cause, *facts.details, *[line for line, _ in facts.evidence]))
     if redact(lines) == lines:
         return facts
-    return replace(
-        facts,
+    return facts.revise(
         cause=redact(facts.cause),
         key_cause=redact(facts.key_cause),
         details=tuple(map(redact, facts.details)),
+        evidence=tuple(Evidence(redact(line), weight) for line, weight in facts.evidence),
     )
