@@ -47,13 +47,13 @@ def show_columns(facts: Facts, text: str) -> Facts:
     """
     location = facts.location
     printed = _PrintedColumns(facts, text)
-    details = tuple(_add_columns(line, printed) for line in facts.details)
+    details = tuple([_add_columns(line, printed) for line in facts.details])
     column = None
     if location.line is not None and location.column is None:
         column = printed.find(location.file_name, str(location.line), facts.cause)
     if column is None and details == facts.details:
         return facts
-    return replace(facts, location=replace(location, column=column), details=details)
+    return facts.revise(location=replace(location, column=column), details=details)
 
 
 def _add_columns(line: str, printed: _PrintedColumns) -> str:

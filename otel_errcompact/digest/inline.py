@@ -94,8 +94,9 @@ def render_inline(
         return _render_raw(raw, error_class, shown, situation)
     is_known = error_class.count > 1 and not shown.of(error_class.key).forgotten
     render = _render_repeat if is_known else _render_first
-    if raw.text:
-        error_class = replace(error_class, facts=show_columns(error_class.facts, raw.text))
+    facts = show_columns(error_class.facts, raw.text) if raw.text else error_class.facts
+    if facts is not error_class.facts:
+        error_class = replace(error_class, facts=facts)
     digest = render(raw, error_class, shown, situation, options, count_tokens)
     if raw.is_exception or not raw.text or not _saves_little(raw.text, digest.text, options, count_tokens):
         return digest
@@ -154,8 +155,7 @@ def _saves_little(raw: str, digest: str, options: DigestOptions, count_tokens: T
 
 def _render_raw(raw: RawError, error_class: ErrorClass, shown: Shown, situation: Situation) -> Digest:
     news, shown = find_news(error_class.key, error_class.facts, shown)
-    of_class = replace(shown.of(error_class.key), facts=error_class.facts, forgotten=False)
-    shown = shown.set_class(error_class.key, of_class)
+    shown = shown.set_class(error_class.key, shown.of(error_class.key).show(error_class.facts))
     text = redact(quoted_lines(raw.text))
     if error_class.count > 1:
         return Digest(f"{text}\n{wording.mark_repeat(error_class, situation, is_again=news.is_again)}", shown)
@@ -190,8 +190,7 @@ def _render_first(
     )
     budget = budget_of(raw.text, options.inline_tokens, count_tokens)
     text, kept = page.render(budget, options.inline_tokens, count_tokens)
-    of_class = replace(shown.of(error_class.key), facts=facts, forgotten=False)
-    shown = shown.set_class(error_class.key, of_class)
+    shown = shown.set_class(error_class.key, shown.of(error_class.key).show(facts))
     return Digest(text, shown.add_lines((*_find_kept(fresh, kept, options), error_class.hint)))
 
 

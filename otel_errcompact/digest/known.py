@@ -31,7 +31,7 @@ def drop_known(evidence: Sequence[Evidence], raw: RawError) -> Sequence[Evidence
     if evidence and raw.usual:
         known = {mask(line.strip()) for line in raw.usual.split("\n", MAX_USUAL)[:MAX_USUAL]}
         evidence = [found for found in evidence if mask(found.line) not in known]
-    if evidence and "\n" in raw.text and len(raw.arguments) <= MAX_SENT:
+    if evidence and raw.arguments and "\n" in raw.text and len(raw.arguments) <= MAX_SENT:
         sent = {line.strip()[:_COMPARED] for text in _texts_of(raw.arguments) for line in text.split("\n")}
         evidence = [found for found in evidence if found.line[:_COMPARED] not in sent]
     return evidence

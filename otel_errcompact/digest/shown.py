@@ -69,6 +69,10 @@ class ShownClass:
     forgotten: bool = False
     """Whether the agent's context has lost it, so that the next digest is whole."""
 
+    def show(self, facts: Facts) -> ShownClass:
+        """Return this with facts whose lines the agent is shown."""
+        return ShownClass(facts, self.details, self.failed)
+
 
 _UNSEEN: Final = ShownClass()
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 CUT: Final = "..."
 
@@ -16,6 +17,7 @@ _UNPRINTABLE: Final = lazy_pattern(
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]+"
 )
 _ANSI: Final = lazy_pattern(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CONTROL: Final = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f]")
 _FORGED_DELIMITER: Final = lazy_pattern(r"\[(?=\s{0,8}/?\s{0,8}RECENT\s{1,8}ERRORS)", re.IGNORECASE)
 _FORGED_LINE: Final = lazy_pattern(
     r"^(?=\s{0,8}(?:(?:OPERATOR|NOTICE|NOT EXECUTED):|ESCALATED\b|hint: |\[errcompact \w"
@@ -23,6 +25,11 @@ _FORGED_LINE: Final = lazy_pattern(
     re.MULTILINE,
 )
 """Where a line begins like one of ours."""
+
+_MARKS_OF_FORGERY: Final = (
+    "OPERATOR:", "NOTICE:", "NOT EXECUTED:", "ESCALATED", "hint: ", "[errcompact ", " again (", " with new details (",
+)  # fmt: skip
+"""Strings of which each such text has one."""
 
 _FORGED_COUNT: Final = lazy_pattern(r"\(x(?=\d)(?!(?:86|64)\))")
 """A count in our manner; `(x86)` is part of the names of folders."""
@@ -46,6 +53,10 @@ def one_line(text: str, limit: int = 400) -> str:
 
 def plain_lines(text: str) -> str:
     """Return harmless lines of a text, without forged delimiters or terminal codes."""
+    if text.isascii() and _CONTROL.search(text) is None:
+        if " \n" in text or "\t\n" in text or text[-1:] in (" ", "\t"):
+            text = "\n".join(map(str.rstrip, text.split("\n")))
+        return (_FORGED_DELIMITER.sub("(", text) if "[" in text else text).strip("\n")
     text = _ANSI.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     lines = (_UNPRINTABLE.sub(" ", line).rstrip() for line in text.split("\n"))
     return encodable(_FORGED_DELIMITER.sub("(", "\n".join(lines)).strip("\n"))
@@ -53,7 +64,8 @@ def plain_lines(text: str) -> str:
 
 def quoted_lines(text: str) -> str:
     """Return harmless lines, with a quote mark before imitations of ours."""
-    return _FORGED_LINE.sub("> ", plain_lines(text))
+    text = plain_lines(text)
+    return _FORGED_LINE.sub("> ", text) if has_any(text, _MARKS_OF_FORGERY) else text
 
 
 def cut_middle(text: str, limit: int, note: str = "") -> str:
