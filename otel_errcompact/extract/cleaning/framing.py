@@ -122,8 +122,8 @@ def strip_framing(text: str) -> Opened | None:
 
 def may_be_framed(text: str) -> bool:
     """Tell for little whether the first or last line may be one of a harness."""
-    ends = (_FIRST_WORD.match(text), _FIRST_WORD.match(text, text.rfind("\n") + 1))
-    if any(found is not None and found[1].lower() in _FIRST_WORDS for found in ends):
+    first, last = _FIRST_WORD.match(text), _FIRST_WORD.match(text, text.rfind("\n") + 1)
+    if (first and first[1].lower() in _FIRST_WORDS) or (last and last[1].lower() in _FIRST_WORDS):
         return True
     return text[: text.find("\n") + 1].rstrip().endswith(_ENDS)
 

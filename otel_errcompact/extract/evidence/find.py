@@ -71,6 +71,9 @@ _PACKAGE: Final = lazy_pattern(r"\b(?:[a-z_]\w{0,40}\.){1,12}(?=[A-Z])")
 _END_OF_PACKAGE: Final = lazy_pattern(r"\.[A-Z]")
 
 _NUMBERED: Final = lazy_pattern(r"\s{0,8}(?P<number>[0-9]{1,6})(?:[|:\u2502]| {2,}|\t)(?P<rest>.*)")
+_LISTED: Final = lazy_pattern(r"\n\s{0,8}[0-9]{1,6}(?:[|:\u2502]| {2,}|\t)")
+"""The beginning of each line with a number; behind a line feed, which is searched for at the speed of C."""
+
 _MIN_LISTED: Final = 4
 """Lines with one number after the other that are a listing of a file."""
 
@@ -98,6 +101,9 @@ _LABELLED: Final = lazy_pattern(
 _FRAME: Final = lazy_pattern(
     r"\s*(?:\| )?(?:File \"[^\"]{1,400}\", line [0-9]|at \S)|[^\s:]{1,400}:[0-9]{1,7}: \w{0,60}Warning: "
 )
+_SIGNS_OF_FRAMES: Final = ('File "', "at ", "Warning: ")
+"""Strings of which each line that shows where something happened has one."""
+
 _SIGNS_OF_RANGES: Final = ("~", "^", "<=", ">=", "==")
 _RANGE: Final = lazy_pattern(r"[(\s'\"](?:[~^]|[<>=]=|~>) ?v?[0-9]+\.")
 _NUMBER_OF: Final = lazy_pattern(
@@ -162,7 +168,12 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     Linear in the lines, and no more than `MAX_LOOKED_AT` from either end are looked at.
     """
     least = _least_of(facts)
-    looked_at = _blank_listings(_blank_sources(_bound(lines), frames=least > _OF_FRAMES))
+    looked_at = _bound(lines)
+    text = "\n".join(looked_at)
+    if has_any(text, _SIGNS_OF_FRAMES):
+        looked_at = _blank_sources(looked_at, frames=least > _OF_FRAMES)
+    if len(_LISTED.findall(f"\n{text}")) >= _MIN_LISTED:
+        looked_at = _blank_listings(looked_at)
     said_by_facts = (facts.type, str(facts.location), facts.cause, *facts.details, *facts.wrappers)
     known = _COMMON.union(*_list_words("\n".join(said_by_facts).lower()))
     fresh = _find_fresh(looked_at, known)
@@ -175,16 +186,12 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
     alike: dict[str, int] = {}
     for piece in fresh:
         words = piece.words
-        if (
-            (words <= said and not _is_range(piece.text))
-            or _is_place(piece, words - known)
-            or _is_noise(piece.text, facts.cause)
-        ):
+        if (words <= said and not _is_range(piece.text)) or _is_place(piece, words - known):
             continue
         if nearness is None:
             nearness = _find_nearness(looked_at, facts.cause)
         weighed = _weigh(piece, words - said, nearness.get(piece.number, 0), least)
-        if weighed is None or weighed.weight < least:
+        if weighed is None or weighed.weight < least or _is_noise(piece.text, facts.cause):
             continue
         seen = alike.get(weighed.template, 0)
         alike[weighed.template] = seen + 1
@@ -195,7 +202,14 @@ def find_evidence(lines: Sequence[str], facts: Facts) -> tuple[Evidence, ...]:
 
 
 def _find_fresh(lines: Sequence[str], known: frozenset[str]) -> list[_Fresh]:
-    pieces = [(number, piece) for number, line in enumerate(lines) if line for piece in _pieces(line)]
+    pieces: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        piece = line.strip()
+        if len(piece) <= _MAX_PIECE and _CLOSING not in piece:
+            if piece:
+                pieces.append((number, piece))
+        else:
+            pieces.extend([(number, piece) for piece in _pieces(line)])
     # All at once, since a call for each line costs more than what it does.
     lowered = _strip_around("\n".join([piece for _, piece in pieces])).lower()
     words = _list_words(lowered)
@@ -244,15 +258,18 @@ def _blank_sources(lines: Sequence[str], *, frames: bool) -> Sequence[str]:
     kept: list[str] = []
     depth = -1
     for line in lines:
-        if _FRAME.match(line):
-            depth = _depth(line)
-            line = "" if frames else line  # noqa: PLW2901 - a frame that would not weigh enough
-        elif depth >= 0 and line.strip():
-            if _depth(line) > depth:
-                line = ""  # noqa: PLW2901 - the source
+        said = line.lstrip()
+        if has_any(said, _SIGNS_OF_FRAMES) and _FRAME.match(line):
+            depth = len(line) - len(said)
+            kept.append("" if frames else line)  # a frame that would not weigh enough
+        elif depth >= 0 and said:
+            if len(line) - len(said) > depth:
+                kept.append("")  # the source
             else:
                 depth = -1
-        kept.append(line)
+                kept.append(line)
+        else:
+            kept.append(line)
     return kept
 
 

@@ -10,6 +10,7 @@ from otel_errcompact.extract.payload.error import VALIDATION
 from otel_errcompact.extract.payload.violation import MAX_VIOLATIONS, Violation, describe, key_of
 from otel_errcompact.extract.reading import Reading
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
     import re
@@ -81,7 +82,7 @@ def read_validation(message: str, *, whole: bool = False) -> Reading | None:
         message: The text.
         whole: Whether it must be a validation error from its first character on.
     """
-    if not any(sign in message for sign in _TELLING):
+    if not has_any(message, _TELLING):
         return None
     message = message[:_MAX_TEXT]
     if whole and not any(pattern.match(message) for pattern in _BEGINNINGS):
