@@ -47,8 +47,9 @@ def kind_of(raw: RawError, facts: Facts) -> FailureKind:
 
 def _words_of(kind: str) -> tuple[str, ...]:
     # `requests.exceptions.ReadTimeout` is `read timeout`.
-    name = re.split(r"[.:]+", kind[:_MAX_NAME].strip())[-1]
-    return tuple(word.lower() for word in _WORD.findall(name))
+    name = kind[:_MAX_NAME].strip()
+    name = name[max(name.rfind("."), name.rfind(":")) + 1 :]
+    return tuple([word.lower() for word in _WORD.findall(name)])
 
 
 _MAX_NAME: Final = 200
@@ -100,9 +101,9 @@ _WORDS_OF_STATUS: Final = ("HTTP", "tatus", "rror code", "rror '", "returned err
 _WAITING_HELPS: Final = frozenset({"408", "425", "429"})
 _NEVER: Final = frozenset({"501", "505", "506", "510"})
 
-_NO_QUOTA: Final = lazy_pattern(
-    r"insufficient_quota|credit balance is too low|exceeded your current quota|billing hard limit"
-)
+_WITHOUT_QUOTA: Final = (
+    "insufficient_quota", "credit balance is too low", "exceeded your current quota", "billing hard limit",
+)  # fmt: skip
 """Refusals that waiting does not end, unless the server says when."""
 
 _RETRY_IN: Final = lazy_pattern(r"(?i)\b(?:try|retry)(?:ing)?(?: again)? (?:in|after) (?:about )?[0-9]")
@@ -160,13 +161,13 @@ _MAX_ANSWER: Final = 8_192
 
 
 def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]) -> bool:
-    if raw.exit_code in _ENDED_FROM_OUTSIDE or _ENDED.match(facts.type):
+    if raw.exit_code in _ENDED_FROM_OUTSIDE or (facts.type.startswith("exit code ") and _ENDED.match(facts.type)):
         return True
     name = " ".join(words)
     if facts.format in _JUDGING_FORMATS:
         return _TRANSIENT_NAMES.search(name) is not None and _FAULTS_OF_CODE.isdisjoint(words)
     says_when = _says_when(raw, facts, cause)
-    if says_when or _NO_QUOTA.search(cause) or "insufficient quota" in name:
+    if says_when or has_any(cause, _WITHOUT_QUOTA) or "insufficient quota" in name:
         return says_when
     status = _status_of(facts.type, cause)
     if status:
@@ -175,7 +176,7 @@ def _is_transient(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...
 
 
 def _says_when(raw: RawError, facts: Facts, cause: str) -> bool:
-    if _RETRY_IN.search(cause):
+    if "try" in cause.lower() and _RETRY_IN.search(cause):
         return True
     return facts.format in _SERVICE_FORMATS and _RETRY_AFTER.search(raw.text[:_MAX_ANSWER]) is not None
 
@@ -279,13 +280,18 @@ def _is_rejected(raw: RawError, facts: Facts, cause: str, words: tuple[str, ...]
     kind, form = facts.type, facts.format
     if form in _JUDGING_FORMATS:
         return kind == "UsageError"
-    if (found := _INVALID_MODEL.match(cause)) is not None:
+    if " validation error" in cause and (found := _INVALID_MODEL.match(cause)) is not None:
         return _is_input_of(raw.tool, found["model"])
     if kind in _REJECTED_OF_FORMAT.get(form, ()) or kind in _REJECTED_TYPES:
         return True
-    if _REJECTED_NAMES.search(" ".join(words)) or _is_called_wrong(raw.tool, cause):
+    if _names_rejection(words) or ("() " in cause and _is_called_wrong(raw.tool, cause)):
         return True
     return (words in _GENERIC or words[:2] == ("exit", "code")) and _REJECTED_WORDS.match(cause) is not None
+
+
+def _names_rejection(words: tuple[str, ...]) -> bool:
+    name = " ".join(words)
+    return ("tool" in name or "function" in name) and _REJECTED_NAMES.search(name) is not None
 
 
 def _is_called_wrong(tool: str, cause: str) -> bool:

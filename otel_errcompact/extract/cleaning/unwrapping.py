@@ -26,17 +26,25 @@ def unwrap(source: str) -> Opened:
     opened = open_envelope(source)  # before the source is bounded
     text, status = (source, None) if opened is None else opened
     text = strip_blanks(clean(text))
+    is_looked_at = opened is None and text == source
     for _ in range(MAX_LAYERS):
-        opened = _peel(text)
+        opened = _peel(text, is_looked_at=is_looked_at)
         if opened is None:
             break
         text, status = strip_blanks(clean(opened.text)), status or opened.exit_code
+        is_looked_at = False
     return Opened(fold_document(text), status)
 
 
-def _peel(text: str) -> Opened | None:
-    """Return a text without its outermost layer, nothing if it has none."""
-    opened = open_envelope(text) or strip_tags(text) or strip_fence(text)
+def _peel(text: str, *, is_looked_at: bool) -> Opened | None:
+    """
+    Return a text without its outermost layer, nothing if it has none.
+
+    Args:
+        text: The text.
+        is_looked_at: Whether it is known to be no envelope.
+    """
+    opened = (None if is_looked_at else open_envelope(text)) or strip_tags(text) or strip_fence(text)
     if opened is not None:
         return opened
     body = strip_margins(dedent(strip_prefixes(text)))

@@ -31,7 +31,7 @@ _MAX_LINES_BEFORE: Final = 5
 
 def read(text: Text) -> Facts | None:
     """Return the facts of the last traceback in `text`; earlier ones that are no part of its chain become details."""
-    if text.body.rfind(_OF_NOTEBOOK) > text.body.rfind(HEADER):
+    if _OF_NOTEBOOK in text.body and text.body.rfind(_OF_NOTEBOOK) > text.body.rfind(HEADER):
         return None  # the message of the last exception is what a notebook printed, with links of its own
     body = _strip_ignored(_strip_prefix(text.body))
     found = chains_of(body, text.type, text.message, text.roots)

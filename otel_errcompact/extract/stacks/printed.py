@@ -25,6 +25,8 @@ def facts_of_stacks(chains: Sequence[Sequence[Failure]]) -> Facts:
         chains: The chains in the order of the output, each outermost first; at least one.
     """
     facts = facts_of(chains[-1])
+    if len(chains) == 1:
+        return facts
     told = set(_statements(chains[-1]))
     others = dict.fromkeys(_others([chain for chain in chains[:-1] if not told.issuperset(_statements(chain))], facts))
     return replace(facts, details=details((*facts.details, *others))) if others else facts
