@@ -22,6 +22,7 @@ _COMPARED: Final = 24
 _COLUMN: Final = lazy_pattern(r"([0-9]{1,5})(?![0-9])(.{0,200})")
 _MORE_OF_PLACE: Final = lazy_pattern(r":?[0-9]")
 _PLACE: Final = lazy_pattern(r"([^\s:/\\\"'(]{1,120}\.\w{1,12}):([0-9]{1,7})(?![0-9]|:[0-9])")
+_END_OF_PLACE: Final = lazy_pattern(r"\.\w{1,12}:[0-9]")
 _ROW: Final = r"[ \t]*(?:[A-Z]{1,4}[0-9]{1,5}[ \t]+)?([0-9]{1,7}):([0-9]{1,5})(?![^ \t\n])(.{0,200})"
 """A finding below the name of its file."""
 
@@ -58,7 +59,7 @@ def show_columns(facts: Facts, text: str) -> Facts:
 
 def _add_columns(line: str, printed: _PrintedColumns) -> str:
     # Most details name no place.
-    if ":" not in line:
+    if ":" not in line or _END_OF_PLACE.search(line) is None:
         return line
     return _PLACE.sub(lambda found: _with_column(found, printed), line)
 

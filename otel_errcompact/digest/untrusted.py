@@ -46,8 +46,15 @@ def one_line(text: str, limit: int = 400) -> str:
     if len(text) <= limit and _is_harmless(text):
         return text
     # A line is never cut by more than what the removals below can take away, so most of a huge text is never looked at.
-    text = _SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text[: 8 * limit]))).strip()
-    text = encodable(_FORGED_COUNT.sub("(x ", _FORGED_DELIMITER.sub("(", text)))
+    text = text[: 8 * limit]
+    if text.isascii() and text.isprintable():
+        text = " ".join(text.split())
+    else:
+        text = encodable(_SPACES.sub(" ", _UNPRINTABLE.sub(" ", _ANSI.sub("", text))).strip())
+    if "[" in text:
+        text = _FORGED_DELIMITER.sub("(", text)
+    if "(x" in text:
+        text = _FORGED_COUNT.sub("(x ", text)
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
 
 

@@ -6,22 +6,28 @@ As in `masking`, all rules are one regular expression and run in one pass.
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.redaction.rules import CLUES, IS, RULES
 from otel_errcompact.runtime.lazy import lazy_pattern
+from otel_errcompact.runtime.strings import has_any
 
 if TYPE_CHECKING:
-    import re
-
     from otel_errcompact.redaction.rules import RedactionRule
 
 
 def redact(text: str) -> str:
     """Return `text` with `[REDACTED:<kind>]` in place of each secret."""
-    if _TRIGGER.search(text) or any(map(text.__contains__, _MARKS)):
-        return _PATTERN.sub(_replace, text)
-    return text
+    return _PATTERN.sub(_replace, text) if _may_hold_secret(text) else text
+
+
+def _may_hold_secret(text: str) -> bool:
+    for sign, trigger in _TRIGGERS:
+        if sign in text and trigger.search(text):
+            return True
+    return has_any(text, _MARKS)
 
 
 def _replace(match: re.Match[str]) -> str:
@@ -50,23 +56,24 @@ def _join_rules() -> str:
     return rf"(?<![A-Za-z0-9])(?:{at_word}|{name}(?={IS})(?:{assigned}))|{anywhere}"
 
 
-def _join_trigger() -> str:
-    # Most texts hold no secret. The pattern begins with characters that prose seldom has, so that the engine passes
-    # over the rest of it at the speed of a search for a character.
-    issued = "|".join(f"(?<={prefix})" for rule in RULES for prefix in rule.issued if not prefix[-1].isalpha())
-    names = sorted({"key" if name.endswith("key") else name for rule in RULES for name in rule.assigned_to})
-    direct = "|".join(f"(?<=(?i:{name}).)" for name in names)
-    apart = "|".join(f"(?<=(?i:{name})['\" ].)|(?<=(?i:{name})['\"] .)" for name in names)
-    return (
-        rf"[-_.:=?&](?:(?<=[-_.])(?=[\w*-]{{6}})(?:{issued})"
-        rf"|(?<=[:=])(?:(?<=[a-zA-Z].)(?:{direct})|(?<=['\" ].)(?:{apart}))"
-        rf"|{'|'.join(CLUES)})"
-    )
+def _join_trigger(sign: str) -> str:
+    # Most texts hold no secret. A pattern that begins with one character is searched for at the speed of C.
+    issued = [prefix for rule in RULES for prefix in rule.issued if prefix[-1] == sign]
+    forms = [*CLUES.get(sign, ())]
+    if issued:
+        forms.append(rf"(?=[\w*-]{{6}})(?:{'|'.join(f'(?<={prefix})' for prefix in issued)})")
+    if sign in _ASSIGNING:
+        names = sorted({"key" if name.endswith("key") else name for rule in RULES for name in rule.assigned_to})
+        direct = "|".join(f"(?<=(?i:{name}).)" for name in names)
+        apart = "|".join(f"(?<=(?i:{name})['\" ].)|(?<=(?i:{name})['\"] .)" for name in names)
+        forms.append(rf"(?<=[a-zA-Z].)(?:{direct})|(?<=['\" ].)(?:{apart})")
+    return rf"{re.escape(sign)}(?:{'|'.join(forms)})"
 
 
+_ASSIGNING: Final = ":="
 _PATTERN: Final = lazy_pattern(_join_rules)
-_TRIGGER: Final = lazy_pattern(_join_trigger)
-"""Matches in every text that a rule matches in, apart from those with a mark."""
+_TRIGGERS: Final = tuple((sign, lazy_pattern(partial(_join_trigger, sign))) for sign in "-_.:=?&")
+"""By their first character; one matches in every text that a rule matches in, apart from those with a mark."""
 
 _MARKS: Final = (
     *(prefix for rule in RULES for prefix in rule.issued if prefix[-1].isalpha()),

@@ -60,8 +60,8 @@ _SCHEME: Final = r"(?i:bearer|basic|token|digest|apikey)"
 
 _OPTION: Final = r"-(?:[a-z]\w{0,20}-){0,3}(?:password|passwd|token|secret|api-key) "
 _SIGNED: Final = r"(?i:key|sig|signature|x-amz-signature|x-amz-security-token|x-goog-signature)="
-CLUES: Final = (r"(?<=:)//[^\s/]{0,384}@", rf"(?<=-){_OPTION}", rf"(?<=[?&]){_SIGNED}", "(?<=-)----BEGIN ")
-"""Patterns behind the first character of a secret without a name or prefix."""
+CLUES: Final = {":": (r"//[^\s/]{0,384}@",), "-": (_OPTION, "----BEGIN "), "?": (_SIGNED,), "&": (_SIGNED,)}
+"""Patterns of secrets without a name or prefix, behind their first character."""
 
 RULES: Final[tuple[RedactionRule, ...]] = (
     RedactionRule(

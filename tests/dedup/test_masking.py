@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otel_errcompact.dedup.masking import mask, values
+from otel_errcompact.dedup.ids import mask_labelled
+from otel_errcompact.dedup.masking import _replace, mask, values
 from otel_errcompact.dedup.pattern import PATTERN
 from otel_errcompact.dedup.rules import RULES
 from tests.clock import MOMENT_S, processor_seconds
@@ -122,6 +124,14 @@ def test_template_of_a_template_is_itself(text: str):
     Masking is idempotent.
     """
     assert mask(text) == mask(mask(text))
+
+
+@given(st.lists(WORDS | WORDS.map(lambda text: re.sub(r"[0-9@/~\\]", "x", text)), max_size=4).map(" ".join) | st.text())
+def test_quick_look_misses_nothing(text: str):
+    """
+    A text that is its own template after a quick look holds nothing that the rules would mask.
+    """
+    assert mask(text) == PATTERN.sub(_replace, mask_labelled(text))
 
 
 @given(st.text())

@@ -121,7 +121,7 @@ WORDS_OF_LEVEL: Final = ("info", "debug", "trace", "notice", "verb", "warn", "np
 RECOVERED: Final = _any_of(
     r"(?:[,;.-] |\()(?:now |we are |will |therefore )?(?:using|falling back|skip|ignor|continu|creating|installing"
     r"|retrying|starting|proceeding|performing|assume|assuming|default)",
-    r"(?:\w{1,20}: )?ignoring\b",
+    r"ignoring\b",
 )
 """The program went on in spite of it."""
 
