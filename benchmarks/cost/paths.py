@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.cost.measure import make_record, make_span
 from benchmarks.cost.metrics import make_hand_over
+from benchmarks.cost.observation import make_judge_healthy, make_key_text, make_observe_exception, make_observe_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "span": make_span,
     "record": make_record,
-    "metrics hand-over": make_hand_over,
+    "hand_over": make_hand_over,
+    "observe_text": make_observe_text,
+    "key_text": make_key_text,
+    "observe_exception": make_observe_exception,
+    "judge_healthy": make_judge_healthy,
 }
 
 GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})
