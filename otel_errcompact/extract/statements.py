@@ -77,13 +77,19 @@ _TELLING_WORDS: Final = (
 """Words that failures are told with, in lower case; each begins with a letter."""
 
 
-def compile_words(words: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern of words in small letters that tries each first letter once."""
+def compile_words(words: Sequence[str], end: str = r"\b") -> re.Pattern[str]:
+    """
+    Compile words in small letters into a pattern that tries each first letter once.
+
+    Args:
+        words: Patterns, each of which begins with a letter.
+        end: What stands behind each of them.
+    """
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
     alternatives = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
-    return lazy_pattern(rf"\b(?:{alternatives})\b")
+    return lazy_pattern(rf"\b(?:{alternatives}){end}")
 
 
 _OTHER_LANGUAGES: Final = ("fehler", "fehlgeschlagen", "nicht", "abgebrochen", "erreur", "impossible")

@@ -17,6 +17,7 @@ from otel_errcompact.extract.statements import (
     GENERIC_TYPES,
     Statement,
     code_of,
+    compile_words,
     indentation,
     is_heading,
     statement_of,
@@ -54,18 +55,19 @@ _MAX_ABOVE: Final = 8
 _FAR: Final = 40
 """Lines behind a wrapper in which its cause is looked for."""
 
-_REASON: Final = lazy_pattern(
-    r"\b(?:no (?:such|space|route|module|package|\w{1,20} (?:matching|found|named|called|defined|available))"
-    r"|not (?!be\b)|validation|n't\b|denied|refused|rejected|invalid|unexpected|unknown|nonexistent|missing"
-    r"|un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)|require[sd]?\b"
-    r"|timed? ?out|exceed\w{0,3}|killed|conflict\w{0,3}|mismatch\w{0,3}|violat\w{1,4}|forbidden|must|should"
-    r"|expect(?:ed|s)|wanted|fell through|too \w{1,10}|already|in use|busy|locked|duplicate\w{0,2}|has no|have no"
-    r"|there (?:is|are) no|empty"
-    r"|overflow|corrupt\w{0,3}|expired|reset by|null|nil|malformed|illegal|incompatible|ambiguous|less than"
-    r"|greater than|larger"
-    r"|smaller|out of|bad|wrong|only|syntax|segmentation|broken|stale|interrupted|deadlock|unmet|undeliverable|nxdomain"
-    r"|servfail|imagepullbackoff|crashloopbackoff|oomkilled)",
-)
+_REASON: Final = compile_words((
+    r"no (?:such|space|route|module|package|\w{1,20} (?:matching|found|named|called|defined|available))",
+    r"not (?!be\b)", "validation", r"n't\b", "denied", "refused", "rejected", "invalid", "unexpected", "unknown",
+    "nonexistent", "missing",
+    r"un(?:resolved|supported|defined|declared|reachable|bound|authorized|recogni[sz]ed|available)",
+    r"require[sd]?\b", "timed? ?out", r"exceed\w{0,3}", "killed", r"conflict\w{0,3}", r"mismatch\w{0,3}",
+    r"violat\w{1,4}", "forbidden", "must", "should", "expect(?:ed|s)", "wanted", "fell through", r"too \w{1,10}",
+    "already", "in use", "busy", "locked", r"duplicate\w{0,2}", "has no", "have no", "there (?:is|are) no", "empty",
+    "overflow", r"corrupt\w{0,3}", "expired", "reset by", "null", "nil", "malformed", "illegal", "incompatible",
+    "ambiguous", "less than", "greater than", "larger", "smaller", "out of", "bad", "wrong", "only", "syntax",
+    "segmentation", "broken", "stale", "interrupted", "deadlock", "unmet", "undeliverable", "nxdomain", "servfail",
+    "imagepullbackoff", "crashloopbackoff", "oomkilled",
+), end="")  # fmt: skip
 """Words in small letters that say why something failed, and not only that it did."""
 
 _ACTION: Final = lazy_pattern(

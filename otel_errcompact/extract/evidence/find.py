@@ -80,7 +80,7 @@ _MIN_LISTED: Final = 4
 _TAG: Final = lazy_pattern(r"</?[A-Za-z][^<>\n]{0,600}>")
 _CLOSING: Final = "</"
 _CUT: Final = ("...", "\u2026")
-_CUT_WORD: Final = lazy_pattern(r"\w{1,60}(?:\.\.\.|\u2026)$", re.MULTILINE)
+_CUT_WORD: Final = lazy_pattern(r"\w{1,60}(?:\.\.\.|\u2026)$")
 """A word that a tool has cut: nobody can tell whether it was said already."""
 
 _STYLE: Final = lazy_pattern(
@@ -224,7 +224,9 @@ def _strip_around(text: str) -> str:
         text = _TAG.sub(" ", text)
     if _END_OF_PACKAGE.search(text) is not None:
         text = _PACKAGE.sub(" ", text)
-    return _CUT_WORD.sub(" ", text) if has_any(text, _CUT) else text
+    if not has_any(text, _CUT):
+        return text
+    return "\n".join([_CUT_WORD.sub(" ", line) if line.endswith(_CUT) else line for line in text.split("\n")])
 
 
 def _least_of(facts: Facts) -> int:

@@ -52,7 +52,9 @@ FRAME: Final = _any_of(
     r"traceback \(most recent call last\)|\[previous line repeated",
 )
 
-MAY_BE_FRAME: Final = lazy_pattern(r"[0-9(\[]|[Tt]race|race[Bb]ack|[Ss]tack|STACK|TRACE|called from")
+SIGN_OF_FRAME: Final = lazy_pattern(r"[0-9(\[]")
+WORDS_OF_FRAMES: Final = ("trace", "Trace", "stack", "Stack", "raceback", "raceBack", "STACK", "TRACE", "called from")
+"""What each line of a stack has, one or the other."""
 
 PROGRESS: Final = _any_of(
     r"(?:[\w@./-]{1,30}: )?[\[(] ?[0-9]{1,7} ?(?:/|of) ?[0-9]{1,7} ?[\])]"

@@ -79,7 +79,7 @@ def is_content(line: str) -> bool:
 
 
 def _kind_by_beginning(line: str, lowered: str) -> Kind | None:
-    if forms.MAY_BE_FRAME.search(line) is not None and forms.FRAME.match(lowered):
+    if (forms.SIGN_OF_FRAME.search(line) or has_any(line, forms.WORDS_OF_FRAMES)) and forms.FRAME.match(lowered):
         return Kind.FRAME
     if forms.BOILERPLATE.match(lowered):
         return Kind.BOILERPLATE
