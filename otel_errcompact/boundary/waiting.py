@@ -193,12 +193,9 @@ def _find_work(frame: FrameType | None) -> Any:
 
 def _find_contexts(work: Any) -> Iterator[Context]:
     # Tasks that wait for a future of a pool, as `loop.run_in_executor` returns it.
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
-        return
     for callback in tuple(getattr(work, "_done_callbacks", None) or ()):
         for cell in getattr(callback, "__closure__", None) or ():
             chained: Any = cell.cell_contents
-            if asyncio.isfuture(chained):
+            if getattr(chained, "_asyncio_future_blocking", None) is not None:  # as `asyncio.isfuture` has it
                 registered: list[tuple[object, Context]] = getattr(chained, "_callbacks", None) or []
                 yield from (context for _, context in tuple(registered))

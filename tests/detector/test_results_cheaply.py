@@ -58,8 +58,8 @@ def test_no_sign_of_a_failure_is_overlooked(sign: Sign) -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     st.one_of(
-        *(st.from_regex(form) for form in (refusals.SAID_BY_TOOL, recognise._LAST_WORDS)),
-        st.from_regex(results._EXIT_CODE),
+        *(st.from_regex(form.pattern) for form in (refusals.SAID_BY_TOOL, recognise._LAST_WORDS)),
+        st.from_regex(results._EXIT_CODE.pattern),
         st.sampled_from(
             ['{"isError": true, "error": "x"}', '{"ok": false, "msg": "x"}', '{"status": "failed", "msg": 1}']
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 
@@ -94,3 +95,11 @@ def test_a_coroutine_that_never_suspends_runs_without_a_loop() -> None:
     with pytest.raises(RuntimeError, match="has suspended"):
         run_synchronously(suspends)
     assert closed == [True]
+
+
+def test_without_asyncio_no_loop_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not imported to find that out, which takes longer than a tool call."""
+    monkeypatch.delitem(sys.modules, "asyncio")
+    monkeypatch.delitem(sys.modules, "trio", raising=False)
+    assert running_library() == ""
+    assert "asyncio" not in sys.modules
