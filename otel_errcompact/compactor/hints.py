@@ -155,7 +155,7 @@ _HINTS: Final[tuple[Hint, ...]] = (
 
 @cache
 def _words() -> tuple[str, ...]:
-    """Return strings of which every text that a sign matches holds one; found without compiling any sign."""
+    # Each text that a sign matches holds one of these words; no sign is compiled to find that out.
     return tuple({_word_in(sign) for hint in hints() for sign in hint.signs})
 
 

@@ -63,7 +63,7 @@ _MEMBERS: Final = (
 
 
 class _UsedPattern:
-    """Holds the methods and attributes of a compiled pattern, found as fast as the pattern's own."""
+    """Hold the methods and attributes of a compiled pattern."""
 
     __slots__ = ("_flags", "_source", *_MEMBERS)
 

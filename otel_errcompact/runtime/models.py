@@ -43,7 +43,7 @@ class Setting:
 
 def setting(*, default: Any, **constraints: Any) -> Any:
     """
-    Return a field with a default and what its values must keep to.
+    Return a field with a default and constraints.
 
     Args:
         default: The default.
@@ -55,7 +55,7 @@ def setting(*, default: Any, **constraints: Any) -> Any:
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting,))
 class FrozenModel:
     """
-    Holds values that cannot change, with the methods of pydantic's models that this library's users need.
+    Hold values that cannot change, with methods as pydantic's models have.
 
     A subclass declares its fields as a pydantic model does. The same model of pydantic, made at its first need, checks
     given values, and reads and writes JSON.
@@ -193,7 +193,6 @@ class FrozenModel:
 
     @classmethod
     def _to_pydantic(cls) -> type[BaseModel]:
-        """Return the same model as one of pydantic."""
         if cls._pydantic is None:
             cls._pydantic = cls._make_pydantic()  # threads that meet here make equal ones
         return cls._pydantic
@@ -218,7 +217,7 @@ class FrozenModel:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return how a model of pydantic with such a field checks, reads and writes it."""
+        """Return how models of pydantic check and write such a field."""
         from pydantic_core import core_schema
 
         model = handler.generate_schema(cls._to_pydantic())

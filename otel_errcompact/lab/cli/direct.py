@@ -1,7 +1,7 @@
 """
-Run what scripts call most, in its plain form, without the library of the command line.
+Run plain commands without the library of the command line.
 
-That library takes longer to load than a key to make. Whatever is not plain is left to it: help, other spellings,
+Scripts call them most. That library takes longer to load than a key to make. Whatever is not plain is left to it: help, other spellings,
 mistakes. So there is one description of every option, in `app`, and a test compares both ways.
 """
 
@@ -23,7 +23,7 @@ _OPTIONS: Final = ("--jsonl", "--tool", "--exit-code")
 
 
 def run_directly(arguments: Sequence[str]) -> int | None:
-    """Return the exit status of a command in its plain form; None if it is not in it."""
+    """Run a plain command and return its status; None for others."""
     if list(arguments) == ["--version"]:
         import otel_errcompact
 
