@@ -10,6 +10,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.cost import spans
 from benchmarks.cost.measure import make_record, make_span
 from benchmarks.cost.metrics import make_hand_over
 from benchmarks.cost.observation import make_judge_healthy, make_key_text, make_observe_exception, make_observe_text
@@ -25,6 +26,7 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "key_text": make_key_text,
     "observe_exception": make_observe_exception,
     "judge_healthy": make_judge_healthy,
+    **spans.PATHS,
 }
 
 GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})
