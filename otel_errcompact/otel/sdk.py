@@ -7,26 +7,31 @@ What is not where it was makes a processor slower or a provider's order stay as 
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
 
 from opentelemetry import context as otel_context
-from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanKind, StatusCode
+from opentelemetry.sdk.trace import Span, SpanProcessor
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanContext, SpanKind, StatusCode, get_current_span
 
 from otel_errcompact.otel.data import EndedSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Mapping, Sized
     from contextvars import Token
 
     from opentelemetry.context import Context
     from opentelemetry.sdk._logs import LogRecordProcessor
     from opentelemetry.sdk.metrics.export import MetricExporter
-    from opentelemetry.sdk.trace import ReadableSpan, Span
+    from opentelemetry.sdk.trace import ReadableSpan
 
     Processors = tuple[object, ...]
 
 _ERROR: Final = StatusCode.ERROR
+_TRACE_ID, _SPAN_ID, _IS_REMOTE = 0, 1, 2
+"""Items of a span context, a tuple; its properties cost ten times as much."""
+
+_HAS_KNOWN_ITEMS: Final = tuple(SpanContext(1, 2, is_remote=True))[:3] == (1, 2, True)
 _SUPPRESS: Final[str] = getattr(
     otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", otel_context.create_key("suppress_instrumentation")
 )
@@ -52,6 +57,7 @@ class FilteringSpanProcessor(SpanProcessor):
     Args:
         plain_names: Names of spans of no interest, and the scopes in which they are not.
         open_spans: The open boundaries, and the spans inside them.
+        left: The boundaries whose end will not be seen, until they are settled.
         open_agents: The open spans of agents.
         open_traces: The open traces that are known.
     """
@@ -60,43 +66,63 @@ class FilteringSpanProcessor(SpanProcessor):
         self,
         plain_names: Mapping[str, Container[str]],
         open_spans: Mapping[int, object],
+        left: Sized,
         open_agents: Mapping[int, object],
         open_traces: Mapping[int, object],
     ) -> None:
-        self._plain_names = plain_names
+        # Where the items of a span context are not known: no name is plain, and something is always left.
+        self._plain_names = plain_names if _HAS_KNOWN_ITEMS else cast("Mapping[str, Container[str]]", {})
+        self._left = left if _HAS_KNOWN_ITEMS else (None,)
         self._open_spans = open_spans
         self._open_agents = open_agents
         self._open_traces = open_traces
 
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+    def on_start(self, span: Any, parent_context: Context | None = None) -> None:
         """Process a span that starts, unless plain and outside every boundary."""
-        sdk_span: Any = span
         try:
-            scopes = self._plain_names[sdk_span._name]
-            if sdk_span._instrumentation_scope._name in scopes and not self._open_spans:
-                return
-        except Exception:  # noqa: BLE001, S110 - a name that is new or no text, or another SDK's span
-            pass
-        self._start(span, parent_context)
+            if span._instrumentation_scope._name in self._plain_names[span._name]:
+                open_spans = self._open_spans
+                if not open_spans:
+                    return
+                parent = span._parent
+                # Without a context of its own, the span's parent is the current span.
+                if (parent is None or parent[_SPAN_ID] not in open_spans) and (
+                    parent_context is None or get_current_span().get_span_context()[_SPAN_ID] not in open_spans
+                ):
+                    return
+                process = self._start_plain
+            else:
+                process = self._start
+        except Exception:  # noqa: BLE001 - a name that is new or no text, or another SDK's span
+            process = self._start
+        process(span, parent_context)
 
-    def on_end(self, span: ReadableSpan) -> None:
+    def on_end(self, span: Any) -> None:
         """
         Process a span that ends, unless healthy and outside every boundary.
 
         One that ends a run is processed too.
         """
-        sdk_span: Any = span
         try:
-            if (
-                sdk_span._status._status_code is not _ERROR
-                and not sdk_span._events._dq
-                and not self._open_spans
-                and (not self._open_traces or self._is_inside(sdk_span))
-            ):
-                return
-        except Exception:  # noqa: BLE001, S110 - another SDK's span
-            pass
-        self._end(span)
+            if span._status._status_code is not _ERROR and not span._events._dq:
+                open_spans, open_traces = self._open_spans, self._open_traces
+                if not open_spans and not open_traces:
+                    return
+                inner = None
+                context = span._context
+                span_id = context[_SPAN_ID]
+                if not self._left and span_id not in self._open_agents:
+                    parent = span._parent
+                    if (parent is not None and not parent[_IS_REMOTE]) or context[_TRACE_ID] not in open_traces:
+                        if span_id not in open_spans:
+                            return
+                        inner = span._name, span_id, span._instrumentation_scope._name
+            else:
+                inner = None
+        except Exception:  # noqa: BLE001 - another SDK's span
+            inner = None
+        if inner is None or not self._end_healthy(*inner):
+            self._end(span)
 
     def _start(self, span: Span, parent_context: Context | None) -> None:
         raise NotImplementedError
@@ -104,10 +130,67 @@ class FilteringSpanProcessor(SpanProcessor):
     def _end(self, span: ReadableSpan) -> None:
         raise NotImplementedError
 
-    def _is_inside(self, sdk_span: Any) -> bool:
-        """Return whether a span ends no run: not agent's, not local root."""
-        parent = sdk_span._parent
-        return parent is not None and not parent.is_remote and sdk_span._context.span_id not in self._open_agents
+    def _start_plain(self, span: Span, parent_context: Context | None) -> None:
+        """Process a span of no interest that starts inside a boundary."""
+        raise NotImplementedError
+
+    def _end_healthy(self, name: str, span_id: int, scope: str) -> bool:
+        """Process a healthy span that ends inside a boundary; False if it has to be read."""
+        raise NotImplementedError
+
+
+class WatchedSpan(weakref.ref[Span]):
+    """
+    Holds what a span that has started may still say, but not the span.
+
+    Args:
+        span: The span.
+        on_drop: Called with this object if the span is dropped before anything else drops this object.
+    """
+
+    __slots__ = ("attributes", "context", "name", "scope")
+
+    name: str
+    context: SpanContext
+    scope: str
+    attributes: Mapping[str, object]
+    """The attributes of the span; those that it gets later are here too."""
+
+    def read(self) -> EndedSpan:
+        """Read the span as far as it is known."""
+        context = self.context
+        return EndedSpan(
+            self.name,
+            context,
+            context.trace_id,
+            context.span_id,
+            None,
+            failed=False,
+            description=None,
+            attributes=copy_attributes(self.attributes),
+            events=(),
+            scope=self.scope,
+            start_ns=0,
+            end_ns=0,
+        )
+
+
+def watch_span(
+    span: object, scope: str, context: SpanContext, on_drop: Callable[[WatchedSpan], object]
+) -> WatchedSpan | None:
+    """
+    Return what learns that a span of the SDK is dropped, or None.
+
+    Another SDK's object may be a passing view of its span: its end says nothing.
+    """
+    if not isinstance(span, Span):
+        return None
+    watched = WatchedSpan(span, cast("Any", on_drop))
+    watched.name = span.name
+    watched.scope = scope
+    watched.context = context
+    watched.attributes = span.attributes or {}
+    return watched
 
 
 def read_span(span: ReadableSpan) -> EndedSpan:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import trace
 
+from otel_errcompact.otel.sdk import watch_span
 from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.context import current_run_id
 from otel_errcompact.otel.spans.conventions import AGENTS, BOUNDARIES, OFFICIAL, UNDECIDED, find_convention
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import Span
+    from opentelemetry.trace import SpanContext
 
     from otel_errcompact.errors import RawError
+    from otel_errcompact.otel.sdk import WatchedSpan
     from otel_errcompact.otel.spans.unattended import UnattendedRuns
 
 MAX_OPEN_SPANS: Final = 4_096
@@ -171,10 +176,28 @@ class _Place(NamedTuple):
     is_agent: bool
     """Whether the span is an agent's: that agent sees the failures inside it, and not just the boundary."""
 
+    watched: WatchedSpan | None
+    """What a boundary's span says, and whether it is dropped; None of other spans, and of another SDK's."""
+
+
+class LeftBoundary(NamedTuple):
+    """
+    Holds a boundary whose end will not be seen.
+    """
+
+    boundary: Boundary
+    watched: WatchedSpan | None
+    """What its span has said, if that is known."""
+
+    evicted: bool
+    """Whether it was forgotten to bound memory, and not because its span was dropped without an end."""
+
 
 class OpenBoundaries:
     """
     Holds the open spans that are, contain or may become a boundary's.
+
+    The spans of boundaries are held weakly: a call that is dropped without an end is given up.
 
     Args:
         runs: The runs that no program opens: a boundary or an agent outside any open run may begin one.
@@ -185,9 +208,13 @@ class OpenBoundaries:
     def __init__(self, runs: UnattendedRuns, tick: Callable[[], int], on_evict: Callable[[], object]) -> None:
         self._runs = runs
         self._tick = tick
+        self._on_evict = on_evict
         self._places: BoundedTable[int, _Place] = BoundedTable(MAX_OPEN_SPANS, on_evict)
         self.spans: Final = self._places.entries
         """All of them by span id; always the same object, so that a look whether there are any is cheap."""
+
+        self.left: Final[deque[WatchedSpan | LeftBoundary]] = deque()
+        """Boundaries that were dropped or evicted, until `take_left`; always the same object."""
 
         self.plain: Final[dict[str, set[str]]] = {}
         """Names of spans of no interest, and the scopes in which they are not; always the same object."""
@@ -199,7 +226,7 @@ class OpenBoundaries:
         around = self._find_parent(span)
         context = span.get_span_context()
         if operation not in BOUNDARIES and operation != UNDECIDED:
-            self._start_plain(span, around, operation)
+            self._start_plain(span, context, around, operation)
             if operation in AGENTS and not current_run_id(parent_context):
                 self._runs.begin_agent(context, scope)
             return
@@ -207,7 +234,19 @@ class OpenBoundaries:
         if not run_id:
             self._runs.begin(context.trace_id)
         boundary = Boundary(context.span_id, run_id, around, operation, self._tick())
-        self._places.put(boundary.span_id, _Place(boundary, is_agent=False))
+        # What a finaliser calls may come in the middle of anything: it only puts the dropped span down.
+        self._keep(boundary.span_id, _Place(boundary, False, watch_span(span, scope, context, self.left.append)))
+
+    def start_plain(self, span: Span) -> None:
+        """Record a span of no interest that may start inside a boundary."""
+        around = self._find_parent(span)
+        if around is not None:
+            self._start_plain(span, span.get_span_context(), around, "")
+
+    def is_inner(self, span_id: int) -> bool:
+        """Return whether an open span is inside a boundary and no boundary itself."""
+        place = self.spans.get(span_id)
+        return place is not None and place.boundary.span_id != span_id
 
     def end(self, span_id: int) -> Boundary | None:
         """
@@ -226,9 +265,28 @@ class OpenBoundaries:
         boundary = place.boundary if place is not None else None
         return boundary if boundary is None or boundary.decides else boundary.decider
 
+    def take_left(self) -> LeftBoundary | None:
+        """Return a boundary whose end will not be seen, each once, or None."""
+        while self.left:
+            with suppress(IndexError):  # another thread was faster
+                left = self.left.popleft()
+                found = left if isinstance(left, LeftBoundary) else self._drop(left)
+                if found is not None:
+                    return found
+        return None
+
     def clear(self) -> None:
         """Forget everything."""
         self._places.clear()
+        self.left.clear()
+
+    def _drop(self, watched: WatchedSpan) -> LeftBoundary | None:
+        """Forget the dropped span of a boundary, if it has not ended."""
+        span_id = watched.context.span_id
+        place = self.spans.get(span_id)
+        if place is None or place.watched is not watched:
+            return None
+        return LeftBoundary(place.boundary, watched, evicted=False) if self._places.pop(span_id) else None
 
     def _find_operation(self, span: Span, scope: str) -> str:
         convention = find_convention(scope)
@@ -239,13 +297,27 @@ class OpenBoundaries:
             self.plain.setdefault(span.name, set()).add(scope)
         return operation
 
-    def _start_plain(self, span: Span, around: Boundary | None, operation: str) -> None:
+    def _start_plain(self, span: Span, context: SpanContext, around: Boundary | None, operation: str) -> None:
         if operation in AGENTS:
             self._runs.keep_agent(span)
         elif around is not None and around.operation == UNDECIDED:
             around = around.decider
         if around is not None:
-            self._places.put(span.get_span_context().span_id, _Place(around, operation in AGENTS))
+            self._keep(context.span_id, _Place(around, operation in AGENTS, None))
+
+    def _keep(self, span_id: int, place: _Place) -> None:
+        while len(self.spans) >= MAX_OPEN_SPANS:
+            self._evict()
+        self._places.put(span_id, place)
+
+    def _evict(self) -> None:
+        with suppress(StopIteration, RuntimeError):  # another thread was faster
+            span_id = next(iter(self.spans))
+            place = self._places.pop(span_id)
+            if place is not None:
+                self._on_evict()
+                if place.boundary.span_id == span_id:
+                    self.left.append(LeftBoundary(place.boundary, place.watched, evicted=True))
 
     def _find_parent(self, span: Span) -> Boundary | None:
         place = self.spans.get(span.parent.span_id) if span.parent is not None else None

@@ -39,6 +39,17 @@ _STATUS: Final = lazy_pattern(r"(?<![\w.:/-])[45][0-9]{2}(?![\w.:/-])")
 _NONE: Final = frozenset[int]()
 
 
+class SeenFailure(NamedTuple):
+    """
+    Holds what is enough of a raw error to recognise it.
+    """
+
+    type: str
+    message: str
+    text: str
+    exception: BaseException | None
+
+
 class _Child(NamedTuple):
     type: str
     message: str
@@ -69,22 +80,22 @@ class _Child(NamedTuple):
         """Return the newest failed children of a parent, with this one."""
         return (*siblings[1 - MAX_CHILDREN :], self) if siblings else (self,)
 
-    def is_passed_on(self, raw: RawError) -> bool:
+    def is_passed_on(self, raw: RawError | SeenFailure) -> bool:
         """Return whether the parent's failure is this child's, or quotes it."""
         same = self.message == raw.message[:MAX_MESSAGE] and bare_name(self.type) == bare_name(raw.type)
         return same or mentions(raw.text, self.type, self.message) or self.is_raised(raw)
 
-    def is_raised(self, raw: RawError) -> bool:
+    def is_raised(self, raw: RawError | SeenFailure) -> bool:
         """Return whether a failure is raised because of this server's answer."""
         if not self.status or self.whole:
             return False
         return self.status in read_statuses(raw.exception) or self.status in _STATUS.findall(raw.message)
 
-    def is_surely_raised(self, raw: RawError) -> bool:
+    def is_surely_raised(self, raw: RawError | SeenFailure) -> bool:
         """Return that where only the thread connects both: by the address."""
         return bool(self.url) and self.url in raw.message and self.is_raised(raw)
 
-    def is_behind(self, raw: RawError) -> bool:
+    def is_behind(self, raw: RawError | SeenFailure) -> bool:
         """Return whether a span's bare status stands for this failure."""
         return self.logged and (self.named or bare_name(self.type) == bare_name(raw.type))
 
@@ -115,7 +126,9 @@ class Occurrences:
         self._untraced: BoundedTable[int, tuple[_Child, ...]] = BoundedTable(MAX_THREADS)
         self._numbers = itertools.count(1)
 
-    def find_origins(self, span: EndedSpan, raw: RawError | None, *, whole: bool = True) -> frozenset[int]:
+    def find_origins(
+        self, span: EndedSpan, raw: RawError | SeenFailure | None, *, whole: bool = True
+    ) -> frozenset[int]:
         """
         Return the origins of the failure that `span` passes on.
 
@@ -131,7 +144,7 @@ class Occurrences:
         found = self._find_marked(span, raw.exception) or self._find_children(span, raw, whole=whole)
         return frozenset(origin for origin in found if self._classes.get(origin) != HANDLED) if found else _NONE
 
-    def remember(self, span: EndedSpan, raw: RawError, origin: int, *, whole: bool = True) -> None:
+    def remember(self, span: EndedSpan, raw: RawError | SeenFailure, origin: int, *, whole: bool = True) -> None:
         """Have the spans around `span`, and later log records, recognise its failure."""
         parent_id = span.parent.span_id if span.parent is not None else 0
         marked = mark_exception(raw.exception, Mark(span.trace_id, span.span_id, parent_id, span.end_ns, origin))
@@ -212,7 +225,7 @@ class Occurrences:
             and (mark.parent_id == span.span_id or mark.end_ns > span.start_ns)
         ]
 
-    def _find_children(self, span: EndedSpan, raw: RawError, *, whole: bool) -> list[int]:
+    def _find_children(self, span: EndedSpan, raw: RawError | SeenFailure, *, whole: bool) -> list[int]:
         children = self._children.pop((span.trace_id, span.span_id)) or ()
         found = [child.origin for child in children if child.is_passed_on(raw)]
         if not found and is_agent(span):
@@ -231,7 +244,7 @@ class Occurrences:
         self._untraced.put(get_ident(), tuple(child for child in known if child is not found))
         return frozenset({found.origin})
 
-    def _find_reworded(self, span: EndedSpan, raw: RawError) -> list[int]:
+    def _find_reworded(self, span: EndedSpan, raw: RawError | SeenFailure) -> list[int]:
         """
         Return the failures that an agent's span reports in other words.
 

@@ -33,8 +33,9 @@ class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
         self.tracker: Final = tracker or FailureTracker(ledger, guard)
         """Tracks failures; shared with the processor of log records."""
         boundaries, runs = self.tracker.boundaries, self.tracker.runs
-        super().__init__(boundaries.plain, boundaries.spans, runs.agents, runs.traces)
+        super().__init__(boundaries.plain, boundaries.spans, boundaries.left, runs.agents, runs.traces)
         self._guard = guard or ledger.guard
+        self._starting = self._guard.stage("on_start")
         self._ending = self._guard.stage("on_end")
         self._closed = False
         self.tracker.open()
@@ -60,9 +61,19 @@ class ErrorCompactionSpanProcessor(FilteringSpanProcessor):
         return True
 
     def _start(self, span: Span, parent_context: Context | None) -> None:
-        with self._guard.stage("on_start"):
+        with self._starting:
             if not self._closed:
                 self.tracker.start(span, parent_context)
+
+    def _start_plain(self, span: Span, parent_context: Context | None) -> None:  # noqa: ARG002 - its run does not matter
+        with self._starting:
+            if not self._closed:
+                self.tracker.start_plain(span)
+
+    def _end_healthy(self, name: str, span_id: int, scope: str) -> bool:
+        with self._ending:
+            return not self._closed and self.tracker.end_healthy(name, span_id, scope)
+        return False
 
     def _end(self, span: ReadableSpan) -> None:
         with self._ending:

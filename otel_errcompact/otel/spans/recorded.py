@@ -60,26 +60,29 @@ def is_control_flow_name(kind: str, extra: frozenset[str]) -> bool:
     return name in STEERING or name in extra
 
 
-def is_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> bool:  # noqa: PLR0911 - a table of cases
+def match_live(exception: BaseException, recorded: Recorded, span: EndedSpan) -> Recorded | None:
     """
-    Return whether a span recorded this exception, by type and message.
+    Return a span's record of this exception with its message, None if of another.
+
+    Type and message decide. The exception's `__str__`, which may be slow, is not run again for what knows the message.
     """
     name = bare_name(qualname_of(type(exception)))
     if recorded.type and bare_name(recorded.type) != name:
-        return False
+        return None
     if recorded.traced and is_made_here(span):
-        return True  # printed by our boundary: its `__str__` may be slow, and differ the second time
+        return recorded  # printed by our boundary: its `__str__` may be slow, and differ the second time
     message = string_of(exception)
-    if message == NO_STRING:
-        return False
-    description = span.description
+    if message == NO_STRING or not _is_message(message, recorded, name, span.description):
+        return None
+    return recorded._replace(messages={id(exception): message})
+
+
+def _is_message(message: str, recorded: Recorded, name: str, description: str | None) -> bool:
     if message in (recorded.message, description) or description == f"{name}: {message}":
         return True
     if description and description == one_line(message):  # as our boundaries write it
         return True
-    if not recorded.type:
-        return False
-    return message.startswith(recorded.message) if not recorded.traced and not description else False
+    return bool(recorded.type) and not recorded.traced and not description and message.startswith(recorded.message)
 
 
 def build_raw_error(

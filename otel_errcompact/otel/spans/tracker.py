@@ -12,14 +12,19 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from opentelemetry.trace import INVALID_SPAN_CONTEXT
+
 from otel_errcompact.compactor.classify import classify
 from otel_errcompact.detector.control_flow import is_control_flow
 from otel_errcompact.detector.results import classify_result
-from otel_errcompact.otel.semconv import MODEL_OPERATIONS, SPAN_TOOL
+from otel_errcompact.otel.data import EndedSpan
+from otel_errcompact.otel.sdk import copy_attributes
+from otel_errcompact.otel.semconv import CLASS, EXCEPTION_EVENT, MODEL_OPERATIONS, SPAN_TOOL
 from otel_errcompact.otel.spans.boundaries import STAYED, OpenBoundaries, PendingFailure
 from otel_errcompact.otel.spans.claims import claims_of
 from otel_errcompact.otel.spans.context import is_unbound
-from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences
+from otel_errcompact.otel.spans.conventions import find_convention, translate
+from otel_errcompact.otel.spans.occurrences import HANDLED, Occurrences, SeenFailure
 from otel_errcompact.otel.spans.reading import (
     is_agent,
     is_made_here,
@@ -35,8 +40,9 @@ from otel_errcompact.otel.spans.recorded import (
     build_logged_error,
     build_raw_error,
     is_control_flow_name,
-    is_live,
+    match_live,
     read_failures,
+    read_recorded,
 )
 from otel_errcompact.otel.spans.settling import Outcome, Situation, decide
 from otel_errcompact.otel.spans.unattended import UnattendedRuns
@@ -50,11 +56,30 @@ if TYPE_CHECKING:
 
     from otel_errcompact.engine.ledger import Ledger
     from otel_errcompact.errors import RawError
-    from otel_errcompact.otel.data import BoundaryCall, EndedSpan, LoggedFailure, Recorded
+    from otel_errcompact.otel.data import BoundaryCall, LoggedFailure, Recorded
     from otel_errcompact.otel.spans.boundaries import Boundary
     from otel_errcompact.runtime.guard import Guard
 
 OPEN_SPAN_EVICTED: Final = "open_span_evicted"
+BOUNDARY_DROPPED: Final = "boundary_dropped"
+"""The stage that counts boundaries whose span was dropped without an end."""
+
+
+_UNKNOWN: Final = EndedSpan(
+    "",
+    INVALID_SPAN_CONTEXT,
+    0,
+    0,
+    None,
+    failed=False,
+    description=None,
+    attributes={},
+    events=(),
+    scope="",
+    start_ns=0,
+    end_ns=0,
+)
+"""The span of a boundary of which nothing is known any more."""
 
 
 class _Found(NamedTuple):
@@ -133,6 +158,7 @@ class FailureTracker:
         if self._users:
             return
         with self.guard.stage("shutdown"):
+            self._settle_left()
             self.runs.close()
         # The classes stay: exporters that are shut down later still ask for them.
         self.boundaries.clear()
@@ -140,10 +166,27 @@ class FailureTracker:
 
     def start(self, span: Span, parent_context: Context | None) -> None:
         """Record a span that starts."""
+        if self.boundaries.left:
+            self._settle_left()
         self.boundaries.start(span, parent_context)
+
+    def start_plain(self, span: Span) -> None:
+        """Record a span of no interest that may start inside a boundary."""
+        self.boundaries.start_plain(span)
+
+    def end_healthy(self, name: str, span_id: int, scope: str) -> bool:
+        """Record the end of a healthy span inside a boundary; False if it has to be read."""
+        if not self.boundaries.is_inner(span_id) or find_convention(scope).hidden_error:
+            return False
+        around = self.boundaries.end(span_id)
+        if around is not None:
+            around.recover(name)
+        return True
 
     def end(self, span: EndedSpan) -> None:
         """Settle the failure of a span that ends, and pending ones inside."""
+        if self.boundaries.left:
+            self._settle_left()
         if not span.context.is_valid:
             return
         boundary = self.boundaries.end(span.span_id) if self.boundaries.spans else None
@@ -166,6 +209,8 @@ class FailureTracker:
 
         None if it is no failure, or counts elsewhere.
         """
+        if self.boundaries.left:
+            self._settle_left()
         if not self._is_failure(logged.recorded, logged.live, None):
             return None
         place = logged.place
@@ -225,6 +270,8 @@ class FailureTracker:
         pending = boundary.close()
         if not (pending or span.failed or span.events or boundary.outer) and boundary.run_id and is_made_here(span):
             return  # as nearly all of our own are
+        if span.failed and not pending and boundary.run_id and is_made_here(span) and self._follow_own(boundary, span):
+            return
         call = read_call(span)
         if call is None:
             self._release(boundary, span, pending)
@@ -253,6 +300,32 @@ class FailureTracker:
             self._succeed(run_id, span, call, boundary.began)
         if settled and boundary.outer is not None:
             boundary.outer.record_call(call.tool, failed=is_refused(span) or failed)
+
+    def _follow_own(self, boundary: Boundary, span: EndedSpan) -> bool:
+        """
+        Follow the failure of a call of ours, unless its span holds more than that.
+
+        The boundary has counted it: no raw error is built a second time.
+        """
+        key = read_class(span)
+        if not key or len(span.events) != 1 or span.events[0].name != EXCEPTION_EVENT:
+            return False
+        attributes = copy_attributes(span.events[0].attributes)
+        call = read_call(span) if attributes.get(CLASS) == key else None
+        recorded = read_recorded(span, attributes) if call is not None else None
+        if call is None or recorded is None or not recorded.traced:
+            return False
+        recorded, live = _match_live(span, recorded)
+        situation = Situation("boundary", failed=True, erred=True, settled=True)
+        if not self._is_failure(recorded, live, call) or decide(situation) is not Outcome.FOLLOW:
+            return False
+        failure = SeenFailure(recorded.type, recorded.message, recorded.text, live)
+        origins = self._occurrences.find_origins(span, failure)
+        self._occurrences.remember(span, failure, min(origins, default=span.span_id))
+        self._occurrences.set_class(key, (span.span_id,))
+        if boundary.outer is not None:
+            boundary.outer.record_call(call.tool, failed=True)
+        return True
 
     def _correlate(
         self, boundary: Boundary, span: EndedSpan, call: BoundaryCall, pending: list[PendingFailure], *, settled: bool
@@ -325,6 +398,13 @@ class FailureTracker:
     def _release(self, boundary: Boundary, span: EndedSpan, pending: list[PendingFailure]) -> None:
         """Treat a span as plain if it turns out no boundary."""
         outer = boundary.decider
+        self._settle_void(boundary, outer, span, pending)
+        self._end_plain(span, outer)
+
+    def _settle_void(
+        self, boundary: Boundary, outer: Boundary | None, span: EndedSpan, pending: list[PendingFailure]
+    ) -> None:
+        """Settle the failures that were pending in a boundary that proves to be none."""
         for each in pending:
             situation = Situation("pending", void=True, inside=outer is not None, incidental=each.incidental)
             outcome = decide(situation)
@@ -334,7 +414,26 @@ class FailureTracker:
                 self._count(span, boundary, each.raw, each.span_ids)
             else:
                 self._handle(span, boundary, [each])
-        self._end_plain(span, outer)
+
+    def _settle_left(self) -> None:
+        """
+        Settle the failures that were pending in boundaries whose end will not be seen.
+
+        A span that is dropped without an end is that of no boundary. One that was forgotten to bound memory may still
+        end: what is pending there has no room any more.
+        """
+        while (left := self.boundaries.take_left()) is not None:
+            with self.guard.stage("settle_left"):
+                boundary, pending = left.boundary, left.boundary.close()
+                if not left.evicted:
+                    self.guard.failures[BOUNDARY_DROPPED] += 1
+                if not pending:
+                    continue
+                span = translate(left.watched.read()) if left.watched is not None else _UNKNOWN
+                if left.evicted:
+                    self._handle(span, boundary, pending)
+                else:
+                    self._settle_void(boundary, boundary.decider, span, pending)
 
     def _count(self, span: EndedSpan, boundary: Boundary | None, raw: RawError, span_ids: Iterable[int]) -> str:
         """Count a failure, and return its class."""
@@ -370,10 +469,7 @@ class FailureTracker:
         if not records:
             return _NOTHING
         self.duplicates += repeated
-        last = records.pop()
-        live = sys.exc_info()[1]
-        if live is not None and not is_live(live, last, span):
-            live = None
+        last, live = _match_live(span, records.pop())
         mentions = [
             build_raw_error(span, record, exception=None, call=call)
             for record in records
@@ -431,6 +527,13 @@ class FailureTracker:
         self.boundaries.clear()
         self._occurrences.clear()
         self.runs.clear()
+
+
+def _match_live(span: EndedSpan, recorded: Recorded) -> tuple[Recorded, BaseException | None]:
+    """Return a record with the exception under way, if it is that one."""
+    live = sys.exc_info()[1]
+    matched = match_live(live, recorded, span) if live is not None else None
+    return (recorded, None) if matched is None else (matched, live)
 
 
 def _passes_on(raw: RawError, failure: RawError | None) -> bool:

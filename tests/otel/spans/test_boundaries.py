@@ -548,8 +548,8 @@ class TestBounds:
         """Spans that are never ended do not pile up; what had to be forgotten is counted."""
         monkeypatch.setattr(boundaries, "MAX_OPEN_SPANS", 8)
         rig = make_rig()
-        for _ in range(10):
-            rig.tracer().start_span("execute_tool db", attributes=TOOL)
+        kept = [rig.tracer().start_span("execute_tool db", attributes=TOOL) for _ in range(10)]
+        assert len(kept) == 10
         assert rig.ledger.guard.failures == {"open_span_evicted": 2}
 
     def test_outlived_boundary(self, rig, tracer):

@@ -24,7 +24,7 @@ from otel_errcompact.otel.spans.reading import (
 from otel_errcompact.otel.spans.recorded import (
     build_raw_error,
     is_control_flow_name,
-    is_live,
+    match_live,
     mentions,
     read_exception,
     read_failures,
@@ -289,7 +289,7 @@ class TestLive:
     def test_match(self, error, work, live):
         """A live exception is the recorded one only if its type, qualified or bare, and its message agree."""
         span = ended(work)
-        assert is_live(error, read_failures(span)[0][-1], span) is live
+        assert (match_live(error, read_failures(span)[0][-1], span) is not None) is live
 
     def test_cut_message(self):
         """A message that the limits have cut, and nothing completes, agrees with one that starts with it."""
@@ -299,7 +299,7 @@ class TestLive:
             span.set_status(StatusCode.ERROR)
 
         span = ended(work, limits=SpanLimits(max_attribute_length=12))
-        assert is_live(ValueError("abcdefghijklmnop"), read_failures(span)[0][-1], span)
+        assert match_live(ValueError("abcdefghijklmnop"), read_failures(span)[0][-1], span)
 
     def test_unprintable(self):
         """An exception that cannot be printed is no match, and no fault of ours."""
@@ -309,7 +309,7 @@ class TestLive:
                 raise RuntimeError("no")
 
         span = ended(told("Hostile", "x"))
-        assert not is_live(Hostile(), read_failures(span)[0][-1], span)
+        assert not match_live(Hostile(), read_failures(span)[0][-1], span)
 
 
 class TestRawError:
