@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from benchmarks.cost.instructions import count_instructions
-from benchmarks.cost.measure import ATTRIBUTES, FRAMES, Row, bare_tracer, fail
+from benchmarks.cost.measure import ATTRIBUTES, FRAMES, Row, bare_tracer, fail, take_turns
 from otel_errcompact.config import Options, TrajectoryOptions
 from otel_errcompact.engine.ledger import Ledger
 from otel_errcompact.escalator.thresholds import Thresholds
@@ -81,6 +81,11 @@ def make_batch() -> Callable[[], None]:
             batch.force_flush()
 
     return turn
+
+
+def make_empty() -> Callable[[], None]:
+    """Return a turn of healthy spans with a processor that does nothing."""
+    return healthy(_tracer(SpanProcessor()))
 
 
 def make_closed() -> Callable[[], None]:
@@ -171,10 +176,31 @@ def words(number: int) -> str:
             return name
 
 
-def measure(rounds: int) -> list[Row]:  # noqa: ARG001 - instructions need no rounds
+def measure(rounds: int) -> list[Row]:
     """Return what the span processor adds, as ratios."""
+    return [*_measure_time(rounds), *_measure_instructions()]
+
+
+def _measure_time(rounds: int) -> list[Row]:
+    """Return processor time; the batch processor exports in this thread, once in a round."""
+    names = {
+        "span_empty": "by a processor that does nothing",
+        "span_closed": "all calls closed",
+        "span_elsewhere": "one call open elsewhere",
+        "span_leaked_kept": "1,000 leaked calls kept",
+    }
+    variants = {name: PATHS[name]() for name in ("span_bare", "span_batch", *names)}
+    times = take_turns(variants, rounds=max(rounds // 4, 2), calls=BATCH // _SPANS)
+    batch = times["span_batch"] - times["span_bare"]
+    return [
+        Row(name=f"time of a healthy span, {name}", value=(times[path] - times["span_bare"]) / batch, unit="of batch")
+        for path, name in names.items()
+    ]
+
+
+def _measure_instructions() -> list[Row]:
     count = count_instructions
-    span, record = count("span"), count("record")
+    span, record = count("span_bare") / _SPANS, count("record")
     batch = count("span_batch") / _SPANS - span
 
     def added(path: str, bare: float = span) -> float:
@@ -183,6 +209,7 @@ def measure(rounds: int) -> list[Row]:  # noqa: ARG001 - instructions need no ro
     failing = count("span_failing_bare")
     return [
         Row(name="healthy span, added by BatchSpanProcessor", value=batch / span, unit="spans"),
+        Row(name="healthy span, a processor that does nothing", value=added("span_empty"), unit="of batch"),
         Row(name="healthy span, all calls closed", value=added("span_closed"), unit="of batch", goal=1 / 6),
         Row(name="healthy span, one call open elsewhere", value=added("span_elsewhere"), unit="of batch", goal=1 / 4),
         Row(name="healthy span, 1,000 leaked calls dropped", value=added("span_leaked"), unit="of batch", goal=1 / 4),
@@ -219,6 +246,7 @@ def measure(rounds: int) -> list[Row]:  # noqa: ARG001 - instructions need no ro
 
 PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "span_bare": make_bare,
+    "span_empty": make_empty,
     "span_batch": make_batch,
     "span_closed": make_closed,
     "span_elsewhere": make_elsewhere,
