@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace import IdGenerator, TracerProvider
 from opentelemetry.trace import NonRecordingSpan, SpanContext, Status, StatusCode, TraceFlags
 
 from otel_errcompact.otel import sdk
+from otel_errcompact.otel.data import LoggedFailure, Recorded
 from otel_errcompact.otel.spans import boundaries
 from otel_errcompact.otel.spans.boundaries import LeftBoundary
 from otel_errcompact.otel.spans.context import with_run
@@ -48,10 +49,10 @@ class Numbered(IdGenerator):
 # Steps of a program: what starts where, what ends how, what is never ended.
 NAMES = ["GET", "db", "execute_tool db", "chat m", "invoke_agent x", "tools/call t"]
 SCOPES = ["app", "openinference.instrumentation.langchain", "opentelemetry.instrumentation.agno", "otel_errcompact"]
-which = st.integers(0, 7)
+which = st.integers(0, 3)
 starts = st.tuples(
     st.just("start"),
-    st.sampled_from(NAMES),
+    st.sampled_from(["GET", *NAMES]),
     st.sampled_from(["app", "app", *SCOPES]),
     st.one_of(st.sampled_from(["current", "root", "remote"]), which),
     st.one_of(st.none(), which),
@@ -59,19 +60,23 @@ starts = st.tuples(
 )
 ends = st.tuples(st.just("end"), which, st.sampled_from(["", "", "raise", "record", "status"]))
 drops = st.tuples(st.just("drop"), which)
-programs = st.lists(st.one_of(starts, starts, ends, ends, drops), max_size=30)
+# Lists shrink well and are mostly short: a program is several of them.
+blocks = st.lists(st.one_of(starts, starts, starts, ends, ends, drops), min_size=4, max_size=12)
+programs = st.lists(blocks, min_size=1, max_size=6).map(lambda found: [step for block in found for step in block])
 
 
 def play(rig, program) -> list[int]:
-    """Take the steps of a program, and return the ids of its spans."""
+    """Take the steps of a program, and return how many runs its spans have ended, and the ids of the spans."""
     opened: dict[int, Span] = {}
     contexts: list[SpanContext] = []
 
     def around(number: int) -> otel_context.Context:
-        known = contexts[number % len(contexts)]
+        known = contexts[-1 - number % len(contexts)]
         live = next((span for span in opened.values() if span.get_span_context() is known), NonRecordingSpan(known))
         return trace.set_span_in_context(live, otel_context.Context())
 
+    for name in ("GET", "db"):
+        rig.tracer().start_span(name).end()
     for number, step in enumerate(program):
         if step[0] == "start":
             _, name, scope, parent, current, in_run = step
@@ -97,8 +102,9 @@ def play(rig, program) -> list[int]:
             opened.pop(list(opened)[step[1] % len(opened)])
     for span in opened.values():
         span.end()
+    ended = len(rig.told.ended)
     rig.provider.shutdown()
-    return [context.span_id for context in contexts]
+    return [ended, *(context.span_id for context in contexts)]
 
 
 def finish(span: Span, how: str, error: ValueError) -> None:
@@ -115,10 +121,12 @@ def finish(span: Span, how: str, error: ValueError) -> None:
     error.__traceback__ = None  # it holds the frames, and so the spans, of all callers
 
 
-def outcome(rig, span_ids: list[int]) -> list[object]:
+def outcome(rig, played: list[int]) -> list[object]:
     """Return everything that has come of a program."""
     told = rig.told
+    ended, *span_ids = played
     return [
+        ended,
         [(one.run_id, one.raw.tool, one.raw.type, one.raw.message, one.outcome, one.count) for one in told.observed],
         [(run_id, raw.tool, raw.message) for run_id, raw in told.handled],
         told.resolved,
@@ -168,6 +176,17 @@ class TestElsewhere:
             inner.end()
             assert rig.told.observed == []
         assert rig.told.handled_messages == ["boom"]
+
+    def test_agent_inside(self, rig, tracer):
+        """A plain span of an agent inside a call is the agent's, and not the call's."""
+        tracer.start_span("GET").end()
+        agent = {"gen_ai.operation.name": "invoke_agent"}
+        with (
+            tracer.start_as_current_span("execute_tool db", attributes=TOOL),
+            tracer.start_as_current_span("invoke_agent x", attributes=agent),
+            tracer.start_as_current_span("GET"),
+        ):
+            assert len(rig.processor._open_spans) == 2
 
     def test_items_of_a_span_context(self, make_rig, monkeypatch):
         """Where the items of a span context are not known, each span is looked at while anything is open."""
@@ -223,7 +242,15 @@ class TestDropped:
         assert rig.told.handled_messages == ["refused"]
 
     def test_log_record(self, rig, tracer):
-        """The next log record that reports a failure settles it too, and so does the shutdown."""
+        """The next log record that reports a failure settles it too."""
+        leak(tracer)
+        place = rig.processor.tracker.boundaries.left[0].read()
+        recorded = Recorded("KeyError", "a", "KeyError: a", traced=False)
+        rig.processor.tracker.record(LoggedFailure(place, recorded, None, named=False, severe=True, in_call=False))
+        assert rig.told.causes == ["refused", "a"]
+
+    def test_shutdown(self, rig, tracer):
+        """So does the shutdown."""
         leak(tracer)
         rig.provider.shutdown()
         assert rig.told.causes == ["refused"]
@@ -313,9 +340,12 @@ class TestEvicted:
             kept = [tracer.start_span("GET") for _ in range(2)]
         assert (len(kept), rig.ledger.guard.failures["open_span_evicted"]) == (2, 1)
 
-    def test_race(self, rig):
+    def test_race(self, rig, tracer):
         """What another thread has evicted or taken meanwhile is no fault."""
         held = rig.processor.tracker.boundaries
+        leak(tracer)
+        held._evict()
+        assert (held.take_left().evicted, held.take_left()) == (True, None)
         held._evict()
         assert held.take_left() is None
         held.left.append(LeftBoundary(boundaries.Boundary(1, "r", None), None, evicted=True))
