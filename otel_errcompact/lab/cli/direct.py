@@ -1,8 +1,8 @@
 """
 Run plain commands without the library of the command line.
 
-Scripts call them most. That library takes longer to load than a key to make. Whatever is not plain is left to it: help, other spellings,
-mistakes. So there is one description of every option, in `app`, and a test compares both ways.
+Scripts call them most, and that library takes longer to load than a key to make. Whatever is not plain is left to it:
+help, other spellings, mistakes. So there is one description of every option, in `app`, and a test compares both ways.
 """
 
 from __future__ import annotations
