@@ -100,7 +100,7 @@ def test_secrets_leave_the_evidence():
     """A line beyond the other facts is shown without its secret as well."""
     steps = "\n".join(f"Downloading package {letter * 7} from the mirror" for letter in "abcdefghijkl")
     said = "error: expected DB_PASSWORD=hunter2secret99 at conf/app.yml:14, got 'x', retry attempts: 4"
-    raised = 'Traceback (most recent call last):\n  File "/app/load.py", line 3, in load\nKeyError: \'user_id\''
+    raised = "Traceback (most recent call last):\n  File \"/app/load.py\", line 3, in load\nKeyError: 'user_id'"
     (evidence,) = classify(RawError(text=f"{said}\n{steps}\n{raised}")).facts.evidence
     assert evidence.line == said.replace("hunter2secret99", "[REDACTED:password]")
 
