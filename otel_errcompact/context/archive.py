@@ -10,20 +10,24 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from otel_errcompact.context.sweeping import NAME, Sweeper
+from otel_errcompact.context.sweeping import NAME, SPARED, Sweeper
 from otel_errcompact.digest import encodable
+from otel_errcompact.runtime.bounded import BoundedTable
 from otel_errcompact.runtime.forks import reset_in_child
 from otel_errcompact.runtime.locks import ReentrantLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _logger: Final = logging.getLogger("otel_errcompact")
 
 DEFAULT_MAX_CHARACTERS: Final = 100_000_000
 """What a `MemoryArchive` holds unless told otherwise."""
+
+_State: TypeAlias = tuple[int, int, int, int]
+"""A file as it was found: its size, its number, when it was written to, and when anything of it changed."""
 
 _READ_ONLY: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -84,6 +88,10 @@ class FolderArchive:
         name = str(self.path)
         if name.splitlines() != [name] or encodable(name) != name:
             raise ValueError(f"{name!r} cannot be named in a prompt; choose a folder whose path is one line of UTF-8")
+        self._prefix = os.path.join(name, "")  # noqa: PTH118 - the text before a file's name
+        self._whole: BoundedTable[str, _State] = BoundedTable(SPARED)
+        """The files that were found whole, as they were then."""
+        reset_in_child(self._whole.clear)
         self._sweeper = Sweeper(self.path, max_bytes, max_days, clock)
         self._is_told = False
         self._level = logging.INFO
@@ -96,17 +104,31 @@ class FolderArchive:
             OSError: The text could not be kept: the disk is full, or the folder must not be written to.
         """
         content = text.encode("utf-8", "surrogatepass")
-        file = self.path / f"{_hash(content)}.txt"
+        place = f"{self._prefix}{_hash(content)}.txt"
+        self._sweeper.mark_used(place)
         try:
-            is_new = not _has_whole(file, content)
+            is_new = not self._has_whole(place, content)
             if is_new:
-                self._write(file, content)
+                self._write(Path(place), content)
+                self._sweeper.touch(place)
         except OSError as error:
             raise _explain(error, f"cannot keep {len(content):,} bytes in {self.path}") from error
         self._tell()
-        self._sweeper.mark_used(file)
         self._sweeper.sweep_if_due(len(content) if is_new else 0)
-        return str(file)
+        return place
+
+    def still_keeps(self, places: Iterable[str]) -> bool:
+        """
+        Tell whether texts are known to be whole at their places, and marked as used.
+
+        Then none of them needs to be kept again.
+        """
+        known, is_marked = self._whole.entries, self._sweeper.is_marked
+        for place in places:
+            state = known.get(place)
+            if state is None or state != _state_of(place) or not is_marked(place):
+                return False
+        return True
 
     def read(self, place: str) -> str:
         """
@@ -126,8 +148,23 @@ class FolderArchive:
             raise _explain(error, f"cannot read {place}") from error
         if f"{_hash(content)}.txt" != name:
             raise OSError(errno.EIO, f"{place} was changed after it was kept")
-        self._sweeper.mark_used(self.path / name)
+        self._sweeper.mark_used(place)
         return content.decode("utf-8", "surrogatepass")
+
+    def _has_whole(self, place: str, content: bytes) -> bool:
+        # What the model can open, somebody may have changed. It is read again if its file is another than before.
+        state = _state_of(place)
+        if state is None or state[0] != len(content):
+            return False
+        if self._whole.get(place) == state:
+            return True
+        try:
+            is_whole = _read_content(place) == content
+        except OSError:
+            return False
+        if is_whole:
+            self._whole.put(place, state)
+        return is_whole
 
     def _tell(self) -> None:
         if not self._is_told:
@@ -208,16 +245,17 @@ class MemoryArchive:
         self._lock = ReentrantLock()
 
 
+def _state_of(place: str) -> _State | None:
+    """Return what changes when a file is written to or replaced; None if there is no file."""
+    try:
+        found = os.lstat(place)
+    except OSError:
+        return None
+    return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
 def _hash(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _has_whole(file: Path, content: bytes) -> bool:
-    # What the model can open, somebody may have changed.
-    try:
-        return file.stat().st_size == len(content) and _read_content(file) == content
-    except OSError:
-        return False
 
 
 def _read_content(file: str | Path) -> bytes:

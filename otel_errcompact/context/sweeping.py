@@ -22,6 +22,9 @@ DAY_S: Final = 86_400
 SPARED: Final = 10_000
 """So many texts that this process kept or read last are not removed for the folder's size: a context may name them."""
 
+MARK_S: Final = 60
+"""How old the time of a file's last use may be: a text that is used at each turn is not marked each time."""
+
 _UNFINISHED: Final = lazy_pattern(r"\..*\.part")
 _PARTS: Final = 16
 """The folder is looked through when one part in so many of its size was written, and left that much smaller."""
@@ -56,27 +59,35 @@ class Sweeper:
         self._max_bytes = max_bytes
         self._max_days = max_days
         self._clock = clock
-        self._used: BoundedTable[str, None] = BoundedTable(SPARED)
+        self.bounds: Final = _describe(max_bytes, max_days)
+        """The bounds in words; empty without any."""
+        self._used: BoundedTable[str, float] = BoundedTable(SPARED)
+        """When the file of each was given the time of its use, those used last at the end."""
         self._written = 0
         self._swept = float("-inf")
         reset_in_child(self._used.clear)
 
-    @property
-    def bounds(self) -> str:
-        """The bounds in words; empty without any."""
-        parts = [f"what was not used for {self._max_days:g} days"] * bool(self._max_days)
-        parts += [f"the oldest beyond {self._max_bytes:,} bytes"] * bool(self._max_bytes)
-        return " and ".join(parts)
-
-    def mark_used(self, file: Path) -> None:
-        """Note that a text was kept or read just now."""
+    def mark_used(self, place: str) -> None:
+        """Note that a text is kept or read just now; its file is given the time, unless it was within a minute."""
         if not self.bounds:
             return
-        self._used.pop(file.name)  # its place in the order is the newest then
-        self._used.put(file.name, None)
-        now = self._clock()
-        with contextlib.suppress(OSError):
-            os.utime(file, (now, now))
+        is_marked = self.is_marked(place)
+        marked = self._used.pop(place)  # its place in the order is the newest then
+        self._used.put(place, marked if is_marked and marked is not None else self._clock())
+        if not is_marked:
+            self.touch(place)
+
+    def is_marked(self, place: str) -> bool:
+        """Tell whether a file has the time of its use, to a minute."""
+        marked = self._used.get(place)
+        return not self.bounds or (marked is not None and 0 <= self._clock() - marked < MARK_S)
+
+    def touch(self, place: str) -> None:
+        """Give a file the time of its use."""
+        if self.bounds:
+            now = self._clock()
+            with contextlib.suppress(OSError):
+                os.utime(place, (now, now))
 
     def sweep_if_due(self, written: int) -> None:
         """
@@ -96,10 +107,10 @@ class Sweeper:
     def _sweep(self, now: float) -> None:
         kept = sorted(self._list(now))
         total = sum(one.size for one in kept)
-        too_old = now - self._max_days * DAY_S if self._max_days else float("-inf")
+        too_old = now - MARK_S - self._max_days * DAY_S if self._max_days else float("-inf")
         goal = self._max_bytes - self._max_bytes // _PARTS if total > self._max_bytes > 0 else total
         for one in kept:
-            spared = one.used > now - DAY_S or one.name in self._used.entries
+            spared = one.used > now - MARK_S - DAY_S or str(self._folder / one.name) in self._used.entries
             if one.used < too_old or (total > goal and not spared):
                 total -= one.size
                 self._remove(one)
@@ -122,3 +133,9 @@ class Sweeper:
             # Another process may have used it in the meantime.
             if file.stat().st_mtime == one.used:
                 file.unlink()
+
+
+def _describe(max_bytes: int, max_days: float) -> str:
+    parts = [f"what was not used for {max_days:g} days"] * bool(max_days)
+    parts += [f"the oldest beyond {max_bytes:,} bytes"] * bool(max_bytes)
+    return " and ".join(parts)

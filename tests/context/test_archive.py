@@ -102,6 +102,18 @@ def test_what_is_kept_again_is_whole_again(folder: Path, spoil) -> None:
     assert archive.read(place) == "as long as IT"
 
 
+def test_a_link_in_the_place_of_a_text_is_no_text(folder: Path) -> None:
+    """Whatever it leads to, and though it is as long: the text is kept again, as a file."""
+    archive = FolderArchive(folder)
+    place = folder / archive.keep("as long as it")
+    (folder / "thirteen-long").write_text("as long as it")
+    place.unlink()
+    place.symlink_to("thirteen-long")
+    assert archive.keep("as long as it") == str(place)
+    assert not place.is_symlink()
+    assert archive.read(str(place)) == "as long as it"
+
+
 def test_a_folder_that_was_deleted_is_made_again(folder: Path) -> None:
     """Whoever tidies up while an agent works costs it nothing but what was kept before."""
     archive = FolderArchive(folder)

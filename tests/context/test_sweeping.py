@@ -84,6 +84,19 @@ def test_age_counts_for_what_this_process_has_kept_as_well(folder: Path, clock: 
     assert names(folder) == {new}
 
 
+def test_a_file_is_given_the_time_of_its_use_once_a_minute(folder: Path, clock: Clock) -> None:
+    """A conversation uses hundreds at each turn; none is removed the earlier for that."""
+    archive = FolderArchive(folder, max_days=1, clock=clock)
+    place = archive.keep("text")
+    clock.now += 59
+    archive.read(place)
+    assert os.stat(place).st_mtime == NOW  # noqa: PTH116 - of a text
+    clock.now += DAY
+    archive.keep("new")
+    assert archive.read(place) == "text"
+    assert os.stat(place).st_mtime == clock.now  # noqa: PTH116 - of a text
+
+
 def test_beyond_its_size_the_texts_used_longest_ago_are_removed(folder: Path, clock: Clock) -> None:
     """Down to 15 parts in 16, so that not each text costs a look at all of them."""
     places = keep_by_others(folder, clock, *(f"{number:0100}" for number in range(20)))
