@@ -14,6 +14,7 @@ from benchmarks.cost import spans
 from benchmarks.cost.measure import make_record, make_span
 from benchmarks.cost.metrics import make_hand_over
 from benchmarks.cost.observation import make_judge_healthy, make_key_text, make_observe_exception, make_observe_text
+from benchmarks.cost.window import make_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ PATHS: Final[dict[str, Callable[[], Callable[[], object]]]] = {
     "observe_exception": make_observe_exception,
     "judge_healthy": make_judge_healthy,
     **spans.PATHS,
+    "compact_again": make_turn,
 }
 
 GUARDED: Final = tuple(name for name in PATHS if name not in {"span", "record"})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass, field
+from functools import partial
+from operator import is_, itemgetter
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from otel_errcompact.digest.tokens import TokenCounter
+
+T = TypeVar("T")
 
 FormatName = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Role = Literal["system", "user", "assistant", "tool"]
@@ -65,6 +69,22 @@ class Message(NamedTuple):
     """Whether a part was edited; if not, the caller's own message is handed back, the very object."""
 
 
+class _NewTuple(Protocol):
+    def __call__(self, kind: type[T], items: tuple[object, ...], /) -> T: ...
+
+
+new_tuple: Final = cast("_NewTuple", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
+"""Make a named tuple of all its fields, three times as fast as by name."""
+
+new_part: Final = partial(new_tuple, Part)
+"""Make a part of all its fields in a tuple."""
+
+new_message: Final = partial(new_tuple, Message)
+"""Make a message of all its fields in a tuple."""
+
+_TOKENS_OF: Final = itemgetter(2)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """
@@ -73,11 +93,18 @@ class Conversation:
 
     format: FormatName
     messages: tuple[Message, ...]
+    computed: dict[str, object] = field(default_factory=dict[str, object], init=False, compare=False, repr=False)
+    """What was computed of the messages, so that it is computed once."""
 
     @property
     def tokens(self) -> int:
         """What all messages cost."""
-        return sum(message.tokens for message in self.messages)
+        return sum(map(_TOKENS_OF, self.messages))
+
+
+def is_beginning(known: Sequence[object], now: Sequence[object]) -> bool:
+    """Tell whether a list begins with the very objects of another."""
+    return len(known) <= len(now) and all(map(is_, known, now))
 
 
 def with_text(message: Message, index: int, text: str, count_tokens: TokenCounter) -> Message:

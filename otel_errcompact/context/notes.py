@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress, count, islice
+from operator import is_not
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def invalidated_tokens(before: Conversation, after: Conversation) -> int:
     Messages that layers leave alone are the same objects; one that was only added at the end invalidates nothing.
     """
     old, new = before.messages, after.messages
-    both = zip(old, new, strict=False)
-    same = next((index for index, (one, other) in enumerate(both) if one is not other), min(len(old), len(new)))
-    return sum(message.tokens for message in old[same:])
+    if old is new:
+        return 0
+    changed = next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
+    return sum(message.tokens for message in islice(old, changed, None))

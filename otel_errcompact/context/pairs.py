@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from otel_errcompact.context.markers import marker_of
+from otel_errcompact.context.messages import new_tuple
 from otel_errcompact.runtime.lazy import lazy_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from otel_errcompact.context.messages import Message, Part
+    from otel_errcompact.context.markers import Marker
+    from otel_errcompact.context.messages import Conversation, Message, Part
 
 
 _OF_MESSAGES: Final = lazy_pattern(r"[0-9,]{1,20} messages?, ")
@@ -62,42 +65,85 @@ def pairs_of(messages: Sequence[Message]) -> Pairs:
     what is left over is an orphan. Blocks that layers leave alone but that have an id (kind `other`: a screenshot and
     the call that asked for it) are paired as well.
     """
-    calls: list[Spot] = []
-    results: dict[Spot, Spot] = {}
-    orphans: list[Spot] = []
-    provider_calls: dict[str, Spot] = {}
-    turn = _Turn({})
-    role_before = ""
-    for index, message in enumerate(messages):
-        role = message.role
-        if role == "assistant" != role_before:
-            turn = _Turn(turn.by_id)
-        elif role == "user" and is_gap(message):
-            # A list is cut between pairs only: a result behind the gap never answered a call before it, though without
-            # the turns between them (a call that was lost, another with the same id) it looks as if it did.
-            turn, provider_calls = _Turn({}), {}
-        role_before = role
-        for number, part in enumerate(message.parts):
-            kind = part.kind
-            if kind == "text" or (kind == "other" and not part.call_id):
-                continue
-            spot = Spot(index, number)
-            if kind == "call":
-                turn.call(part, spot)
-                calls.append(spot)
-                continue
-            call = turn.answer(part) if kind == "result" else provider_calls.pop(part.call_id, None)
-            if call is not None:
-                results[call] = spot
-            elif kind == "result":
-                orphans.append(spot)
-            else:
-                provider_calls[part.call_id] = spot
-                calls.append(spot)
-    return Pairs(tuple([Pair(call, results.get(call)) for call in calls]), tuple(orphans))
+    pairing = Pairing()
+    pairing.take(messages)
+    return pairing.pairs()
 
 
-def cut_points(messages: Sequence[Message]) -> list[int]:
+class Pairing:
+    """
+    Pairs the calls of a list that grows with their results, as `pairs_of` does.
+    """
+
+    def __init__(self) -> None:
+        self.by_result: Final[dict[Spot, Spot]] = {}
+        """Where the call of each result stands."""
+        self._taken = 0
+        self._calls: list[Spot] = []
+        self._results: dict[Spot, Spot] = {}
+        self.orphans: Final[list[Spot]] = []
+        """The results that belong to no call."""
+        self._provider_calls: dict[str, Spot] = {}
+        self._turn = _Turn({})
+        self._role = ""
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Read the messages of a list that were not read yet."""
+        calls, results, by_result, provider_calls = self._calls, self._results, self.by_result, self._provider_calls
+        turn, role_before = self._turn, self._role
+        for index, message in enumerate(islice(messages, self._taken, None), self._taken):
+            role, parts = message[0], message[1]
+            if role == "assistant" != role_before:
+                turn = _Turn(turn.by_id)
+            elif role == "user" and is_gap(message):
+                # A list is cut between pairs only: a result behind the gap never answered a call before it, though
+                # without the turns between them (a call that was lost, another with the same id) it looks as if it did.
+                turn = _Turn({})
+                provider_calls.clear()
+            role_before = role
+            for number, part in enumerate(parts):
+                kind = part[0]
+                if kind == "text" or (kind == "other" and not part[4]):
+                    continue
+                spot = new_tuple(Spot, (index, number))
+                if kind == "call":
+                    turn.call(part, spot)
+                    calls.append(spot)
+                    continue
+                call = turn.answer(part) if kind == "result" else provider_calls.pop(part.call_id, None)
+                if call is not None:
+                    results[call] = spot
+                    by_result[spot] = call
+                elif kind == "result":
+                    self.orphans.append(spot)
+                else:
+                    provider_calls[part.call_id] = spot
+                    calls.append(spot)
+        self._taken, self._turn, self._role = len(messages), turn, role_before
+
+    def pairs(self) -> Pairs:
+        """Return all calls that were read, and the results that belong to none."""
+        results = self._results
+        return Pairs(tuple([new_tuple(Pair, (call, results.get(call))) for call in self._calls]), tuple(self.orphans))
+
+    def spans(self) -> Iterator[tuple[int, int | None]]:
+        """Yield for each call the message of it, and the message of its result if it has one."""
+        results = self._results
+        for call in self._calls:
+            result = results.get(call)
+            yield call[0], None if result is None else result[0]
+
+
+def pairing_of(conversation: Conversation) -> Pairing:
+    """Return the pairing of a whole list, made once."""
+    found = conversation.computed.get("pairing")
+    if not isinstance(found, Pairing):
+        found = conversation.computed["pairing"] = Pairing()
+        found.take(conversation.messages)
+    return found
+
+
+def cut_points(messages: Sequence[Message], pairing: Pairing | None = None) -> list[int]:
     """
     Return the indices, in order, at which a list may be cut: what stands before each, and what begins at it.
 
@@ -107,24 +153,31 @@ def cut_points(messages: Sequence[Message]) -> list[int]:
     message of the user (a summary, a marker, the task) in every format. A marker stays with the messages
     that it says are its own. 0 is always among the points, and the length of the list is unless calls at the end still
     wait for their results.
+
+    Args:
+        messages: The whole list.
+        pairing: Its pairs, if they are known.
     """
+    if pairing is None:
+        pairing = Pairing()
+        pairing.take(messages)
     awaited_from = _find_last_turn(messages)
     ends = [0] * len(messages)
     """The last message that what stands in each belongs to."""
-    for call, result in pairs_of(messages).pairs:
+    for call, result in pairing.spans():
         if result is not None:
-            ends[call.message] = max(ends[call.message], result.message)
-        elif call.message >= awaited_from:
-            ends[call.message] = len(messages)
+            ends[call] = max(ends[call], result)
+        elif call >= awaited_from:
+            ends[call] = len(messages)
     points = [0]
-    held, is_thinking = 0, False
+    held, is_thinking, last = 0, False, len(messages)
     for after, message in enumerate(messages, 1):
+        role = message[0]
         held = max(held, ends[after - 1])
-        if message.role == "user" and (followers := followers_of(message)):
-            held = min(max(held, after - 1 + followers), len(messages) - 1)
-        is_thinking = message.role == "assistant" and (is_thinking or _thinks(message))
-        goes_on = is_thinking and after < len(messages) and messages[after].role == "assistant"
-        if held < after and not goes_on:
+        if role == "user" and (followers := followers_of(message)):
+            held = min(max(held, after - 1 + followers), last - 1)
+        is_thinking = role == "assistant" and (is_thinking or _thinks(message))
+        if held < after and not (is_thinking and after < last and messages[after].role == "assistant"):
             points.append(after)
     return points
 
@@ -150,7 +203,10 @@ def ranges_beside(start: int, end: int, place: int, messages: Sequence[Message])
 
 
 def _thinks(message: Message) -> bool:
-    return any(part.kind == "other" for part in message.parts)
+    for part in message.parts:  # noqa: SIM110 - a generator would take twice as long, a hundred thousand times
+        if part.kind == "other":
+            return True
+    return False
 
 
 def _find_last_turn(messages: Sequence[Message]) -> int:
@@ -167,15 +223,23 @@ def _find_last_turn(messages: Sequence[Message]) -> int:
 
 def is_gap(message: Message) -> bool:
     """Tell whether a message of the user is the marker of messages that a layer has taken out."""
-    found = marker_of(message.parts[0].text) if message.parts and message.parts[0].kind == "text" else None
-    return found is not None and _OF_MESSAGES.match(found.what) is not None
+    return _find_gap(message) is not None
 
 
 def followers_of(message: Message) -> int:
     """Return how many messages behind a marker are its own."""
-    found = marker_of(message.parts[0].text) if message.parts and message.parts[0].kind == "text" else None
-    told = _FOLLOWED.search(found.what) if found is not None and _OF_MESSAGES.match(found.what) else None
+    found = _find_gap(message)
+    told = _FOLLOWED.search(found.what) if found is not None else None
     return int(told[1].replace(",", "")) if told else 0
+
+
+def _find_gap(message: Message) -> Marker | None:
+    parts = message.parts
+    if not parts or parts[0].kind != "text":
+        return None
+    text = parts[0].text
+    found = marker_of(text) if "[errcompact " in text else None
+    return found if found is not None and _OF_MESSAGES.match(found.what) else None
 
 
 def describe_followers(count: int) -> str:
@@ -188,39 +252,42 @@ class _Turn:
 
     __slots__ = ("_by_tool", "_new", "by_id")
 
-    def __init__(self, by_id: dict[str, tuple[_Turn, deque[Spot]]]) -> None:
+    def __init__(self, by_id: dict[str, tuple[_Turn, list[Spot]]]) -> None:
         self.by_id = by_id
         """Calls with an id that wait, of this turn or an earlier one."""
         self._new: list[tuple[Spot, Part]] = []
-        self._by_tool: dict[tuple[str, bool], deque[tuple[Spot, str]]] = {}
+        self._by_tool: dict[tuple[str, bool], deque[tuple[Spot, str]]] | None = None
         """The calls of this turn by tool, those with an id apart; sorted only when a result has none."""
 
     def call(self, part: Part, spot: Spot) -> None:
         """Remember a call."""
         self._new.append((spot, part))
-        call_id = part.call_id
+        call_id = part[4]
         if not call_id:
             return
         waiting = self.by_id.get(call_id)
-        if waiting is not None and waiting[0] is self:
-            waiting[1].append(spot)
+        if waiting is None or waiting[0] is not self:
+            self.by_id[call_id] = (self, [spot])
         else:
-            self.by_id[call_id] = (self, deque((spot,)))
+            waiting[1].append(spot)
 
     def answer(self, part: Part) -> Spot | None:
         """Take the call that a result answers."""
-        call_id = part.call_id
+        call_id = part[4]
         if not call_id:
             return self._take_next(part.tool, has_id=False) or self._take_next(part.tool, has_id=True)
         waiting = self.by_id.get(call_id)
         if waiting is None:
             return self._take_next(part.tool, has_id=False)
-        spot = waiting[1].popleft()
-        if not waiting[1]:
+        spots = waiting[1]
+        if len(spots) == 1:
             del self.by_id[call_id]
-        return spot
+            return spots[0]
+        return spots.pop(0)
 
     def _take_next(self, tool: str, *, has_id: bool) -> Spot | None:
+        if self._by_tool is None:
+            self._by_tool = {}
         for spot, part in self._new:
             self._by_tool.setdefault((part.tool, bool(part.call_id)), deque()).append((spot, part.call_id))
         self._new.clear()

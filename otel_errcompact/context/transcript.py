@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
-from typing import TYPE_CHECKING
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_json
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from otel_errcompact.context.messages import FormatName, Message
+
+_NATIVE_OF: Final = attrgetter("native")
+_PARTS_OF: Final = attrgetter("parts")
 
 
 def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa: A002 - the word for it
@@ -25,6 +30,13 @@ def json_lines(messages: Sequence[Message], format: FormatName) -> str:  # noqa:
     Raises:
         OSError: A message cannot be written as JSON, so that it must not be cut.
     """
+    if _are_plain(messages):
+        try:
+            return b"\n".join(
+                [to_json(native, inf_nan_mode="constants") for native in map(_NATIVE_OF, messages)]
+            ).decode()
+        except ValueError:
+            """One of them has to be written otherwise."""
     write = FORMATS[format].write
     return "\n".join(
         [
@@ -57,10 +69,10 @@ def json_line(native: object, *, is_plain: bool = False) -> str:
 
 
 def _is_plain(message: Message) -> bool:
-    """Tell whether a message and its blocks are mappings and not objects of an SDK."""
-    if type(message.native) is not dict:
-        return False
-    for part in message.parts:  # noqa: SIM110 - a generator would take twice as long, a hundred thousand times
-        if part.native is not None and type(part.native) is not dict:
-            return False
-    return True
+    return _are_plain((message,))
+
+
+def _are_plain(messages: Sequence[Message]) -> bool:
+    """Tell whether messages and their blocks are mappings and not objects of an SDK."""
+    blocks = map(_NATIVE_OF, chain.from_iterable(map(_PARTS_OF, messages)))
+    return {*map(type, map(_NATIVE_OF, messages))} <= {dict} and {*map(type, blocks)} <= {dict, type(None)}

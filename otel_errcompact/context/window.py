@@ -7,10 +7,9 @@ import gc
 import inspect
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar, cast
 
 from otel_errcompact.config import Options, state_folder
 from otel_errcompact.context import formats
@@ -18,6 +17,7 @@ from otel_errcompact.context.archive import FolderArchive
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers import Edited, Workspace, all_layers
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS
+from otel_errcompact.context.memory import Memories
 from otel_errcompact.context.notes import Compaction, LayerNote, invalidated_tokens
 from otel_errcompact.context.room import count_beside, reserve_of, window_by_options
 from otel_errcompact.context.schedule import Schedule, check_options
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from otel_errcompact.context.layers import Layer
     from otel_errcompact.context.layers.requests import Answer, Summarize, Summary, SummaryRequest
     from otel_errcompact.context.layers.workspace import Steps
+    from otel_errcompact.context.memory import Memory
     from otel_errcompact.context.messages import Conversation, FormatName
     from otel_errcompact.context.notes import LayerName, Reason
     from otel_errcompact.context.schedule import Occasion
@@ -116,6 +117,7 @@ class ContextWindow:
         )
         self._last_ns: BoundedTable[str, int] = BoundedTable(SESSIONS)
         """When each session was compacted last, which is shortly before its request is sent."""
+        self._memories = Memories()
         self._requested: BoundedTable[str, bool] = BoundedTable(SESSIONS)
         self._clock = clock
         self._timer = timer
@@ -194,10 +196,23 @@ class ContextWindow:
         """Run the layers; what only the caller's summariser can answer is yielded."""
         if not messages:
             return Compaction(messages=[], session=session, notes=(), tokens_before=0, tokens_after=0, room_tokens=room)
+        # What was read is gone before the collector runs again, and never looked through.
+        with _Pause(len(messages)) as pause:
+            return (yield from self._read_and_run(messages, session, room, reason, format_name, pause))
+
+    def _read_and_run(
+        self,
+        messages: Sequence[object],
+        session: str,
+        room: int,
+        reason: Occasion,
+        format_name: FormatName | None,
+        pause: _Pause,
+    ) -> Generator[SummaryRequest, Answer, Compaction]:
         if self._requested.pop(session) and reason == "over_trigger":
             reason = "asked"
-        with _pause_collector(len(messages)):
-            given = formats.read(messages, self.count_tokens, format_name)
+        memory = self._memories.take(session, messages)
+        given = memory.read(messages, self.count_tokens, format_name)
         progress = _Progress(given)
         schedule = Schedule(self.options, room, progress.tokens, reason, is_cold=self._is_cold(session))
         workspace = replace(
@@ -207,15 +222,17 @@ class ContextWindow:
             least_gain_tokens=schedule.least_gain,
             batch_tokens=schedule.batch,
             session=session,
+            states=memory.states,
         )
         for layer in self._layers:
             due = layer.due(schedule, progress.tokens)
             if due == "cache_expired":
                 all_of_it = replace(workspace, target_tokens=0, least_gain_tokens=0)
-                yield from self._run_layer(layer, due, progress, all_of_it)
+                yield from self._run_layer(layer, due, progress, all_of_it, pause)
             elif due is not None:
-                yield from self._run_layer(layer, due, progress, workspace)
-        problems = self._take_back_faults(given, progress)
+                yield from self._run_layer(layer, due, progress, workspace, pause)
+        problems = self._take_back_faults(given, progress, memory)
+        self._memories.put(session, memory)
         return Compaction(
             messages=formats.write(progress.conversation),
             session=session,
@@ -224,7 +241,7 @@ class ContextWindow:
             tokens_after=progress.tokens,
             room_tokens=room,
             problems=problems,
-            opaque=formats.find_compacted(progress.conversation.messages) >= 0,
+            opaque=memory.check(progress.conversation).has_compacted,
         )
 
     def request_compaction(self, session: str = "") -> None:
@@ -267,12 +284,13 @@ class ContextWindow:
         return max(0, window - reserve_of(self.options, window) - beside_tokens)
 
     def _run_layer(
-        self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace
+        self, layer: Layer, reason: Reason, progress: _Progress, workspace: Workspace, pause: _Pause
     ) -> Generator[SummaryRequest, Answer, None]:
         before, tokens = progress.conversation, progress.tokens
         start, began = self._clock(), self._timer()
         try:
-            edited = yield from self._edit(layer, before, workspace)
+            steps = layer.edit(before, workspace)
+            edited = steps if isinstance(steps, Edited) else (yield from pause.lift(steps))
         except Exception as error:  # noqa: BLE001 - the agent goes on with what it had, and a note says so
             self.guard.record_failure(f"context.{layer.name}", error)
             edited = Edited(before, problem=f"the layer failed: {type(error).__name__}: {error}")
@@ -296,21 +314,16 @@ class ContextWindow:
             ),
         )
 
-    def _edit(self, layer: Layer, conversation: Conversation, workspace: Workspace) -> Steps:
-        with _pause_collector(len(conversation.messages)):
-            edited = layer.edit(conversation, workspace)
-        return edited if isinstance(edited, Edited) else (yield from edited)
-
-    def _take_back_faults(self, given: Conversation, progress: _Progress) -> tuple[str, ...]:
+    def _take_back_faults(self, given: Conversation, progress: _Progress, memory: Memory) -> tuple[str, ...]:
         """Return what is wrong with the list by the provider's rules, after taking back layers that made it worse."""
-        problems = formats.problems(progress.conversation)
+        problems = memory.check(progress.conversation).problems
         if progress.conversation is given or not problems:
             return problems
         allowed = len(formats.problems(given))
         while len(problems) > allowed and progress.conversation is not given:
             layer = progress.take_back(f"discarded: it broke the provider's rules: {problems[-1]}")
             self.guard.record_failure(f"context.{layer}", AssertionError(f"{layer}: {problems}"))
-            problems = formats.problems(progress.conversation)
+            problems = memory.check(progress.conversation).problems
         return problems
 
     def _answer(self, request: SummaryRequest) -> Answer:
@@ -396,23 +409,37 @@ class _Progress:
         return note.layer
 
 
-@contextmanager
-def _pause_collector(messages: int) -> Generator[None]:
+class _Pause:
     """
-    Keep the garbage collector from going through a long list again and again while it is being made.
+    Keeps the garbage collector from going through a long list again and again while it is compacted.
 
     The collector runs for so many new objects and follows all that are alive; of a hundred thousand messages none is
     garbage before the list is done. Never while a summariser is waited for. Who has switched the collector off
     finds it off.
+
+    Args:
+        messages: How long the list is.
     """
-    if messages < LONG or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+
+    def __init__(self, messages: int) -> None:
+        self._is_on = messages >= LONG and gc.isenabled()
+
+    def __enter__(self) -> Self:
+        if self._is_on:
+            gc.disable()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_on:
+            gc.enable()
+
+    def lift(self, steps: Steps) -> Steps:
+        """Let the collector run while a layer asks the caller's summariser."""
+        self.__exit__()
+        try:
+            return (yield from steps)
+        finally:
+            self.__enter__()
 
 
 async def _run_in_own_thread(function: Callable[[SummaryRequest], T], request: SummaryRequest) -> T:

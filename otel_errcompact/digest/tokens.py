@@ -52,10 +52,11 @@ def estimate_mixed_tokens(text: str) -> int:
     beyond the first. A window that is filled by `estimate_tokens` overflows where tool results are numbers, paths and
     JSON: docs/context.md has the errors of both. Never less for a text than for a part of it.
     """
+    if text.isascii():
+        return (len(text) + 2 * len(text.encode().translate(None, _PLAIN)) + 4) // 5
     ascii_ = text.encode("ascii", "ignore")
     fifths = len(ascii_) + 2 * len(ascii_.translate(None, _PLAIN))
-    if len(ascii_) < len(text):
-        fifths += 2 * (len(text.encode("utf-8", "surrogatepass")) - len(text))
+    fifths += 2 * (len(text.encode("utf-8", "surrogatepass")) - len(text))
     return (fifths + 4) // 5
 
 

@@ -32,6 +32,20 @@ __all__ = [
 ]
 
 
+class TurnRules(Protocol):
+    """
+    Finds where a list that grows breaks its provider's rules for the order of turns.
+    """
+
+    def take(self, messages: Iterable[Message], start: int) -> None:
+        """Read messages that follow those before, the first of which has the index `start`."""
+        ...
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong if the list ends here, with the index of the message."""
+        ...
+
+
 class MessageFormat(Protocol):
     """
     What an adapter does. Mappings and the provider's own (pydantic) objects are read alike.
@@ -55,8 +69,9 @@ class MessageFormat(Protocol):
         """Return the provider's message of one that was edited or made; the caller's own is never changed."""
         ...
 
-    def problems(self, messages: Sequence[Message]) -> Iterable[str]:
-        """Say, with the index of the message, where a list breaks the provider's rules for the order of turns."""
+    @property
+    def Rules(self) -> type[TurnRules]:  # noqa: N802 - a class
+        """Finds where a list breaks the provider's rules for the order of turns."""
         ...
 
 
@@ -141,4 +156,6 @@ def from_user(text: str, count_tokens: TokenCounter) -> Message:
 
 def problems(conversation: Conversation) -> tuple[str, ...]:
     """Say what is wrong with a list by its provider's own rules, with the index of the message; empty if nothing is."""
-    return tuple(FORMATS[conversation.format].problems(conversation.messages))
+    rules = FORMATS[conversation.format].Rules()
+    rules.take(conversation.messages, 0)
+    return rules.problems()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
 from otel_errcompact.context.formats.native import (
@@ -17,12 +16,11 @@ from otel_errcompact.context.formats.native import (
     text_in,
 )
 from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
-from otel_errcompact.context.messages import FormatName, Message, Part
+from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
 
 name: Final[FormatName] = "anthropic"
@@ -34,20 +32,19 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     """Read a message; results stand in those of the user, thinking and what a provider's own tools did are `other`."""
     fields = fields_at(index, native)
     role, content = text_in(fields, "role"), fields.get("content")
-    if isinstance(content, str) and role in _ROLES:
-        tokens = count_tokens(content)
-        return Message(cast("Role", role), (Part("text", content, tokens),), tokens + FRAME_TOKENS, native)
-    if role not in _ROLES or not isinstance(content, (list, tuple)):
+    if role not in _ROLES or not isinstance(content, (str, list, tuple)):
         refuse_foreign(fields, index, name)
-    parts: list[Part] = []
+    if isinstance(content, str):
+        tokens = count_tokens(content)
+        part = new_part(("text", content, tokens, "", "", None, None, False))
+        return new_message((role, (part,), tokens + FRAME_TOKENS, native, False))
+    parts = [_read_part(block, index, count_tokens) for block in items_of(content)]
     total = FRAME_TOKENS
-    for block in items_of(fields.get("content")):
-        part = _read_part(block, index, count_tokens)
-        total += part.tokens
-        if part.kind in _PAIRED:
+    for part in parts:
+        total += part[2]
+        if part[0] in _PAIRED:
             total += BLOCK_TOKENS
-        parts.append(part)
-    return Message(cast("Role", role), tuple(parts), total, native)
+    return new_message((role, tuple(parts), total, native, False))
 
 
 def write(message: Message) -> object:
@@ -59,9 +56,9 @@ def write(message: Message) -> object:
     return made
 
 
-def problems(messages: Sequence[Message]) -> Iterator[str]:
+class Rules:
     """
-    Say where a list breaks the rules for turns.
+    Finds where a list breaks the rules for turns.
 
     Messages of the same role in a row are one turn (API reference of Messages). The first turn is the user's,
     unless it begins with a `compaction` block, in whose place the provider has what stood before. Every
@@ -69,61 +66,94 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
     ids are unique ("Handle tool calls" in the documentation of tool use, and the errors that the API answers with). No
     text is empty, and thinking is not the last block of an answer ("Building with extended thinking").
     """
-    yield from _empty(messages)
-    open_calls: dict[str, int] = {}
-    known: set[str] = set()
-    for role, group in groupby(enumerate(messages), key=lambda numbered: numbered[1].role):
-        turn = [(index, part) for index, message in group for part in message.parts]
+
+    def __init__(self) -> None:
+        self._empty: list[str] = []
+        self._found: list[str] = []
+        self._open: dict[str, int] = {}
+        self._known: set[str] = set()
+        self._role = ""
+        self._last: tuple[int, Part] | None = None
+        """The last part of the assistant's turn that goes on."""
+        self._has_spoken = False
+        """Whether the user's turn that goes on has said something beside results."""
+        self._hollow = -1
+        """The last message, if it is an answer without content, as the last one may be."""
+
+    def take(self, messages: Iterable[Message], start: int) -> None:
+        """Read messages that follow those before."""
+        for index, message in enumerate(messages, start):
+            role, parts = message[0], message[1]
+            if index == 0 and role == "assistant" and not begins_compacted(message):
+                self._empty.append("message 0: the first turn is the assistant's; it has to be the user's")
+            self._take_emptiness(index, role, parts)
+            if role != self._role:
+                self._end_turn(role)
+            if role == "assistant":
+                self._take_answer(index, parts)
+            else:
+                self._take_results(index, parts)
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong if the list ends here."""
+        return (*self._empty, *self._found, *self._find_thinking(), *self._find_unanswered())
+
+    def _take_emptiness(self, index: int, role: str, parts: Sequence[Part]) -> None:
+        if self._hollow >= 0:
+            self._empty.append(f"message {self._hollow}: it has no content")
+            self._hollow = -1
+        if not parts:
+            if role == "assistant":
+                self._hollow = index
+            else:
+                self._empty.append(f"message {index}: it has no content")
+        for part in parts:
+            if part[0] == "text" and (not part[1] or part[1].isspace()):
+                self._empty.append(f"message {index}: a text is empty")
+
+    def _end_turn(self, role: str) -> None:
+        if self._last is not None:
+            self._found += self._find_thinking()
+            self._last = None
         if role == "assistant":
-            yield from _find_unanswered(open_calls)
-            open_calls.clear()
-            yield from _find_asked(turn, open_calls, known)
-        else:
-            yield from _find_answered(turn, open_calls)
-    yield from _find_unanswered(open_calls)
+            self._found += self._find_unanswered()
+            self._open.clear()
+        self._role, self._has_spoken = role, False
 
+    def _take_answer(self, index: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            if part[0] == "call":
+                if part.call_id in self._known:
+                    self._found.append(f"message {index}: a second call has the id {part.call_id!r}")
+                self._known.add(part.call_id)
+                self._open[part.call_id] = index
+            elif part[0] == "result":
+                self._found.append(f"message {index}: the result {part.call_id!r} stands in a turn of the assistant")
+        if parts:
+            self._last = (index, parts[-1])
 
-def _empty(messages: Sequence[Message]) -> Iterator[str]:
-    if messages and messages[0].role == "assistant" and not begins_compacted(messages[0]):
-        yield "message 0: the first turn is the assistant's; it has to be the user's"
-    last = len(messages) - 1
-    for index, message in enumerate(messages):
-        if not message.parts and (message.role != "assistant" or index != last):
-            yield f"message {index}: it has no content"
-        for part in message.parts:
-            if part.kind == "text" and (not part.text or part.text.isspace()):
-                yield f"message {index}: a text is empty"
+    def _take_results(self, index: int, parts: Sequence[Part]) -> None:
+        for part in parts:
+            if part[0] == "call":
+                self._found.append(
+                    f"message {index}: the call {part.call_id!r} does not stand in a turn of the assistant"
+                )
+            elif part[0] != "result":
+                self._has_spoken = True
+            elif self._open.pop(part.call_id, None) is None:
+                self._found.append(f"message {index}: the result {part.call_id!r} has no call in the turn before it")
+            elif self._has_spoken:
+                self._found.append(f"message {index}: the result {part.call_id!r} stands after other content")
 
+    def _find_thinking(self) -> list[str]:
+        if self._last is None or not is_thinking(self._last[1]):
+            return []
+        return [f"message {self._last[0]}: it ends with thinking"]
 
-def _find_asked(turn: list[tuple[int, Part]], open_calls: dict[str, int], known: set[str]) -> Iterator[str]:
-    for index, part in turn:
-        if part.kind == "call":
-            if part.call_id in known:
-                yield f"message {index}: a second call has the id {part.call_id!r}"
-            known.add(part.call_id)
-            open_calls[part.call_id] = index
-        elif part.kind == "result":
-            yield f"message {index}: the result {part.call_id!r} stands in a turn of the assistant"
-    if turn and is_thinking(turn[-1][1]):
-        yield f"message {turn[-1][0]}: it ends with thinking"
-
-
-def _find_answered(turn: list[tuple[int, Part]], open_calls: dict[str, int]) -> Iterator[str]:
-    said_something = False
-    for index, part in turn:
-        if part.kind == "call":
-            yield f"message {index}: the call {part.call_id!r} does not stand in a turn of the assistant"
-        elif part.kind != "result":
-            said_something = True
-        elif open_calls.pop(part.call_id, None) is None:
-            yield f"message {index}: the result {part.call_id!r} has no call in the turn before it"
-        elif said_something:
-            yield f"message {index}: the result {part.call_id!r} stands after other content"
-
-
-def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
-    for call_id, index in open_calls.items():
-        yield f"message {index}: the call {call_id!r} has no result in the next turn"
+    def _find_unanswered(self) -> list[str]:
+        return [
+            f"message {at}: the call {call_id!r} has no result in the next turn" for call_id, at in self._open.items()
+        ]
 
 
 def begins_compacted(message: Message) -> bool:
@@ -151,13 +181,14 @@ def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
             (content, count_tokens(content)) if isinstance(content, str) else _read_texts(content, count_tokens)
         )
         flag = failed if isinstance(failed, bool) else None
-        return Part("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block)
+        return new_part(("result", text, tokens, "", text_in(fields, "tool_use_id"), flag, block, False))
     if kind == "tool_use":
         text = json_of(fields.get("input"), index)
-        return Part("call", text, count_tokens(text), text_in(fields, "name"), text_in(fields, "id"), None, block)
+        call_id = text_in(fields, "id")
+        return new_part(("call", text, count_tokens(text), text_in(fields, "name"), call_id, None, block, False))
     if kind == "text":
         text = text_in(fields, "text")
-        return Part("text", text, count_tokens(text), "", "", None, block)
+        return new_part(("text", text, count_tokens(text), "", "", None, block, False))
     refuse_foreign_block(kind, index, name)
     # What the provider's own tools did belongs together as well: `server_tool_use` with `web_search_tool_result`.
     call_id = text_in(fields, "tool_use_id") or (text_in(fields, "id") if "name" in fields else "")

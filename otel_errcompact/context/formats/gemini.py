@@ -15,10 +15,10 @@ from otel_errcompact.context.formats.native import (
     text_in,
 )
 from otel_errcompact.context.formats.telling import refuse_foreign
-from otel_errcompact.context.messages import FormatName, Message, Part
+from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
@@ -44,15 +44,13 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     role = _ROLES.get(text_in(fields, "role"))
     if role is None or not isinstance(fields.get("parts"), (list, tuple)):
         refuse_foreign(fields, index, name)
-    parts: list[Part] = []
+    parts = [_read_part(block, index, count_tokens) for block in items_of(fields.get("parts"))]
     total = FRAME_TOKENS
-    for block in items_of(fields.get("parts")):
-        part = _read_part(block, index, count_tokens)
-        total += part.tokens
-        if part.kind in _PAIRED:
+    for part in parts:
+        total += part[2]
+        if part[0] in _PAIRED:
             total += BLOCK_TOKENS
-        parts.append(part)
-    return Message(role or "user", tuple(parts), total, native)
+    return new_message((role or "user", tuple(parts), total, native, False))
 
 
 def write(message: Message) -> object:
@@ -62,9 +60,9 @@ def write(message: Message) -> object:
     return {**made, "parts": [_write_part(part) for part in message.parts]}
 
 
-def problems(messages: Sequence[Message]) -> Iterator[str]:
+class Rules:
     """
-    Say where a list breaks the rules for turns.
+    Finds where a list breaks the rules for turns.
 
     A content with function calls comes right after one of the user or one of function responses, the content right
     after it has as many responses as there were calls, and responses stand nowhere else ("Function calling" in the
@@ -72,39 +70,54 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
     a user turn or after a function response turn", "number of function response parts is equal to the number of
     function call parts"). Each content has parts.
     """
-    asked = 0
-    before: Role | None = None
-    for index, message in enumerate(messages):
-        if not message.parts:
-            yield f"message {index}: it has no parts"
-        calls = results = 0
-        for part in message.parts:
-            if part.kind == "call":
-                calls += 1
-            elif part.kind == "result":
-                results += 1
-        if asked and results != asked:
-            yield f"message {index - 1}: {asked} function calls are followed by {results} responses"
-        elif results and not asked:
-            yield f"message {index}: {results} function responses do not follow a function call"
-        if calls and (before is None or before == "assistant"):
-            yield f"message {index}: function calls do not follow the user or function responses"
-        asked, before = calls, message.role
-    if asked:
-        yield f"message {len(messages) - 1}: {asked} function calls are followed by 0 responses"
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        self._asked = 0
+        self._before: Role | None = None
+        self._end = 0
+
+    def take(self, messages: Iterable[Message], start: int) -> None:
+        """Read contents that follow those before."""
+        found, asked, before = self._found, self._asked, self._before
+        index = start - 1
+        for index, message in enumerate(messages, start):
+            if not message.parts:
+                found.append(f"message {index}: it has no parts")
+            calls = results = 0
+            for part in message.parts:
+                if part.kind == "call":
+                    calls += 1
+                elif part.kind == "result":
+                    results += 1
+            if asked and results != asked:
+                found.append(f"message {index - 1}: {asked} function calls are followed by {results} responses")
+            elif results and not asked:
+                found.append(f"message {index}: {results} function responses do not follow a function call")
+            if calls and (before is None or before == "assistant"):
+                found.append(f"message {index}: function calls do not follow the user or function responses")
+            asked, before = calls, message.role
+        self._asked, self._before, self._end = asked, before, index + 1
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong if the list ends here."""
+        if not self._asked:
+            return tuple(self._found)
+        return (*self._found, f"message {self._end - 1}: {self._asked} function calls are followed by 0 responses")
 
 
 def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
     fields = fields_of(block)
     text = fields.get("text")
     if isinstance(text, str) and not fields.get("thought"):
-        return Part("text", text, count_tokens(text), "", "", None, block)
+        return new_part(("text", text, count_tokens(text), "", "", None, block, False))
     call = fields.get("functionCall") or fields.get("function_call")
     if call is not None:
         asked = fields_of(call)
         arguments = asked.get("args")
         text = json_of(arguments if arguments is not None else {}, index)
-        return Part("call", text, count_tokens(text), text_in(asked, "name"), text_in(asked, "id"), None, block)
+        call_id = text_in(asked, "id")
+        return new_part(("call", text, count_tokens(text), text_in(asked, "name"), call_id, None, block, False))
     answer = fields.get("functionResponse") or fields.get("function_response")
     if answer is not None:
         said = fields_of(answer)
@@ -112,7 +125,7 @@ def _read_part(block: object, index: int, count_tokens: TokenCounter) -> Part:
         tokens = count_tokens(text)
         for inner in items_of(said.get("parts")):
             tokens += block_tokens(inner, count_tokens)
-        return Part("result", text, tokens, text_in(said, "name"), text_in(said, "id"), failed, block)
+        return new_part(("result", text, tokens, text_in(said, "name"), text_in(said, "id"), failed, block, False))
     own = fields_of(
         fields.get("toolCall") or fields.get("tool_call") or fields.get("toolResponse") or fields.get("tool_response")
     )
@@ -147,8 +160,11 @@ def _write_part(part: Part) -> object:
         return {**made, key: {**copy_of(made[key]), "args": object_in(part.text)}}
     if part.kind == "result":
         key = "functionResponse" if made.get("functionResponse") is not None else "function_response"
-        answer = {key: value for key, value in copy_of(made[key]).items() if key != "parts"}
-        return {**made, key: {**answer, "response": {_find_key(answer.get("response"), part): part.text}}}
+        answer = copy_of(made[key])
+        answer.pop("parts", None)
+        answer["response"] = {_find_key(answer.get("response"), part): part.text}
+        made[key] = answer
+        return made
     return {"text": part.text}
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.formats.costs import BLOCK_TOKENS, FRAME_TOKENS, block_tokens
 from otel_errcompact.context.formats.native import Fields, copy_of, fields_at, fields_of, items_of, json_of, text_in
 from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
-from otel_errcompact.context.messages import FormatName, Message, Part
+from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
@@ -42,7 +42,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     if isinstance(content, str):
         tokens = count_tokens(content)
         total += tokens
-        parts.append(Part("text", content, tokens))
+        parts.append(new_part(("text", content, tokens, "", "", None, None, False)))
     else:
         for block in items_of(content):
             part = _read_content_part(block, index, count_tokens)
@@ -51,7 +51,7 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
     # Beside role and content; `model_dump(exclude_none=True)` leaves out a content that is None.
     if role == "assistant" and (content is None or len(fields) > 2):  # noqa: PLR2004
         total += _take_answer(fields, index, count_tokens, parts)
-    return Message(cast("Role", role), tuple(parts), total, native)
+    return new_message((role, tuple(parts), total, native, False))
 
 
 def write(message: Message) -> object:
@@ -71,38 +71,49 @@ def write(message: Message) -> object:
     return made
 
 
-def problems(messages: Sequence[Message]) -> Iterator[str]:
+class Rules:
     """
-    Say where a list breaks the rules for turns.
+    Finds where a list breaks the rules for turns.
 
     An answer with `tool_calls` is followed by one message of the tool for each of their ids, before anybody else
     speaks; such a message stands nowhere else ("Function calling" in OpenAI's documentation, and the errors that the
     API answers with: "must be followed by tool messages", "must be a response to a preceding message with
     'tool_calls'"). Ids need only be unique within an answer. An answer has content or calls (API reference).
     """
-    open_calls: dict[str, int] = {}
-    for index, message in enumerate(messages):
-        if message.role == "tool":
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        self._open: dict[str, int] = {}
+
+    def take(self, messages: Iterable[Message], start: int) -> None:
+        """Read messages that follow those before."""
+        open_calls, found = self._open, self._found
+        for index, message in enumerate(messages, start):
+            if message.role == "tool":
+                for part in message.parts:
+                    if part.kind == "result" and open_calls.pop(_key(part), None) is None:
+                        found.append(f"message {index}: the result {_key(part)!r} has no call in the answer before it")
+                continue
+            if open_calls:
+                found += _find_unanswered(open_calls)
+                open_calls.clear()
+            if not message.parts and message.role == "assistant":
+                found.append(f"message {index}: the answer has neither content nor calls")
             for part in message.parts:
-                if part.kind == "result" and open_calls.pop(_key(part), None) is None:
-                    yield f"message {index}: the result {_key(part)!r} has no call in the answer before it"
-            continue
-        if open_calls:
-            yield from _find_unanswered(open_calls)
-            open_calls.clear()
-        if not message.parts and message.role == "assistant":
-            yield f"message {index}: the answer has neither content nor calls"
-        for part in message.parts:
-            if part.kind == "call":
-                if _key(part) in open_calls:
-                    yield f"message {index}: a second call has the id {_key(part)!r}"
-                open_calls[_key(part)] = index
-    yield from _find_unanswered(open_calls)
+                if part.kind == "call":
+                    if _key(part) in open_calls:
+                        found.append(f"message {index}: a second call has the id {_key(part)!r}")
+                    open_calls[_key(part)] = index
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong if the list ends here."""
+        return (*self._found, *_find_unanswered(self._open))
 
 
-def _find_unanswered(open_calls: dict[str, int]) -> Iterator[str]:
-    for call_id, index in open_calls.items():
-        yield f"message {index}: the call {call_id!r} is not followed by its result"
+def _find_unanswered(open_calls: dict[str, int]) -> list[str]:
+    return [
+        f"message {index}: the call {call_id!r} is not followed by its result" for call_id, index in open_calls.items()
+    ]
 
 
 def _key(part: Part) -> str:
@@ -138,7 +149,8 @@ def _read_call(call: object, index: int, count_tokens: TokenCounter) -> Part:
     function = fields_of(fields.get("function") or fields.get("custom"))
     arguments = function.get("arguments", function.get("input"))
     text = arguments if isinstance(arguments, str) else json_of(arguments, index)
-    return Part("call", text, count_tokens(text), text_in(function, "name"), text_in(fields, "id"), None, call)
+    tool, call_id = text_in(function, "name"), text_in(fields, "id")
+    return new_part(("call", text, count_tokens(text), tool, call_id, None, call, False))
 
 
 def _read_result(native: object, fields: Fields, index: int, count_tokens: TokenCounter) -> Message:
@@ -152,8 +164,9 @@ def _read_result(native: object, fields: Fields, index: int, count_tokens: Token
         texts = [part.text for part in parts if part.kind == "text"]
         text = texts[0] if len(texts) == 1 else "\n".join(texts)
         tokens = count_tokens(text) + sum(part.tokens for part in parts if part.kind != "text")
-    part = Part("result", text, tokens, text_in(fields, "name"), text_in(fields, "tool_call_id"), None, block)
-    return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+    tool, call_id = text_in(fields, "name"), text_in(fields, "tool_call_id")
+    part = new_part(("result", text, tokens, tool, call_id, None, block, False))
+    return new_message(("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native, False))
 
 
 def _read_content_part(block: object, index: int, count_tokens: TokenCounter) -> Part:

@@ -17,10 +17,10 @@ from otel_errcompact.context.formats.native import (
     text_in,
 )
 from otel_errcompact.context.formats.telling import refuse_foreign, refuse_foreign_block
-from otel_errcompact.context.messages import FormatName, Message, Part
+from otel_errcompact.context.messages import FormatName, Message, Part, new_message, new_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from otel_errcompact.context.messages import Role
     from otel_errcompact.digest.tokens import TokenCounter
@@ -65,15 +65,15 @@ def read(native: object, index: int, count_tokens: TokenCounter) -> Message:
         text = value if isinstance(value, str) else json_of(value, index)
         tokens = count_tokens(text)
         tool = called.tool or text_in(fields, "name")
-        part = Part("call", text, tokens, tool, text_in(fields, "call_id"), None, native)
-        return Message("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+        part = new_part(("call", text, tokens, tool, text_in(fields, "call_id"), None, native, False))
+        return new_message(("assistant", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native, False))
     if kind in _OUTPUTS:
         output = fields.get("output")
         text, tokens = (output, count_tokens(output)) if isinstance(output, str) else _read_result(output, count_tokens)
         failed = fields.get("status") == "failed" or None
         call_id = text_in(fields, "call_id") or text_in(fields, "id")
-        part = Part("result", text, tokens, text_in(fields, "name"), call_id, failed, native)
-        return Message("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native)
+        part = new_part(("result", text, tokens, text_in(fields, "name"), call_id, failed, native, False))
+        return new_message(("tool", (part,), tokens + FRAME_TOKENS + BLOCK_TOKENS, native, False))
     named = fields.get("role")
     if named is None or kind not in {"", "message"}:
         return _read_other(native, fields, kind, index, count_tokens)
@@ -114,6 +114,11 @@ def settle(messages: list[Message]) -> list[Message]:
     return [_under_call_id(message, names) for message in messages]
 
 
+def has_local_shell(messages: Iterable[Message]) -> bool:
+    """Tell whether one of some items is a call of a local shell."""
+    return any(message.parts and message.parts[0].tool == _LOCAL_SHELL for message in messages)
+
+
 def _under_call_id(message: Message, names: Mapping[str, str]) -> Message:
     part = message.parts[0] if message.parts else None
     if part is None or part.kind != "result" or part.call_id not in names:
@@ -130,14 +135,14 @@ def count_opening(messages: Sequence[Message]) -> int:
     Outputs of calls in the response before, after `previous_response_id`, or what the provider has compacted.
     """
     for index, message in enumerate(messages):
-        if message.role != "tool" and not is_compaction(message.native):
+        if not _is_opening(message):
             return index
     return len(messages)
 
 
-def problems(messages: Sequence[Message]) -> Iterator[str]:
+class Rules:
     """
-    Say where a list breaks the rules for items.
+    Finds where a list breaks the rules for items.
 
     A list may begin with outputs: of calls that the provider keeps, after `previous_response_id`. Any other output
     stands after the call with its id, and each call has its output ("Function calling" in OpenAI's documentation, and
@@ -145,29 +150,48 @@ def problems(messages: Sequence[Message]) -> Iterator[str]:
     function call"). A reasoning item is followed by the item it led to ("provided without its required following
     item"). Two calls with one id are not said to be wrong, but nobody can tell their outputs apart.
     """
-    open_calls: dict[str, int] = {}
-    known: set[str] = set()
-    reasoning = -1
-    opening = count_opening(messages)
-    for index, message in enumerate(messages):
-        if reasoning >= 0 and message.role != "assistant":
-            yield f"message {reasoning}: the reasoning is not followed by what it led to"
-            reasoning = -1
-        part = message.parts[0] if message.parts else None
-        if part is None or part.kind in {"text", "other"}:
-            reasoning = index if part is not None and part.kind == "other" and is_reasoning(message.native) else -1
-        elif part.kind == "call":
-            reasoning = -1
-            if part.call_id in known:
-                yield f"message {index}: a second call has the id {part.call_id!r}"
-            known.add(part.call_id)
-            open_calls[part.call_id] = index
-        elif open_calls.pop(part.call_id, None) is None and index >= opening:
-            yield f"message {index}: the output {part.call_id!r} has no call before it"
-    for call_id, index in open_calls.items():
-        yield f"message {index}: the call {call_id!r} has no output"
-    if reasoning >= 0:
-        yield f"message {reasoning}: the reasoning is not followed by what it led to"
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        self._open: dict[str, int] = {}
+        self._known: set[str] = set()
+        self._reasoning = -1
+        self._is_opening = True
+
+    def take(self, messages: Iterable[Message], start: int) -> None:
+        """Read items that follow those before."""
+        found, open_calls = self._found, self._open
+        for index, message in enumerate(messages, start):
+            if self._is_opening:
+                self._is_opening = _is_opening(message)
+            if self._reasoning >= 0 and message.role != "assistant":
+                found += self._find_loose()
+                self._reasoning = -1
+            part = message.parts[0] if message.parts else None
+            if part is None or part.kind in {"text", "other"}:
+                is_loose = part is not None and part.kind == "other" and is_reasoning(message.native)
+                self._reasoning = index if is_loose else -1
+            elif part.kind == "call":
+                self._reasoning = -1
+                if part.call_id in self._known:
+                    found.append(f"message {index}: a second call has the id {part.call_id!r}")
+                self._known.add(part.call_id)
+                open_calls[part.call_id] = index
+            elif open_calls.pop(part.call_id, None) is None and not self._is_opening:
+                found.append(f"message {index}: the output {part.call_id!r} has no call before it")
+
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong if the list ends here."""
+        unanswered = (f"message {index}: the call {call_id!r} has no output" for call_id, index in self._open.items())
+        return (*self._found, *unanswered, *self._find_loose())
+
+    def _find_loose(self) -> list[str]:
+        at = self._reasoning
+        return [f"message {at}: the reasoning is not followed by what it led to"] if at >= 0 else []
+
+
+def _is_opening(message: Message) -> bool:
+    return message.role == "tool" or is_compaction(message.native)
 
 
 def is_reasoning(native: object) -> bool:

@@ -51,6 +51,16 @@ def detect(messages: Sequence[object]) -> FormatName:
     Raises:
         ConversationError: A message is of no known format, or of another one than those before it.
     """
+    return decide(messages)[0]
+
+
+def decide(messages: Sequence[object]) -> tuple[FormatName, int | None]:
+    """
+    Tell which format a list has, and how many messages decide it; None if no message does.
+
+    Raises:
+        ConversationError: As `detect`.
+    """
     left = _ALL
     for index, native in enumerate(messages):
         possible = _formats_of(fields_at(index, native))
@@ -60,8 +70,8 @@ def detect(messages: Sequence[object]) -> FormatName:
             raise ConversationError(_mixed(possible, left), index)
         left &= possible
         if len(left) == 1:
-            return next(iter(left))
-    return DEFAULT
+            return next(iter(left)), index + 1
+    return DEFAULT, None
 
 
 def refuse_foreign(fields: Fields, index: int, name: FormatName) -> None:

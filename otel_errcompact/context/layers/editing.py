@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.workspace import Edited
 from otel_errcompact.context.messages import with_parts
 from otel_errcompact.context.notes import Cut
 
 if TYPE_CHECKING:
-    from otel_errcompact.context.messages import Conversation, Part
+    from otel_errcompact.context.messages import Conversation, Message, Part
     from otel_errcompact.context.pairs import Spot
 
 
@@ -51,3 +51,43 @@ class Edits:
         for index, parts in self._parts.items():
             messages[index] = with_parts(messages[index], parts)
         return Edited(replace(self._conversation, messages=tuple(messages)), tuple(self._cuts), problem)
+
+
+class Rewriting:
+    """
+    The parts that a layer replaces in a list that grows, each once or again.
+    """
+
+    def __init__(self) -> None:
+        self.cuts: Final[dict[Spot, Cut]] = {}
+        self._parts: dict[int, dict[int, Part]] = {}
+        self._stale: set[int] = set()
+        """Messages whose parts were replaced since the list was written last."""
+        self._messages: dict[int, Message] = {}
+
+    def put(self, spot: Spot, old: Part, new: Part, *, tool: str, place: str) -> None:
+        """Put a smaller part where another one stands, the whole of which is kept at a place."""
+        message, index = spot
+        self._parts.setdefault(message, {})[index] = new
+        self._stale.add(message)
+        self.cuts[spot] = Cut(
+            message=message,
+            tool=tool,
+            call_id=old.call_id,
+            tokens_before=old.tokens,
+            tokens_after=new.tokens,
+            place=place,
+        )
+
+    def rewrite(self, conversation: Conversation, problem: str) -> Edited:
+        """Return the conversation with these parts replaced; the very object if there are none."""
+        if not self.cuts:
+            return Edited(conversation, problem=problem)
+        messages = list(conversation.messages)
+        for index in self._stale:
+            self._messages[index] = with_parts(messages[index], self._parts[index])
+        self._stale.clear()
+        for index, message in self._messages.items():
+            messages[index] = message
+        cuts = tuple([self.cuts[spot] for spot in sorted(self.cuts)])
+        return Edited(replace(conversation, messages=tuple(messages)), cuts, problem)

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from otel_errcompact.context.layers.editing import Edits
+from otel_errcompact.context.layers.editing import Rewriting
 from otel_errcompact.context.layers.failures import Failures, ListedFailure, mark_digest, mark_resolved
 from otel_errcompact.context.layers.keeping import Keeper
 from otel_errcompact.context.layers.workspace import Layer
 from otel_errcompact.context.markers import marker, marker_of
-from otel_errcompact.context.messages import with_new_text
-from otel_errcompact.context.pairs import Spot, pairs_of
+from otel_errcompact.context.messages import is_beginning, with_new_text
+from otel_errcompact.context.pairs import Pairing, Spot
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.shortening import shorten_arguments
 from otel_errcompact.detector.operation import covers, operation_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import re
 
     from otel_errcompact.context.layers.workspace import Edited, Workspace
-    from otel_errcompact.context.messages import Conversation, Part
+    from otel_errcompact.context.messages import Conversation, Message, Part
     from otel_errcompact.history.history import ErrorClass
 
 LEAST_TOKENS: Final = 100
@@ -72,7 +73,15 @@ class ErrorPass:
 
     def __call__(self, conversation: Conversation, workspace: Workspace) -> Edited:
         """Return the conversation with its errors compacted."""
-        return _Pass(conversation, workspace, self).run()
+        before = workspace.states.pop("errors", None)
+        if isinstance(before, _Pass) and before.can_continue(conversation, workspace, self):
+            walk = before
+        else:
+            walk = _Pass(replace(workspace, states={}), self)
+        edited = walk.run(conversation)
+        if not edited.problem:
+            workspace.states["errors"] = walk
+        return edited
 
 
 errors: Final = ErrorPass()
@@ -103,11 +112,16 @@ class _New(NamedTuple):
 
 
 class _Pass:
-    """One walk through a conversation."""
+    """
+    One walk through a conversation, which continues where the list has grown.
 
-    def __init__(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> None:
-        self._conversation = conversation
-        self._messages = conversation.messages
+    Args:
+        workspace: What the layer works with.
+        settings: Those of the layer.
+    """
+
+    def __init__(self, workspace: Workspace, settings: ErrorPass) -> None:
+        self._messages: tuple[Message, ...] = ()
         self._workspace = workspace
         self._settings = settings
         self._pipeline = Pipeline(
@@ -117,41 +131,63 @@ class _Pass:
             roots=workspace.roots,
         )
         self._failures = Failures(workspace, self._pipeline)
-        self._edits: dict[Spot, _New] = {}
+        self._rewriting = Rewriting()
         self._open: dict[str, set[Operation]] = {}
         """The operations that have failed and not succeeded since, by tool."""
         self._calls: dict[str, Spot] = {}
+        self._has_reused_ids = False
         self._operations: dict[Spot, Operation] = {}
-        self._calls_by_result: dict[Spot, Spot] | None = None
+        self._pairing = Pairing()
+        """For results without an id; most lists have none."""
         self._inputs: deque[tuple[int, Spot]] = deque()
         """Huge inputs of failed calls, each with the answer of the model from which on it is old."""
         self._due: dict[Spot, int] = {}
         """Old parts that can be edited, with what that would gain."""
         self._gain = 0
         self._answers = 0
+        self._role = ""
         self._place = ""
         """The newest place: others look alike, so that it shows the cost of a marker."""
         self._keeper = Keeper(workspace, "errors")
+        self._kept: dict[str, str] = {}
+        """The texts that were kept, by their places."""
 
-    def run(self) -> Edited:
-        """Walk, and return what has become of the conversation."""
+    def can_continue(self, conversation: Conversation, workspace: Workspace, settings: ErrorPass) -> bool:
+        """
+        Tell whether the list is the one that was walked through, or begins with it, and its archive is as it was.
+
+        Nothing that follows changes what was decided before.
+        """
+        return (
+            settings == self._settings
+            and workspace.batch_tokens == self._workspace.batch_tokens
+            and is_beginning(self._messages, conversation.messages)
+            and self._keeper.still_keeps(self._kept)
+        )
+
+    def run(self, conversation: Conversation) -> Edited:
+        """Walk on to the end of a conversation, and return what has become of it."""
+        start, self._messages = len(self._messages), conversation.messages
         calls, open_ = self._calls, self._open
-        role_before = ""
-        for m, message in enumerate(self._messages):
+        for m, message in enumerate(islice(self._messages, start, None), start):
             role = message.role
-            if role == "assistant" != role_before:
+            if role == "assistant" != self._role:
                 self._answers += 1
                 if self._inputs:
                     self._age_inputs()
-            role_before = role
+            self._role = role
             for p, part in enumerate(message.parts):
                 if part.kind == "call":
+                    if part.call_id and part.call_id in calls:
+                        self._has_reused_ids = True
                     calls[part.call_id] = Spot(m, p)
                 elif part.kind == "result" and (
                     part.failed or open_ or part.tokens >= LEAST_TOKENS or _OURS in part.text
                 ):
                     self._take_result(Spot(m, p), part)
-        return self._finish()
+        if self._has_reused_ids:
+            self._name_tools_again()
+        return self._rewriting.rewrite(conversation, self._keeper.problem)
 
     def _take_result(self, spot: Spot, part: Part) -> None:
         call = self._call_of(spot, part)
@@ -203,9 +239,8 @@ class _Pass:
         if part.call_id:
             at = self._calls.get(part.call_id)
         else:
-            if self._calls_by_result is None:
-                self._calls_by_result = pairs_of(self._messages).by_result()
-            at = self._calls_by_result.get(spot)
+            self._pairing.take(self._messages)
+            at = self._pairing.by_result.get(spot)
         if at is None:
             return _Call(part.tool, "", None)
         call = self._part(at)
@@ -238,7 +273,7 @@ class _Pass:
         text, tokens, place = new or _New(part.text, part.tokens, "")
         self._failures.put(spot, ListedFailure(error_class.key, text, tokens, f"{part.tokens:,}", place))
         if new is not None:
-            self._edits[spot] = new
+            self._edit(spot, new)
 
     def _render(self, raw: RawError, part: Part, error_class: ErrorClass) -> _New | None:
         """Return what takes the place of a raw error; nothing if that would not be shorter, or it cannot be kept."""
@@ -307,7 +342,7 @@ class _Pass:
         tokens = self._workspace.count_tokens(line)
         if tokens >= listed.tokens:
             return False
-        self._edits[spot] = _New(line, tokens, place)
+        self._edit(spot, _New(line, tokens, place))
         return True
 
     # Inputs.
@@ -315,7 +350,7 @@ class _Pass:
     def _age_inputs(self) -> None:
         while self._inputs and self._inputs[0][0] <= self._answers:
             _, spot = self._inputs.popleft()
-            if spot not in self._edits and (shorter := self._shorten_input(spot, self._place)):
+            if spot not in self._rewriting.cuts and (shorter := self._shorten_input(spot, self._place)):
                 self._note_due(spot, self._part(spot).tokens - self._workspace.count_tokens(shorter))
         self._edit_old()
 
@@ -340,20 +375,30 @@ class _Pass:
         text = self._shorten_input(spot, place) if place else ""
         tokens = self._workspace.count_tokens(text)
         if text and tokens < part.tokens:
-            self._edits[spot] = _New(text, tokens, place)
+            self._edit(spot, _New(text, tokens, place))
 
-    # The end.
+    # What is written.
 
     def _keep(self, text: str) -> str:
         """Keep the whole of what is to go and return its place; empty if that cannot be."""
         place = "" if self._keeper.has_given_up else self._keeper.keep_text(text)
-        self._place = place or self._place
+        if place:
+            self._place = place
+            self._kept[place] = text
         return place
 
-    def _finish(self) -> Edited:
-        edits = Edits(self._conversation)
-        for spot in sorted(self._edits):
-            new, part = self._edits[spot], self._part(spot)
-            tool = part.tool if part.kind == "call" else self._call_of(spot, part).tool
-            edits.replace(spot, with_new_text(part, new.text, new.tokens), tool=tool, place=new.place)
-        return edits.edited(self._keeper.problem)
+    def _edit(self, spot: Spot, new: _New) -> None:
+        part = self._part(spot)
+        self._rewriting.put(
+            spot, part, with_new_text(part, new.text, new.tokens), tool=self._tool_at(spot), place=new.place
+        )
+
+    def _tool_at(self, spot: Spot) -> str:
+        part = self._part(spot)
+        return part.tool if part.kind == "call" else self._call_of(spot, part).tool
+
+    def _name_tools_again(self) -> None:
+        # A cut names the tool of the last call with the id.
+        cuts = self._rewriting.cuts
+        for spot, cut in cuts.items():
+            cuts[spot] = replace(cut, tool=self._tool_at(spot))

@@ -10,6 +10,8 @@ from otel_errcompact.context.shortening import shorten
 from otel_errcompact.context.transcript import json_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Part
 
@@ -79,6 +81,13 @@ class Keeper:
         except OSError as error:
             self._refuse(error)
             return ""
+
+    def still_keeps(self, texts: Mapping[str, str]) -> bool:
+        """Tell whether each of some texts still lies at its place, and keep what an archive has lost."""
+        look = getattr(self._workspace.archive, "still_keeps", None)
+        if look is not None and look(texts):
+            return True
+        return all(self.keep_text(text) == place for place, text in texts.items())
 
     def _refuse(self, error: OSError) -> None:
         self._refusals += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context.layers.carrying.actions import find_actions
@@ -11,7 +12,7 @@ from otel_errcompact.context.layers.keeping import Keeper, is_picture
 from otel_errcompact.context.layers.results import find_newest_results
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.markers import is_marked, marker, marker_of
-from otel_errcompact.context.messages import with_new_text
+from otel_errcompact.context.messages import is_beginning, with_new_text
 from otel_errcompact.context.pairs import Spot
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.detector.results import classify_result
@@ -37,16 +38,19 @@ def repeats(conversation: Conversation, workspace: Workspace) -> Edited:
     """
     messages = conversation.messages
     newest = [spot for spot in find_newest_results(messages) if _may_repeat(_part(messages, spot), workspace)]
-    earlier = _find_earlier(messages, newest) if newest else {}
-    if not earlier:
+    if not newest:
+        return Edited(conversation)
+    earlier = _find_firsts(conversation, workspace)
+    newest = [spot for spot in newest if earlier[_part(messages, spot).text] < spot]
+    if not newest:
         return Edited(conversation)
     calls = pair_calls(messages)
     keeper = Keeper(workspace, "repeats")
     edits = Edits(conversation)
     for spot in reversed(newest):
         part, call = _part(messages, spot), calls[spot]
-        first = earlier.get(part.text)
-        if first is None or first >= spot or calls[first].tool != call.tool or _has_failed(part, call):
+        first = earlier[part.text]
+        if calls[first].tool != call.tool or _has_failed(part, call):
             continue
         kept = keeper.keep(part)
         if kept is None:
@@ -83,15 +87,34 @@ def _may_repeat(part: Part, workspace: Workspace) -> bool:
     return part.tokens >= LEAST_TOKENS and not is_marked(part.text) and not is_picture(part, workspace)
 
 
-def _find_earlier(messages: Sequence[Message], newest: Sequence[Spot]) -> dict[str, Spot]:
-    # The first that holds a text: what stands before it does not change when this one goes.
-    texts = {_part(messages, spot).text for spot in newest}
-    found: dict[str, Spot] = {}
-    for m, message in enumerate(messages):
-        for p, part in enumerate(message.parts):
-            if part.kind == "result" and part.tokens >= LEAST_TOKENS and part.text in texts:
-                found.setdefault(part.text, Spot(m, p))
-    return found
+class _Firsts:
+    """Where each text of a list that grows stands first as a result."""
+
+    def __init__(self) -> None:
+        self.spots: Final[dict[str, Spot]] = {}
+        self._messages: Sequence[Message] = ()
+
+    def is_of(self, conversation: Conversation) -> bool:
+        """Tell whether a list begins with what was read."""
+        return is_beginning(self._messages, conversation.messages)
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Read the messages that were not read yet."""
+        # The first that holds a text: what stands before it does not change when this one goes.
+        known, self._messages = len(self._messages), messages
+        for m, message in enumerate(islice(messages, known, None), known):
+            for p, part in enumerate(message.parts):
+                if part.kind == "result" and part.tokens >= LEAST_TOKENS and part.text not in self.spots:
+                    self.spots[part.text] = Spot(m, p)
+
+
+def _find_firsts(conversation: Conversation, workspace: Workspace) -> dict[str, Spot]:
+    found = workspace.states.pop("repeats", None)
+    if not isinstance(found, _Firsts) or not found.is_of(conversation):
+        found = _Firsts()
+    found.take(conversation.messages)
+    workspace.states["repeats"] = found
+    return found.spots
 
 
 def _has_failed(part: Part, call: Part) -> bool:

@@ -9,13 +9,11 @@ from otel_errcompact.context.formats import count_opening, find_compacted
 from otel_errcompact.context.layers.carrying.replacement import Gone, is_carried, replace_messages
 from otel_errcompact.context.layers.workspace import Edited, Layer
 from otel_errcompact.context.notes import Cut
-from otel_errcompact.context.pairs import cut_points, ranges_beside
+from otel_errcompact.context.pairs import cut_points, pairing_of, ranges_beside
 from otel_errcompact.context.schedule import Schedule
 from otel_errcompact.context.transcript import json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from otel_errcompact.context.layers.workspace import Workspace
     from otel_errcompact.context.messages import Conversation, Message
 
@@ -36,7 +34,7 @@ def snip(conversation: Conversation, workspace: Workspace) -> Edited:
     if len(messages) <= workspace.options.snip_messages:
         return Edited(conversation)
     least = max(workspace.options.head_messages, count_opening(conversation))
-    start, end = _find_middle(messages, least, workspace.options.snip_messages)
+    start, end = _find_middle(conversation, least, workspace.options.snip_messages)
     cuts: list[Cut] = []
     edited = conversation
     for first, last in reversed(ranges_beside(start, end, find_compacted(messages), messages)):
@@ -69,9 +67,10 @@ def _take_out(
 LAYER: Final = Layer(name="snip", due=Schedule.to_target, edit=snip)
 
 
-def _find_middle(messages: Sequence[Message], least: int, most: int) -> tuple[int, int]:
+def _find_middle(conversation: Conversation, least: int, most: int) -> tuple[int, int]:
     """Return where the messages begin that can be taken out, and where they end; the newest turn always stays."""
-    points = [point for point in cut_points(messages) if point < len(messages)]
+    messages = conversation.messages
+    points = [point for point in cut_points(messages, pairing_of(conversation)) if point < len(messages)]
     start = next((point for point in points if point >= least), None)
     if start is None:
         return 0, 0

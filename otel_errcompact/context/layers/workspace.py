@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from otel_errcompact.context.breaker import CircuitBreaker
 from otel_errcompact.context.layers.requests import SUMMARY_HEADINGS, Answer, SummaryRequest
+from otel_errcompact.context.notes import LayerName
 from otel_errcompact.context.schedule import BATCH_TOKENS, Schedule
 from otel_errcompact.digest import DigestOptions
 from otel_errcompact.extract.stacks.roots import ANYWHERE, CodeRoots
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from otel_errcompact.config import ContextOptions
     from otel_errcompact.context.archive import Archive
     from otel_errcompact.context.messages import Conversation
-    from otel_errcompact.context.notes import Cut, LayerName, Reason
+    from otel_errcompact.context.notes import Cut, Reason
     from otel_errcompact.digest.tokens import TokenCounter
 
 
@@ -62,6 +63,9 @@ class Workspace:
 
     batch_tokens: int = BATCH_TOKENS
     """The same for old errors."""
+
+    states: dict[LayerName, object] = field(default_factory=dict[LayerName, object])
+    """What layers have remembered of the conversation, for its next compaction."""
 
     @property
     def window(self) -> int:

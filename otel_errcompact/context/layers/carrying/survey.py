@@ -14,6 +14,7 @@ from otel_errcompact.context.layers.carrying.open_errors import find_open_errors
 from otel_errcompact.context.layers.carrying.ranking import NameUse
 from otel_errcompact.context.markers import marker_of
 from otel_errcompact.context.messages import Part
+from otel_errcompact.context.pairs import pairing_of
 from otel_errcompact.detector.results import classify_result
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def survey(conversation: Conversation, start: int, end: int, workspace: Workspac
     """
     messages = conversation.messages
     start = max(start, end - MAX_MESSAGES)
-    calls = pair_calls(messages)
+    calls = pair_calls(messages, start, pairing_of(conversation))
     failed = frozenset(_find_failed(messages, calls, start))
     sections: Sections = {}
     _add(sections, "open errors", find_open_errors(messages, start, end, calls, workspace))

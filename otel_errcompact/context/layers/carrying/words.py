@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from otel_errcompact.context import formats
 from otel_errcompact.context.markers import marker_of
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from otel_errcompact.context.messages import Message
     from otel_errcompact.digest.tokens import TokenCounter
+
+_SPEAKERS: Final = frozenset({"user", "system"})
 
 
 def keep_words(messages: Sequence[Message], budget: int, count_tokens: TokenCounter) -> list[Message]:
@@ -26,7 +28,11 @@ def keep_words(messages: Sequence[Message], budget: int, count_tokens: TokenCoun
         budget: Tokens that all of them may cost.
         count_tokens: How tokens are counted.
     """
-    said = [(place, words) for place, message in enumerate(messages) if (words := words_of(message, count_tokens))]
+    said = [
+        (place, words)
+        for place, message in enumerate(messages)
+        if message[0] in _SPEAKERS and (words := words_of(message, count_tokens))
+    ]
     kept: list[tuple[int, Message]] = []
     for place, words in sorted(said, key=lambda one: (one[1].role != "system", -one[0])):
         if words.tokens <= budget:
@@ -37,11 +43,14 @@ def keep_words(messages: Sequence[Message], budget: int, count_tokens: TokenCoun
 
 def words_of(message: Message, count_tokens: TokenCounter) -> Message | None:
     """Return what a user or the system says, without results."""
-    if message.role not in ("user", "system") or not message.parts:
+    if message.role not in _SPEAKERS or not message.parts:
         return None
-    if any(part.kind == "text" and marker_of(part.text) is not None for part in message.parts):
+    kinds = {part.kind for part in message.parts}
+    if "text" in kinds and any(part.kind == "text" and marker_of(part.text) is not None for part in message.parts):
         return None
-    if all(part.kind != "result" for part in message.parts):
+    if "result" not in kinds:
         return message
+    if "text" not in kinds:
+        return None
     text = "\n".join(part.text for part in message.parts if part.kind == "text" and part.text.strip())
     return formats.from_user(text, count_tokens) if text else None
