@@ -116,6 +116,11 @@ class RunState(FailureMemory):
             _, oldest = self.raw_texts.popitem(last=False)
             self.raw_characters -= len(oldest)
 
+    def drop_raw(self) -> None:
+        """Forget the raw errors, to bound memory; the trajectory keeps them."""
+        self.raw_texts.clear()
+        self.raw_characters = 0
+
     def find_raw(self, key: str) -> str | None:
         """
         Return the newest raw error of the class with this key prefix.

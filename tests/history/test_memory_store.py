@@ -150,3 +150,93 @@ def test_a_child_process_starts_empty() -> None:
 def _stuck(store: MemoryStore) -> bool:
     with store.edit("r", fresh) as state:
         return state.history.total != 0
+
+
+def open_run(store: MemoryStore, run_id: str, *, characters: int = 0) -> None:
+    with store.edit(run_id, fresh) as state:
+        state.attended = True
+        if characters:
+            state.keep_raw(run_id, "x" * characters, MemoryLimits())
+    store.account(state)
+
+
+def test_open_runs_are_bounded_by_their_classes_alone() -> None:
+    """However many there are, each keeps its streaks, and runs of others take no room from them."""
+    store = MemoryStore(MemoryLimits(runs=1, classes=10))
+    for number in range(20):
+        open_run(store, f"open-{number}")
+        fail(store, f"open-{number}")
+        fail(store, f"other-{number}")
+    assert store.run_ids() == ("other-19", *(f"open-{number}" for number in range(20)))
+    assert store.evicted_runs == 19
+
+
+def test_beyond_the_room_of_open_runs_the_least_recently_used_goes() -> None:
+    """A program that never ends its runs keeps no more than that, and what goes is counted."""
+    store = MemoryStore(MemoryLimits(classes=2))
+    for number in range(12):
+        open_run(store, f"{number}")
+        if number == 5:
+            open_run(store, "0")
+    assert store.run_ids() == ("3", "4", "5", "0", "6", "7", "8", "9", "10", "11")
+    assert store.evicted_runs == 2
+
+
+def test_open_runs_lose_raw_errors_before_anything_else() -> None:
+    """The texts of the runs that changed longest ago go; the runs stay."""
+    store = MemoryStore(MemoryLimits(raw_characters=1_000))
+    for run_id in ("a", "b", "c"):
+        open_run(store, run_id, characters=400)
+    assert store.run_ids() == ("a", "b", "c")
+    kept = {}
+    for run_id in store.run_ids():
+        with store.find(run_id) as state:
+            kept[run_id] = len(state.raw_texts)
+    assert kept == {"a": 0, "b": 1, "c": 1}
+    assert store.evicted_runs == 0
+
+
+def test_a_run_at_work_keeps_its_raw_errors() -> None:
+    """They are not taken from under a thread that holds the run: the next run gives way."""
+    store = MemoryStore(MemoryLimits(raw_characters=1_000))
+    for run_id in ("a", "b"):
+        open_run(store, run_id, characters=400)
+    with store.edit("a", fresh) as state:
+        open_run(store, "c", characters=400)
+        assert len(state.raw_texts) == 1
+    with store.find("b") as state:
+        assert len(state.raw_texts) == 0
+
+
+def test_an_open_run_that_is_discarded_frees_its_room() -> None:
+    """What was counted for it is given back."""
+    store = MemoryStore(MemoryLimits(classes=2, raw_characters=1_000))
+    for number in range(30):
+        open_run(store, f"{number}", characters=900)
+        assert store.discard(f"{number}") is not None
+    assert store.run_ids() == ()
+    assert store.evicted_runs == 0
+
+
+def test_a_look_without_the_lock() -> None:
+    """It finds what is known, while another thread is at work on it, and creates nothing."""
+    store = MemoryStore()
+    assert store.peek("r") is None
+    with store.edit("r", fresh) as state:
+        assert store.peek("r") is state
+    assert store.run_ids() == ("r",)
+
+
+def test_what_a_forgotten_run_has_counted_is_not_its_successor_s() -> None:
+    """A run of the same id that began since has totals of its own."""
+    store = MemoryStore(MemoryLimits(runs=1, classes=10))
+    with store.edit("a", fresh) as state:
+        fail(store, "b")
+        with store.edit("a", fresh) as successor:
+            assert successor is not state
+        for number in range(12):
+            state.history.record(raw(), classified(f"{number:04}0"))
+        store.account(state)
+    fail(store, "a", classes=10)
+    assert store.run_ids() == ("a",)
+    assert store.evicted_runs == 2

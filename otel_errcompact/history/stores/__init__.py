@@ -16,8 +16,15 @@ class StoredRun(Protocol):
 
     run_id: str
     history: History
+    attended: bool
+    """Whether the application has opened the run and passes its gates."""
+
     raw_characters: int
     """Characters of raw errors that the state holds."""
+
+    def drop_raw(self) -> None:
+        """Forget the raw errors, to bound memory."""
+        ...
 
 
 S = TypeVar("S", bound=StoredRun)
@@ -37,6 +44,14 @@ class Store(Protocol[S]):
         """Return a run's state under its lock, or None if unknown."""
         ...
 
+    def peek(self, run_id: str) -> S | None:
+        """
+        Return a run's state without its lock, or None if unknown.
+
+        For one look that most calls end with: at one attribute, which another thread may change meanwhile.
+        """
+        ...
+
     def is_held(self, run_id: str) -> bool:
         """
         Return whether this thread already holds the run.
@@ -54,7 +69,7 @@ class Store(Protocol[S]):
         ...
 
     def run_ids(self) -> tuple[str, ...]:
-        """Return the ids of all known runs, least recently used first."""
+        """Return the ids of all known runs."""
         ...
 
     def states(self) -> tuple[S, ...]:
